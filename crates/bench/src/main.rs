@@ -1,0 +1,29 @@
+//! Nudge and its peers measured side by side, in one run on one machine. `cargo xtask bench NAME` runs it.
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and starts processes")]
+
+mod cases;
+mod cpu;
+mod messages;
+mod ours;
+mod relay;
+mod report;
+mod sdk;
+
+use anyhow::{Result, bail};
+
+fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["peer"] => cases::run(false),
+        ["peer", "--quick"] => cases::run(true),
+        // The other ends, started by the benchmark itself.
+        ["agent", "nudge"] => ours::agent(),
+        ["agent", "sdk"] => sdk::agent(),
+        ["relay", "nudge"] => ours::relay(),
+        ["relay", "sdk"] => sdk::relay(),
+        ["sink"] => relay::sink(),
+        ["profile", place] => cases::profile(place),
+        _ => bail!("usage: nudge-bench peer [--quick]"),
+    }
+}

@@ -1,0 +1,32 @@
+//! The binary from the outside: real process, real pipes.
+#![allow(clippy::disallowed_methods, reason = "tests read files and clocks")]
+
+mod bad_input;
+mod ends;
+mod initialize;
+mod trace;
+
+use nudge_testkit::Process;
+use serde_json::{Value, json};
+
+fn nudge(args: &[&str]) -> Process {
+    nudge_with(args, &[])
+}
+
+fn nudge_with(args: &[&str], env: &[(&str, &str)]) -> Process {
+    Process::start(env!("CARGO_BIN_EXE_nudge"), args, env)
+}
+
+/// A request that always works, to see that the connection goes on.
+fn ping(process: &mut Process, id: &str) {
+    process.line(format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":1}}}}"#
+    ));
+}
+
+/// The code and id of an error response, after checking that it is one.
+fn error_of(response: &Value) -> (i64, Value) {
+    assert_eq!(response["jsonrpc"], json!("2.0"), "{response}");
+    assert!(response["error"]["message"].is_string(), "{response}");
+    (response["error"]["code"].as_i64().expect("an error has a code"), response["id"].clone())
+}

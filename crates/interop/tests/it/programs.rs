@@ -1,0 +1,78 @@
+//! The programs under test and how one is run.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    sync::OnceLock,
+};
+
+use nudge_testkit::Process;
+use serde_json::Value;
+
+pub(crate) const OUR_AGENT: &str = env!("CARGO_BIN_EXE_our_agent");
+pub(crate) const OUR_AGENT_V2: &str = env!("CARGO_BIN_EXE_our_agent_v2");
+pub(crate) const OUR_CLIENT: &str = env!("CARGO_BIN_EXE_our_client");
+pub(crate) const OUR_CLIENT_V2: &str = env!("CARGO_BIN_EXE_our_client_v2");
+pub(crate) const SDK_AGENT: &str = env!("CARGO_BIN_EXE_sdk_agent");
+pub(crate) const SDK_AGENT_V2: &str = env!("CARGO_BIN_EXE_sdk_agent_v2");
+pub(crate) const SDK_CLIENT: &str = env!("CARGO_BIN_EXE_sdk_client");
+pub(crate) const SDK_CLIENT_V2: &str = env!("CARGO_BIN_EXE_sdk_client_v2");
+pub(crate) const SDK_ECHO_AGENT: &str = env!("CARGO_BIN_EXE_sdk_echo_agent");
+
+/// What came of a program.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: ExitStatus,
+    pub(crate) output: String,
+    pub(crate) errors: String,
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(program: impl AsRef<Path>, args: &[&str]) -> Outcome {
+    let (status, lines, errors) = Process::start(program, args, &[]).finish();
+    Outcome { status, output: lines.join("\n"), errors }
+}
+
+impl Outcome {
+    /// Asserts that it went well.
+    pub(crate) fn ok(self) -> Self {
+        assert!(self.status.success(), "{self:#?}");
+        self
+    }
+
+    /// The JSON values it printed, one a line.
+    pub(crate) fn json(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}\n{self:#?}"));
+        self.output.lines().map(parse).collect()
+    }
+}
+
+/// The folder of this package.
+pub(crate) fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder of what is built.
+pub(crate) fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests is in the target folder")
+}
+
+/// The binary `nudge`, built on first use.
+pub(crate) fn nudge() -> &'static str {
+    static NUDGE: OnceLock<String> = OnceLock::new();
+    NUDGE.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--locked", "--package=nudge", "--bin=nudge", "--message-format=json"])
+            .arg("--target-dir")
+            .arg(target())
+            .current_dir(package())
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("cargo runs");
+        assert!(built.status.success(), "nudge does not build");
+        let messages = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<Value>().flatten();
+        let built = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last();
+        built.and_then(|path| path.into_os_string().into_string().ok()).expect("cargo says where the binary is")
+    })
+}

@@ -1,0 +1,215 @@
+//! How a connection is described, opened and run.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    io,
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use nudge_wire::{Error, Notification, Request};
+
+use crate::{
+    Closed, Connect, Cx, InOrder, Limits, Tap, Unhandled,
+    driver::Driver,
+    proxy,
+    router::{Place, Router, beside, in_order, notification_handler, request_handler, unknown_handler},
+    shared::Shared,
+};
+
+/// How long a child may take to leave by itself after its input was closed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// One side of a connection, before it is connected.
+pub struct Peer {
+    name: String,
+    limits: Limits,
+    tap: Option<Tap>,
+    router: Router,
+}
+
+impl Peer {
+    /// A client: the editor's side.
+    pub fn client() -> Self {
+        Self::new("client")
+    }
+
+    /// An agent. Requests it has no handler for are answered with -32601.
+    pub fn agent() -> Self {
+        Self::new("agent")
+    }
+
+    /// A proxy of a chain, connected to its conductor. Messages it has no handler for are passed on along the chain.
+    pub fn proxy() -> Self {
+        Self::new("proxy").on_unknown(proxy::pass_on)
+    }
+
+    fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), limits: Limits::default(), tap: None, router: Router::default() }
+    }
+
+    /// The name in logs.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The bounds; see [`Limits`] for the defaults.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Records every frame.
+    pub fn tap(mut self, tap: Option<Tap>) -> Self {
+        self.tap = tap;
+        self
+    }
+
+    /// Handles a request in order: no later message is handed over before this handler has answered.
+    pub fn on_request<R, F, Fut>(mut self, handler: F) -> Self
+    where
+        R: Request,
+        F: Fn(R, InOrder) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.router.add_request::<R>(Place::InOrder, || {
+            request_handler(Place::InOrder, in_order, Arc::clone(&handler))
+        });
+        self
+    }
+
+    /// Handles a request beside the queue: later messages do not wait for it, and it may await responses.
+    pub fn on_request_beside<R, F, Fut>(mut self, handler: F) -> Self
+    where
+        R: Request,
+        F: Fn(R, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.router
+            .add_request::<R>(Place::Beside, || request_handler(Place::Beside, beside, Arc::clone(&handler)));
+        self
+    }
+
+    /// Handles a notification in order: it is fully applied before a later message is handed over.
+    pub fn on_notification<N, F, Fut>(mut self, handler: F) -> Self
+    where
+        N: Notification,
+        F: Fn(N, InOrder) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Error>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        let context = |shared| InOrder { shared, call: None };
+        self.router
+            .add_notification::<N>(Place::InOrder, || notification_handler(context, Arc::clone(&handler)));
+        self
+    }
+
+    /// Handles a notification beside the queue.
+    pub fn on_notification_beside<N, F, Fut>(mut self, handler: F) -> Self
+    where
+        N: Notification,
+        F: Fn(N, Cx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Error>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.router
+            .add_notification::<N>(Place::Beside, || notification_handler(Cx::new, Arc::clone(&handler)));
+        self
+    }
+
+    /// Handles, in order, every request and notification without a handler of its own, as it came. Without this,
+    /// requests are answered with -32601 and notifications are ignored.
+    pub fn on_unknown<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(Unhandled, InOrder) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), Closed>> + Send + 'static,
+    {
+        self.router.unknown = Some(unknown_handler(handler));
+        self
+    }
+
+    /// Opens the transport. Nothing is read or written before the connection is run.
+    pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
+        let transport = transport.open()?;
+        let name = transport.name.clone().unwrap_or(self.name);
+        let shared = Shared::new(name, self.limits, self.tap);
+        Ok(Connection {
+            cx: Cx::new(Arc::clone(&shared)),
+            driver: Driver::new(shared, self.router, transport),
+        })
+    }
+
+    /// Opens the transport and runs the connection to its end.
+    pub async fn serve(self, transport: impl Connect) -> Result<(), Closed> {
+        self.connect(transport)?.serve().await
+    }
+}
+
+/// An open connection that somebody has to run.
+pub struct Connection {
+    cx: Cx,
+    driver: Driver,
+}
+
+impl Connection {
+    /// A handle to send with, from anywhere. It sends nothing while the connection is not run.
+    pub fn cx(&self) -> Cx {
+        self.cx.clone()
+    }
+
+    /// Runs the connection until the other side closes it, which is `Ok`, or it fails.
+    pub async fn serve(mut self) -> Result<(), Closed> {
+        match poll_fn(|cx| self.driver.poll(cx)).await {
+            Closed::Eof | Closed::Local => Ok(()),
+            why => Err(why),
+        }
+    }
+
+    /// Runs the connection while `task` runs, then writes what is left and closes it. A child process gets the end of
+    /// its input and a moment to leave by itself.
+    ///
+    /// If the connection ends first, `task` goes on and its calls fail.
+    pub async fn run_until<T>(mut self, task: impl AsyncFnOnce(Cx) -> T) -> T {
+        let output = {
+            let mut task = pin!(task(self.cx.clone()));
+            let mut over = false;
+            poll_fn(|cx| {
+                over = over || self.driver.poll(cx).is_ready();
+                let polled = task.as_mut().poll(cx);
+                // What the task has just sent goes out before it sleeps.
+                over = over || self.driver.poll(cx).is_ready();
+                polled
+            })
+            .await
+        };
+        self.finish().await;
+        output
+    }
+
+    async fn finish(mut self) {
+        self.cx.shared.begin_closing();
+        let drain = self.cx.shared.limits.drain;
+        let written = poll_fn(|cx| self.driver.poll(cx).map(drop));
+        let _ = tokio::time::timeout(drain, written).await;
+        if let Some(mut exit) = self.driver.close() {
+            let _ = tokio::time::timeout(GRACE, exit.ended()).await;
+        }
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("cx", &self.cx).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,272 @@
+//! A request of the other side while it is being handled: answered exactly once, whatever happens.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU8, AtomicUsize, Ordering},
+    },
+};
+
+use atomic_waker::AtomicWaker;
+use nudge_wire::{Error, Id, Message, RawJson, write};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Closed, shared::Shared};
+
+const ANSWERED: u8 = 1;
+const CANCELLED: u8 = 2;
+/// The handler took its cancellation token and decides itself how to answer a cancelled request.
+const COOPERATIVE: u8 = 4;
+
+/// The state of one request, shared by the reader, the handler and the responder.
+pub(crate) struct Call {
+    pub(crate) id: Id,
+    flags: AtomicU8,
+    /// Wakes the task of a handler that runs beside the queue.
+    pub(crate) waker: AtomicWaker,
+    token: OnceLock<CancellationToken>,
+    /// Where the request was passed on to, and under which id.
+    forwarded: OnceLock<(Weak<Shared>, u64)>,
+    batch: Option<Arc<Batch>>,
+}
+
+/// The answers to one batch, sent together when the last is there.
+pub(crate) struct Batch {
+    missing: AtomicUsize,
+    answers: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Batch {
+    pub(crate) fn new(expected: usize) -> Arc<Self> {
+        Arc::new(Self { missing: AtomicUsize::new(expected), answers: Mutex::default() })
+    }
+
+    /// Takes one answer; gives the frame of all if it was the last.
+    pub(crate) fn add(&self, answer: Vec<u8>) -> Option<Vec<u8>> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.push(answer);
+        (self.missing.fetch_sub(1, Ordering::AcqRel) == 1).then(|| write::batch(&answers))
+    }
+}
+
+impl Call {
+    fn new(id: Id, batch: Option<Arc<Batch>>) -> Self {
+        Self {
+            id,
+            flags: AtomicU8::new(0),
+            waker: AtomicWaker::new(),
+            token: OnceLock::new(),
+            forwarded: OnceLock::new(),
+            batch,
+        }
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags.load(Ordering::Acquire) & flag != 0
+    }
+
+    /// Whether the request is answered, so that a handler still running works for nothing.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.has(ANSWERED)
+    }
+
+    /// Whether the handler is to be dropped where it stands.
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.flags.load(Ordering::Acquire) & (CANCELLED | COOPERATIVE) == CANCELLED
+    }
+
+    /// The right to answer; given once.
+    fn claim(&self) -> bool {
+        self.flags.fetch_or(ANSWERED, Ordering::AcqRel) & ANSWERED == 0
+    }
+
+    /// The handler's token. From now on the handler decides how a cancelled request is answered.
+    pub(crate) fn token(&self) -> CancellationToken {
+        let token = self.token.get_or_init(CancellationToken::new).clone();
+        if self.flags.fetch_or(COOPERATIVE, Ordering::AcqRel) & CANCELLED != 0 {
+            token.cancel();
+        }
+        token
+    }
+}
+
+/// The requests of the other side that are not answered yet.
+#[derive(Default)]
+pub(crate) struct Calls(Mutex<HashMap<Id, Arc<Call>>>);
+
+impl Calls {
+    fn open(&self) -> MutexGuard<'_, HashMap<Id, Arc<Call>>> {
+        // Nothing in this module panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers a request; `None` if its id is in use by one that is not answered yet.
+    pub(crate) fn begin(&self, id: &Id, batch: Option<Arc<Batch>>) -> Option<Arc<Call>> {
+        let mut open = self.open();
+        if open.contains_key(id) {
+            return None;
+        }
+        let call = Arc::new(Call::new(id.clone(), batch));
+        open.insert(id.clone(), Arc::clone(&call));
+        Some(call)
+    }
+
+    pub(crate) fn get(&self, id: &Id) -> Option<Arc<Call>> {
+        self.open().get(id).cloned()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Call>> {
+        self.open().values().cloned().collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    fn end(&self, id: &Id) {
+        self.open().remove(id);
+    }
+}
+
+impl Shared {
+    /// The other side wants `call` cancelled: passed on if the request was, told to a handler that asked for it,
+    /// and otherwise answered here and now.
+    pub(crate) fn cancel(&self, call: &Call) {
+        if let Some((target, id)) = call.forwarded.get() {
+            if let Some(target) = target.upgrade() {
+                target.force(write::cancel_request(*id));
+            }
+            return;
+        }
+        let before = call.flags.fetch_or(CANCELLED, Ordering::AcqRel);
+        if before & COOPERATIVE != 0 {
+            if let Some(token) = call.token.get() {
+                token.cancel();
+            }
+        } else {
+            self.answer_now(call, |id| write::error(id, &Error::cancelled()));
+            call.waker.wake();
+        }
+    }
+
+    /// Answers without waiting for room, if nobody has answered yet.
+    pub(crate) fn answer_now(&self, call: &Call, frame: impl FnOnce(&Id) -> Vec<u8>) {
+        if call.claim() {
+            self.calls.end(&call.id);
+            if let Some(frame) = call.wrap(frame(&call.id)) {
+                self.force(frame);
+            }
+        }
+    }
+}
+
+impl Call {
+    /// The frame to send for an answer; `None` while a batch waits for more.
+    fn wrap(&self, frame: Vec<u8>) -> Option<Vec<u8>> {
+        match &self.batch {
+            Some(batch) => batch.add(frame),
+            None => Some(frame),
+        }
+    }
+}
+
+/// The duty to answer one request. Dropping it unanswered answers with -32603.
+pub struct Responder {
+    shared: Arc<Shared>,
+    call: Arc<Call>,
+}
+
+impl Responder {
+    pub(crate) fn new(shared: Arc<Shared>, call: Arc<Call>) -> Self {
+        Self { shared, call }
+    }
+
+    /// The id of the request.
+    pub fn id(&self) -> &Id {
+        &self.call.id
+    }
+
+    /// The token that tells of a cancellation; whoever takes it decides how a cancelled request is answered.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.call.token()
+    }
+
+    /// Answers with a result or an error.
+    pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), Closed> {
+        match self.answer(self.encode(&outcome)) {
+            Some(frame) => self.shared.send(frame).await,
+            None => Ok(()),
+        }
+    }
+
+    /// As `respond`, from a handler that holds up the queue.
+    pub(crate) async fn respond_in_order<T: Serialize>(
+        self,
+        outcome: Result<T, Error>,
+    ) -> Result<(), Closed> {
+        match self.answer(self.encode(&outcome)) {
+            Some(frame) => self.shared.send_in_order(frame).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Answers with a result that is JSON text already.
+    pub async fn respond_raw(self, result: &RawJson) -> Result<(), Closed> {
+        match self.answer(write::raw_response(&self.call.id, Ok(result))) {
+            Some(frame) => self.shared.send(frame).await,
+            None => Ok(()),
+        }
+    }
+
+    fn encode<T: Serialize>(&self, outcome: &Result<T, Error>) -> Vec<u8> {
+        let id = &self.call.id;
+        match outcome {
+            Ok(result) => write::response(id, result).unwrap_or_else(|_| {
+                write::error(id, &Error::internal("The result cannot be written as JSON"))
+            }),
+            Err(error) => write::error(id, error),
+        }
+    }
+
+    /// Answers with the response another connection gave, byte for byte but for the id. Does not wait for room:
+    /// it is called by the reader of that connection.
+    pub(crate) fn pass_on(self, response: &Message) {
+        self.shared.answer_now(&self.call, |id| response.frame_with_id(id));
+    }
+
+    /// Answers with an error without waiting for room.
+    pub(crate) fn fail(self, error: &Error) {
+        self.shared.answer_now(&self.call, |id| write::error(id, error));
+    }
+
+    /// Notes where the request went. `false` if it is answered or cancelled already and must not go there.
+    pub(crate) fn forwarded_to(&self, target: &Arc<Shared>, id: u64) -> bool {
+        let _ = self.call.forwarded.set((Arc::downgrade(target), id));
+        !self.call.has(ANSWERED | CANCELLED)
+    }
+
+    /// Takes the right to answer with `frame`; `None` if there is nothing to send now.
+    fn answer(&self, frame: Vec<u8>) -> Option<Vec<u8>> {
+        if !self.call.claim() {
+            return None;
+        }
+        self.shared.calls.end(&self.call.id);
+        self.call.wrap(frame)
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        let error = || Error::internal("The request was dropped without an answer");
+        self.shared.answer_now(&self.call, |id| write::error(id, &error()));
+    }
+}
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Responder").field("id", &self.call.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,195 @@
+//! The reader's side: what is taken at once, and what waits in the queue.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use bytes::{Bytes, BytesMut};
+use nudge_wire::{
+    Body, Error, Id, Message, RawJson,
+    frame::{Framer, Piece, Skimmed},
+    message::{Invalid, Parsed},
+};
+use serde::Deserialize;
+
+use crate::{
+    CallError,
+    call::{Batch, Call},
+    pending::Waiting,
+    shared::{Charge, Shared},
+};
+
+/// What a queued message costs beyond its bytes.
+const OVERHEAD: usize = 256;
+
+/// Something to be handled in order.
+pub(crate) enum Item {
+    /// A request or notification.
+    Message { message: Message, call: Option<Arc<Call>>, charge: Charge },
+    /// The answer to a message that could not be taken, sent in its turn.
+    Refusal { id: Id, error: Error, batch: Option<Arc<Batch>>, charge: Charge },
+}
+
+/// Cuts what was read into messages.
+pub(crate) struct Inbound {
+    pub(crate) buffer: BytesMut,
+    pub(crate) queue: VecDeque<Item>,
+    framer: Framer,
+    shared: Arc<Shared>,
+}
+
+impl Inbound {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let framer = Framer::new(shared.limits.max_message);
+        Self { buffer: BytesMut::new(), queue: VecDeque::new(), framer, shared }
+    }
+
+    /// Takes all complete messages out of the buffer.
+    pub(crate) fn take(&mut self) {
+        while let Some(piece) = self.framer.next(&mut self.buffer) {
+            self.piece(piece);
+        }
+    }
+
+    /// Takes what is left when the stream has ended.
+    pub(crate) fn finish(&mut self) {
+        if let Some(piece) = self.framer.finish(&mut self.buffer) {
+            self.piece(piece);
+        }
+    }
+
+    fn piece(&mut self, piece: Piece) {
+        match piece {
+            Piece::Line(line) => {
+                if let Some(tap) = &self.shared.tap {
+                    tap.received(&self.shared.name, &line);
+                }
+                self.line(line);
+            }
+            Piece::TooLong(skimmed) => {
+                if let Some(tap) = &self.shared.tap {
+                    tap.dropped(&self.shared.name, skimmed.length);
+                }
+                self.too_long(&skimmed);
+            }
+        }
+    }
+
+    fn line(&mut self, line: Bytes) {
+        match Parsed::from_bytes(line) {
+            Parsed::Single(taken) => self.taken(taken, None),
+            Parsed::Batch(entries) => {
+                let answers = entries.iter().filter(|entry| wants_answer(entry)).count();
+                let batch = (answers > 0).then(|| Batch::new(answers));
+                for entry in entries {
+                    self.taken(entry, batch.as_ref());
+                }
+            }
+        }
+    }
+
+    fn taken(&mut self, taken: Result<Message, Invalid>, batch: Option<&Arc<Batch>>) {
+        match taken {
+            Ok(message) => self.message(message, batch),
+            Err(Invalid { is_response: true, error, .. }) => {
+                tracing::warn!(connection = self.shared.name, %error, "a response was dropped");
+            }
+            Err(Invalid { id, error, .. }) => self.refuse(id.unwrap_or_else(Id::null), error, batch.cloned()),
+        }
+    }
+
+    fn message(&mut self, message: Message, batch: Option<&Arc<Batch>>) {
+        match &message.body {
+            Body::Response { id, outcome } => response(&self.shared, id, outcome, &message),
+            Body::Notification { method, params } if method == "$/cancel_request" => {
+                cancel(&self.shared, params.as_ref());
+            }
+            Body::Notification { .. } => self.enqueue(message, None),
+            Body::Request { id, .. } => {
+                if let Some(call) = self.shared.calls.begin(id, batch.cloned()) {
+                    self.enqueue(message, Some(call));
+                } else {
+                    let what = "Invalid request: the `id` is in use by a request that is not answered yet";
+                    self.refuse(id.clone(), Error::invalid_request(what), batch.cloned());
+                }
+            }
+        }
+    }
+
+    fn enqueue(&mut self, message: Message, call: Option<Arc<Call>>) {
+        let charge = self.shared.charge(message.frame().len() + OVERHEAD);
+        self.queue.push_back(Item::Message { message, call, charge });
+    }
+
+    fn refuse(&mut self, id: Id, error: Error, batch: Option<Arc<Batch>>) {
+        tracing::debug!(connection = self.shared.name, %error, "a message was refused");
+        let charge = self.shared.charge(OVERHEAD);
+        self.queue.push_back(Item::Refusal { id, error, batch, charge });
+    }
+
+    fn too_long(&mut self, line: &Skimmed) {
+        let limit = self.shared.limits.max_message;
+        let length = line.length;
+        tracing::warn!(connection = self.shared.name, length, limit, "a message over the limit was dropped");
+        if line.is_response {
+            if let Some(who) =
+                line.id.as_ref().and_then(Id::as_u64).and_then(|id| self.shared.pending.remove(id))
+            {
+                fail(who, CallError::TooLong { length, limit });
+            }
+        } else if line.id.is_some() || !line.has_method {
+            let what = format!("Invalid request: the message of {length} bytes is over the limit of {limit}");
+            self.refuse(line.id.clone().unwrap_or_else(Id::null), Error::invalid_request(what), None);
+        }
+    }
+}
+
+/// Whether an entry of a batch adds to the batch's answer.
+fn wants_answer(entry: &Result<Message, Invalid>) -> bool {
+    match entry {
+        Ok(message) => matches!(message.body, Body::Request { .. }),
+        Err(invalid) => !invalid.is_response,
+    }
+}
+
+fn response(shared: &Shared, id: &Id, outcome: &Result<RawJson, RawJson>, message: &Message) {
+    let Some(who) = id.as_u64().and_then(|id| shared.pending.remove(id)) else {
+        // Cancelled requests end here too, so this is no cause for alarm.
+        tracing::debug!(connection = shared.name, "a response to no open request was dropped");
+        return;
+    };
+    match who {
+        Waiting::Forwarded(responder) => responder.pass_on(message),
+        Waiting::Caller(caller) => {
+            let outcome = match outcome {
+                Ok(result) => Ok(result.clone()),
+                Err(error) => Err(CallError::Rpc(error.to().unwrap_or_else(|_| unreadable_error()))),
+            };
+            // The caller may just have gone.
+            drop(caller.send(outcome));
+        }
+    }
+}
+
+fn unreadable_error() -> Error {
+    Error::internal("The other side answered with an error that has no code or message")
+}
+
+fn fail(who: Waiting, error: CallError) {
+    match who {
+        Waiting::Caller(caller) => drop(caller.send(Err(error))),
+        Waiting::Forwarded(responder) => responder.fail(&error.into()),
+    }
+}
+
+fn cancel(shared: &Shared, params: Option<&RawJson>) {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Cancel {
+        request_id: Id,
+    }
+    // An id that is not open is answered already; the notification came too late.
+    if let Some(Ok(Cancel { request_id })) = params.map(RawJson::to)
+        && let Some(call) = shared.calls.get(&request_id)
+    {
+        shared.cancel(&call);
+    }
+}

@@ -1,0 +1,63 @@
+//! One ACP connection, and the Rust SDK of Nudge: a client, an agent or a proxy in a few lines.
+//!
+//! ```no_run
+//! use nudge_peer::{Peer, Stdio};
+//! use nudge_wire::acp::v1::{InitializeRequest, InitializeResponse};
+//!
+//! # async fn agent() -> Result<(), nudge_peer::Closed> {
+//! Peer::agent()
+//!     .on_request(|request: InitializeRequest, _| async move {
+//!         Ok(InitializeResponse::new(request.protocol_version))
+//!     })
+//!     .serve(Stdio)
+//!     .await
+//! # }
+//! ```
+//!
+//! # Order
+//!
+//! Messages are handed over one at a time in the order they arrived: the handlers of `on_request`, `on_notification` and
+//! `on_unknown` run *in order*, each to its end before the next begins. Handlers registered with `on_request_beside`
+//! and `on_notification_beside` are started in order and then run beside the queue.
+//!
+//! # No deadlock
+//!
+//! Responses and `$/cancel_request` are taken by the reader ahead of the queue. An in-order handler gets an
+//! [`InOrder`] context, which can send notifications but has no way to await a response; what needs one runs beside
+//! the queue, with a [`Cx`]. Reading goes on past the soft limit of the inbound queue while somebody awaits a response
+//! and the queue does not move, up to a hard limit that ends the connection and says so.
+//!
+//! # Bounds
+//!
+//! Every queue is limited in bytes ([`Limits`]). A slow handler stops the reading of the pipe; a peer that does not
+//! read makes [`Cx::notify`] and [`Cx::request`] wait.
+#![allow(clippy::disallowed_methods, reason = "this room does IO and drives time")]
+
+mod builder;
+mod call;
+mod closed;
+mod cx;
+mod driver;
+mod inbound;
+mod limits;
+mod outbound;
+mod pending;
+mod proxy;
+mod relay;
+mod router;
+mod running;
+mod shared;
+mod tap;
+mod transport;
+mod unhandled;
+
+pub use builder::{Connection, Peer};
+pub use call::Responder;
+pub use closed::{CallError, Closed};
+pub use cx::{Cx, InOrder, Requested};
+pub use limits::Limits;
+pub use relay::relay;
+pub use tap::Tap;
+pub use tokio_util::sync::CancellationToken;
+pub use transport::{Child, Connect, ExitReport, Stdio, Transport, pair};
+pub use unhandled::{RawNotification, RawRequest, Unhandled};

@@ -1,0 +1,153 @@
+//! Which handler takes which message.
+
+use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
+
+use nudge_wire::{Body, Error, Message, Notification, RawJson, Request};
+
+use crate::{Closed, Cx, InOrder, Responder, Unhandled, call::Call, cx::decode, shared::Shared};
+
+pub(crate) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A message for a handler, with the duty to answer it if it is a request.
+pub(crate) struct Delivery {
+    pub(crate) message: Message,
+    pub(crate) call: Option<Arc<Call>>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) type Handler = Box<dyn Fn(Delivery) -> Running + Send + Sync>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    InOrder,
+    Beside,
+}
+
+#[derive(Default)]
+pub(crate) struct Router {
+    /// Requests and notifications may share a name (`proxy/successor`, `mcp/message`).
+    requests: HashMap<&'static str, (Place, Handler)>,
+    notifications: HashMap<&'static str, (Place, Handler)>,
+    pub(crate) unknown: Option<Handler>,
+}
+
+impl Router {
+    pub(crate) fn find(&self, message: &Message) -> Option<(Place, &Handler)> {
+        let found = match &message.body {
+            Body::Request { method, .. } => self.requests.get(method.as_ref() as &str),
+            Body::Notification { method, .. } => self.notifications.get(method.as_ref() as &str),
+            Body::Response { .. } => None,
+        };
+        match found {
+            Some((place, handler)) => Some((*place, handler)),
+            None => self.unknown.as_ref().map(|handler| (Place::InOrder, handler)),
+        }
+    }
+
+    pub(crate) fn add_request<R: Request>(&mut self, place: Place, handler: impl Fn() -> Handler) {
+        for name in std::iter::once(&R::METHOD).chain(R::ALIASES) {
+            self.requests.insert(name, (place, handler()));
+        }
+    }
+
+    pub(crate) fn add_notification<N: Notification>(&mut self, place: Place, handler: impl Fn() -> Handler) {
+        for name in std::iter::once(&N::METHOD).chain(N::ALIASES) {
+            self.notifications.insert(name, (place, handler()));
+        }
+    }
+}
+
+/// A typed request handler, whichever context it wants.
+pub(crate) fn request_handler<R, C, F, Fut>(
+    place: Place,
+    context: fn(Arc<Shared>, Arc<Call>) -> C,
+    handler: Arc<F>,
+) -> Handler
+where
+    R: Request,
+    C: Send + 'static,
+    F: Fn(R, C) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
+{
+    Box::new(move |Delivery { message, call, shared }| {
+        let handler = Arc::clone(&handler);
+        Box::pin(async move {
+            let Some(call) = call else { return };
+            let responder = Responder::new(Arc::clone(&shared), Arc::clone(&call));
+            let decoded = decode::<R>(R::METHOD, params(&message));
+            // The frame may be large; a handler that runs for long must not keep it.
+            drop(message);
+            let outcome = match decoded {
+                Ok(request) => handler(request, context(shared, call)).await,
+                Err(error) => Err(error),
+            };
+            let sent = match place {
+                Place::InOrder => responder.respond_in_order(outcome).await,
+                Place::Beside => responder.respond(outcome).await,
+            };
+            log_closed(sent);
+        })
+    })
+}
+
+/// A typed notification handler, whichever context it wants.
+pub(crate) fn notification_handler<N, C, F, Fut>(context: fn(Arc<Shared>) -> C, handler: Arc<F>) -> Handler
+where
+    N: Notification,
+    C: Send + 'static,
+    F: Fn(N, C) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), Error>> + Send + 'static,
+{
+    Box::new(move |Delivery { message, shared, .. }| {
+        let handler = Arc::clone(&handler);
+        Box::pin(async move {
+            let decoded = decode::<N>(N::METHOD, params(&message));
+            drop(message);
+            let outcome = match decoded {
+                Ok(notification) => handler(notification, context(Arc::clone(&shared))).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = outcome {
+                tracing::warn!(connection = shared.name, method = N::METHOD, %error, "notification failed");
+            }
+        })
+    })
+}
+
+/// The handler of what nobody registered for.
+pub(crate) fn unknown_handler<F, Fut>(handler: F) -> Handler
+where
+    F: Fn(Unhandled, InOrder) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), Closed>> + Send + 'static,
+{
+    let handler = Arc::new(handler);
+    Box::new(move |Delivery { message, call, shared }| {
+        let handler = Arc::clone(&handler);
+        Box::pin(async move {
+            let responder = call.clone().map(|call| Responder::new(Arc::clone(&shared), call));
+            let unhandled = Unhandled::new(message, responder);
+            log_closed(handler(unhandled, InOrder { shared, call }).await);
+        })
+    })
+}
+
+pub(crate) fn in_order(shared: Arc<Shared>, call: Arc<Call>) -> InOrder {
+    InOrder { shared, call: Some(call) }
+}
+
+pub(crate) fn beside(shared: Arc<Shared>, call: Arc<Call>) -> Cx {
+    Cx { shared, call: Some(call) }
+}
+
+fn params(message: &Message) -> Option<&RawJson> {
+    match &message.body {
+        Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
+        Body::Response { .. } => None,
+    }
+}
+
+fn log_closed(sent: Result<(), Closed>) {
+    if let Err(closed) = sent {
+        tracing::debug!(%closed, "nobody is there to take the answer");
+    }
+}

@@ -1,0 +1,208 @@
+//! An agent as a child process.
+
+use std::{
+    collections::VecDeque,
+    ffi::OsStr,
+    fmt, io,
+    path::Path,
+    process::{ExitStatus, Stdio as Pipe},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use nudge_wire::mask;
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader},
+    process::Command,
+    sync::oneshot,
+};
+
+use super::{
+    Connect, Transport,
+    tree::{TAG, Tree},
+};
+
+/// How many of the last lines of standard error are kept, and how much of each.
+const LAST_LINES: usize = 20;
+const MAX_LINE: usize = 4 * 1024;
+/// How long the last lines are waited for after the process has ended.
+const LAST_LINES_WAIT: Duration = Duration::from_millis(200);
+
+/// A program to be started and spoken to over its standard input and output.
+///
+/// It runs in a process group of its own and is killed, with everything it started, when the connection goes. Its
+/// standard error goes line by line to `tracing`, target `agent`, with secrets masked.
+#[derive(Debug)]
+pub struct Child {
+    name: String,
+    command: Command,
+}
+
+impl Child {
+    /// A program found as the shell would find it.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        let program = program.as_ref();
+        let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
+        Self { name, command: Command::new(program) }
+    }
+
+    /// The name in logs and errors; the program's file name unless set.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(key, value);
+        self
+    }
+
+    /// Sets the directory it runs in.
+    pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+}
+
+impl Connect for Child {
+    fn open(mut self) -> io::Result<Transport> {
+        let tag = Tree::fresh_tag();
+        self.command.env(TAG, &tag).stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
+        self.command.process_group(0).kill_on_drop(true);
+        let mut child = self.command.spawn().map_err(|error| cannot_start(&self.name, &error))?;
+        let tree = Tree::new(child.id(), tag);
+        let missing = || io::Error::other("a pipe to the child is missing");
+        let writer = child.stdin.take().ok_or_else(missing)?;
+        let reader = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+
+        let last_lines = LastLines::default();
+        let captured = tokio::spawn(capture(stderr, self.name.clone(), last_lines.clone()));
+        let (sender, report) = oneshot::channel();
+        let reaped = Arc::clone(&tree.reaped);
+        let name = self.name.clone();
+        tokio::spawn(async move {
+            let status = child.wait().await;
+            reaped.store(true, Ordering::Release);
+            // Its descendants may hold standard error open.
+            let _ = tokio::time::timeout(LAST_LINES_WAIT, captured).await;
+            let report = ExitReport { name, status: status.ok(), stderr: last_lines.take() };
+            let _ = sender.send(report);
+        });
+        Ok(Transport {
+            name: Some(self.name),
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            exit: Some(Exit { report, _tree: tree }),
+        })
+    }
+}
+
+fn cannot_start(name: &str, error: &io::Error) -> io::Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "; is it installed and on PATH?",
+        io::ErrorKind::PermissionDenied => "; is it executable?",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("cannot start `{name}`: {error}{hint}"))
+}
+
+/// How a child ended.
+#[derive(Debug, Clone)]
+pub struct ExitReport {
+    /// Its name.
+    pub name: String,
+    /// Its exit status, if the system told it.
+    pub status: Option<ExitStatus>,
+    /// The last lines it wrote to standard error, with secrets masked.
+    pub stderr: Vec<String>,
+}
+
+impl fmt::Display for ExitReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ended", self.name)?;
+        if let Some(status) = self.status {
+            write!(f, " ({status})")?;
+        }
+        if !self.stderr.is_empty() {
+            write!(f, "; its last lines on standard error: {}", self.stderr.join(" | "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The handle of a child: tells how it ended, and kills it when dropped.
+pub(crate) struct Exit {
+    report: oneshot::Receiver<ExitReport>,
+    _tree: Tree,
+}
+
+impl Exit {
+    /// How the child ended, once it has.
+    pub(crate) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Arc<ExitReport>> {
+        match std::pin::Pin::new(&mut self.report).poll(cx) {
+            Poll::Ready(Ok(report)) => Poll::Ready(Arc::new(report)),
+            // The runtime is going down; there is nobody to tell.
+            Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Waits until the child has ended.
+    pub(crate) async fn ended(&mut self) {
+        let _ = (&mut self.report).await;
+    }
+}
+
+#[derive(Clone, Default)]
+struct LastLines(Arc<Mutex<VecDeque<String>>>);
+
+impl LastLines {
+    fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    fn take(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+}
+
+/// Passes standard error on to the log, line by line.
+async fn capture(stderr: impl AsyncRead + Unpin, name: String, last_lines: LastLines) {
+    let mut stderr = BufReader::new(stderr);
+    while let Some(line) = next_line(&mut stderr).await {
+        let line = mask::text(String::from_utf8_lossy(&line).trim_end()).into_owned();
+        tracing::info!(target: "agent", agent = name, "{line}");
+        last_lines.push(line);
+    }
+}
+
+/// The next line, cut at a length no log needs more than.
+async fn next_line(stream: &mut (impl AsyncBufRead + Unpin)) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    loop {
+        let chunk = stream.fill_buf().await.ok()?;
+        if chunk.is_empty() {
+            return (!line.is_empty()).then_some(line);
+        }
+        let newline = chunk.iter().position(|byte| *byte == b'\n');
+        let part = &chunk[..newline.unwrap_or(chunk.len())];
+        line.extend_from_slice(&part[..part.len().min(MAX_LINE - line.len().min(MAX_LINE))]);
+        let used = newline.map_or(chunk.len(), |at| at + 1);
+        stream.consume(used);
+        if newline.is_some() {
+            return Some(line);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Messages nobody registered for, as they came, and how they are passed on to another connection.
+
+use std::sync::Arc;
+
+use bytestring::ByteString;
+use nudge_wire::{Body, Error, Id, Message, RawJson, write};
+use serde::Serialize;
+
+use crate::{Closed, Cx, Responder, pending::Waiting, shared::Shared};
+
+/// A message without a handler of its own.
+#[derive(Debug)]
+pub enum Unhandled {
+    /// It must be answered.
+    Request(RawRequest),
+    /// It may be ignored.
+    Notification(RawNotification),
+}
+
+/// A request as it came.
+#[derive(Debug)]
+pub struct RawRequest {
+    message: Message,
+    responder: Responder,
+}
+
+/// A notification as it came.
+#[derive(Debug)]
+pub struct RawNotification {
+    message: Message,
+}
+
+impl Unhandled {
+    pub(crate) fn new(message: Message, responder: Option<Responder>) -> Self {
+        match responder {
+            Some(responder) => Self::Request(RawRequest { message, responder }),
+            None => Self::Notification(RawNotification { message }),
+        }
+    }
+
+    /// The method.
+    pub fn method(&self) -> &ByteString {
+        method(self.message())
+    }
+
+    /// The params.
+    pub fn params(&self) -> Option<&RawJson> {
+        params(self.message())
+    }
+
+    fn message(&self) -> &Message {
+        match self {
+            Self::Request(request) => &request.message,
+            Self::Notification(notification) => &notification.message,
+        }
+    }
+
+    /// Passes the message on to another connection, byte for byte but for the id. Waits for room there, not for the
+    /// answer, which goes back by itself.
+    pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
+        match self {
+            Self::Request(request) => request.forward_to(target).await,
+            Self::Notification(notification) => notification.forward_to(target).await,
+        }
+    }
+
+    /// The usual end: -32601 for a request, nothing for a notification.
+    pub async fn refuse(self) -> Result<(), Closed> {
+        match self {
+            Self::Request(request) => {
+                let error = Error::method_not_found(request.method());
+                request.respond::<()>(Err(error)).await
+            }
+            Self::Notification(_) => Ok(()),
+        }
+    }
+
+    /// Sends another method and params in place of this message to `target`; the answer goes back by itself.
+    pub(crate) async fn forward_as(
+        self,
+        target: &Arc<Shared>,
+        name: &str,
+        params: Option<&RawJson>,
+    ) -> Result<(), Closed> {
+        match self {
+            Self::Request(request) => {
+                forward(request.responder, target, |id| write::raw_call(Some(id), name, params)).await
+            }
+            Self::Notification(_) => target.send_in_order(write::raw_call(None, name, params)).await,
+        }
+    }
+}
+
+impl RawRequest {
+    /// The method.
+    pub fn method(&self) -> &ByteString {
+        method(&self.message)
+    }
+
+    /// The params.
+    pub fn params(&self) -> Option<&RawJson> {
+        params(&self.message)
+    }
+
+    /// The duty to answer, without the message.
+    pub fn into_responder(self) -> Responder {
+        self.responder
+    }
+
+    /// Answers with a result or an error.
+    pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), Closed> {
+        self.responder.respond(outcome).await
+    }
+
+    /// Passes the request on; see [`Unhandled::forward_to`]. A cancellation is passed on as well, and so is the answer
+    /// to it.
+    pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
+        let Self { message, responder } = self;
+        forward(responder, &target.shared, |id| message.frame_with_id(id)).await
+    }
+}
+
+impl RawNotification {
+    /// The method.
+    pub fn method(&self) -> &ByteString {
+        method(&self.message)
+    }
+
+    /// The params.
+    pub fn params(&self) -> Option<&RawJson> {
+        params(&self.message)
+    }
+
+    /// Passes the notification on; see [`Unhandled::forward_to`].
+    pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
+        target.shared.send_in_order(self.message.frame().as_bytes().to_vec()).await
+    }
+}
+
+async fn forward(
+    responder: Responder,
+    target: &Arc<Shared>,
+    frame: impl FnOnce(&Id) -> Vec<u8>,
+) -> Result<(), Closed> {
+    let id = target.pending.next_id();
+    if !responder.forwarded_to(target, id) {
+        return Ok(());
+    }
+    target.pending.insert(id, Waiting::Forwarded(responder));
+    let sent = target.send_in_order(frame(&Id::from(id))).await;
+    if let Err(closed) = &sent
+        && let Some(Waiting::Forwarded(responder)) = target.pending.remove(id)
+    {
+        responder.fail(&closed.clone().into());
+    }
+    sent
+}
+
+fn method(message: &Message) -> &ByteString {
+    message.method().expect("a response is never unhandled")
+}
+
+fn params(message: &Message) -> Option<&RawJson> {
+    match &message.body {
+        Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
+        Body::Response { .. } => None,
+    }
+}

@@ -1,0 +1,333 @@
+//! Lines out of a byte stream, with a bound on their length.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use crate::{Id, RawJson};
+
+/// The byte order mark some programs begin their output with.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Cuts a byte stream into lines.
+///
+/// Call [`Framer::next`] until it returns `None`, read more bytes into the same buffer, and so on; at the end of the
+/// stream call [`Framer::finish`] once. A line longer than the limit is dropped as it arrives, without being kept, and
+/// reported with what could be told about it.
+///
+/// Lines end at `\n`; a `\r` before it, a byte order mark at the start of a line, and empty lines are dropped.
+#[derive(Debug)]
+pub struct Framer {
+    max: usize,
+    /// How much of the buffer is known to hold no newline.
+    scanned: usize,
+    skim: Option<Skim>,
+}
+
+/// What the stream held next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// A line, not yet known to be UTF-8 or JSON.
+    Line(Bytes),
+    /// A line over the limit, dropped.
+    TooLong(Skimmed),
+}
+
+/// What is known about a dropped line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skimmed {
+    /// Its length in bytes.
+    pub length: usize,
+    /// Its top-level `id`, if it was a message with one.
+    pub id: Option<Id>,
+    /// Whether it had a `result` or `error` and no `method`.
+    pub is_response: bool,
+    /// Whether it had a `method`.
+    pub has_method: bool,
+}
+
+impl Framer {
+    /// A framer that drops lines longer than `max` bytes.
+    pub fn new(max: usize) -> Self {
+        Self { max, scanned: 0, skim: None }
+    }
+
+    /// The next piece that is complete in `buffer`, which is taken off it.
+    pub fn next(&mut self, buffer: &mut BytesMut) -> Option<Piece> {
+        loop {
+            let newline = memchr::memchr(b'\n', &buffer[self.scanned..]).map(|at| self.scanned + at);
+            if let Some(skim) = &mut self.skim {
+                skim.feed(&buffer[..newline.unwrap_or(buffer.len())]);
+                buffer.advance(newline.map_or(buffer.len(), |at| at + 1));
+                newline?;
+                return self.skim.take().map(|skim| Piece::TooLong(skim.done()));
+            }
+            let Some(newline) = newline else {
+                self.scanned = buffer.len();
+                if self.scanned > self.max {
+                    self.begin_skimming();
+                    continue;
+                }
+                return None;
+            };
+            if newline > self.max {
+                self.begin_skimming();
+                continue;
+            }
+            self.scanned = 0;
+            let line = buffer.split_to(newline + 1).freeze();
+            if let Some(line) = trimmed(&line.slice(..newline)) {
+                return Some(Piece::Line(line));
+            }
+        }
+    }
+
+    /// What is left when the stream ends without a newline.
+    pub fn finish(&mut self, buffer: &mut BytesMut) -> Option<Piece> {
+        let rest = buffer.split().freeze();
+        self.scanned = 0;
+        match self.skim.take() {
+            Some(mut skim) => {
+                skim.feed(&rest);
+                Some(Piece::TooLong(skim.done()))
+            }
+            None => trimmed(&rest).map(Piece::Line),
+        }
+    }
+
+    fn begin_skimming(&mut self) {
+        self.scanned = 0;
+        self.skim = Some(Skim::default());
+    }
+}
+
+/// The line without byte order mark and trailing `\r`, unless nothing but white space is left.
+fn trimmed(line: &Bytes) -> Option<Bytes> {
+    let mut range = 0..line.len();
+    if line.starts_with(BOM) {
+        range.start = BOM.len();
+    }
+    if line[range.clone()].ends_with(b"\r") {
+        range.end -= 1;
+    }
+    let blank = line[range.clone()].iter().all(u8::is_ascii_whitespace);
+    (!blank).then(|| line.slice(range))
+}
+
+/// Looks for the envelope's members in a line that is thrown away as it comes, in constant memory.
+#[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "a scanner's state is made of small facts")]
+struct Skim {
+    length: usize,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// Whether the next string at depth one is a key.
+    at_key: bool,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    capture: Capture,
+    has_method: bool,
+    has_outcome: bool,
+    id: Option<Id>,
+}
+
+#[derive(Debug, Default, PartialEq, Clone, Copy)]
+enum Capture {
+    #[default]
+    Nothing,
+    Key,
+    /// The value of `id`.
+    Value,
+}
+
+/// No envelope key is longer, and no id worth keeping.
+const MAX_KEY: usize = 16;
+const MAX_ID: usize = 1024;
+
+impl Skim {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.length += bytes.len();
+        let mut rest = bytes;
+        while let Some((&byte, tail)) = rest.split_first() {
+            if self.in_string && !self.escaped && self.capture == Capture::Nothing {
+                let skip = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+                if skip > 0 {
+                    rest = &rest[skip..];
+                    continue;
+                }
+            }
+            self.step(byte);
+            rest = tail;
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            self.step_in_string(byte);
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                if self.depth == 1 && self.at_key {
+                    self.at_key = false;
+                    self.key.clear();
+                    self.capture = Capture::Key;
+                    return;
+                }
+            }
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.at_key = self.depth == 1 && byte == b'{';
+            }
+            b'}' | b']' => {
+                self.end_of_value();
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b',' if self.depth == 1 => {
+                self.end_of_value();
+                self.at_key = true;
+                return;
+            }
+            b':' if self.depth == 1 => {
+                self.begin_value();
+                return;
+            }
+            _ => {}
+        }
+        self.keep(byte);
+    }
+
+    fn step_in_string(&mut self, byte: u8) {
+        let ends = byte == b'"' && !self.escaped;
+        self.escaped = byte == b'\\' && !self.escaped;
+        self.in_string = !ends;
+        if ends && self.capture == Capture::Key {
+            self.capture = Capture::Nothing;
+            return;
+        }
+        self.keep(byte);
+    }
+
+    fn keep(&mut self, byte: u8) {
+        match self.capture {
+            Capture::Key if self.key.len() <= MAX_KEY => self.key.push(byte),
+            Capture::Value if self.value.len() <= MAX_ID => self.value.push(byte),
+            _ => {}
+        }
+    }
+
+    fn begin_value(&mut self) {
+        match self.key.as_slice() {
+            b"method" => self.has_method = true,
+            b"result" | b"error" => self.has_outcome = true,
+            b"id" => {
+                self.value.clear();
+                self.capture = Capture::Value;
+            }
+            _ => {}
+        }
+        self.key.clear();
+    }
+
+    fn end_of_value(&mut self) {
+        if self.depth == 1 && self.capture == Capture::Value {
+            self.capture = Capture::Nothing;
+            let text = std::str::from_utf8(&self.value).ok().filter(|text| text.len() <= MAX_ID);
+            let json = text.and_then(|text| RawJson::parse(text.trim().to_owned()).ok());
+            self.id = json.and_then(|json| Id::from_json(&json));
+        }
+    }
+
+    fn done(self) -> Skimmed {
+        Skimmed {
+            length: self.length,
+            is_response: self.has_outcome && !self.has_method,
+            has_method: self.has_method,
+            id: self.id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All pieces of `input`, fed in chunks of `chunk` bytes.
+    fn pieces(input: &[u8], max: usize, chunk: usize) -> Vec<Piece> {
+        let mut framer = Framer::new(max);
+        let mut buffer = BytesMut::new();
+        let mut found = Vec::new();
+        for part in input.chunks(chunk) {
+            buffer.extend_from_slice(part);
+            while let Some(piece) = framer.next(&mut buffer) {
+                found.push(piece);
+            }
+        }
+        found.extend(framer.finish(&mut buffer));
+        found
+    }
+
+    fn lines(input: &[u8]) -> Vec<String> {
+        let texts = |chunk| {
+            pieces(input, 1 << 20, chunk)
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Line(line) => String::from_utf8(line.to_vec()).unwrap(),
+                    Piece::TooLong(_) => panic!("nothing here is too long"),
+                })
+                .collect::<Vec<_>>()
+        };
+        let whole = texts(input.len().max(1));
+        assert_eq!(whole, texts(1), "the cut must not depend on how the bytes arrive");
+        whole
+    }
+
+    #[test]
+    fn lines_are_cut_and_trimmed() {
+        assert_eq!(lines(b"{}\n[]\n"), ["{}", "[]"]);
+        assert_eq!(lines(b"{}\r\n\r\n \n{}"), ["{}", "{}"]);
+        assert_eq!(lines(b"\xef\xbb\xbf{}\n\xef\xbb\xbf{}\n"), ["{}", "{}"]);
+        assert!(lines(b"").is_empty());
+        assert!(lines(b"\n\n").is_empty());
+    }
+
+    fn skim(line: &str) -> Skimmed {
+        let input = format!("{line}\n{{}}\n");
+        let check = |chunk| {
+            let found = pieces(input.as_bytes(), 10, chunk);
+            assert_eq!(found.len(), 2, "the line after a dropped one is read");
+            assert_eq!(found[1], Piece::Line(Bytes::from_static(b"{}")));
+            match found.into_iter().next().unwrap() {
+                Piece::TooLong(skimmed) => skimmed,
+                Piece::Line(line) => panic!("{line:?} is not too long"),
+            }
+        };
+        let whole = check(input.len());
+        assert_eq!(whole, check(1));
+        assert_eq!(whole.length, line.len());
+        whole
+    }
+
+    #[test]
+    fn a_dropped_line_is_still_answered_under_its_id() {
+        let id = |line: &str| skim(line).id.map(|id| id.to_string());
+        assert_eq!(id(r#"{"jsonrpc":"2.0","id": 7 ,"method":"m"}"#).as_deref(), Some("7"));
+        assert_eq!(
+            id(r#"{"params":{"id":1,"x":"\"id\":2"},"id":"a\"b","m":[{}]}"#).as_deref(),
+            Some(r#""a\"b""#)
+        );
+        assert_eq!(id(r#"{"params":["}"],"id":1.50}"#).as_deref(), Some("1.50"));
+        assert_eq!(id(r#"[{"id":1},{"id":2}]"#), None);
+        assert_eq!(id(r#"{"id":{"a":1},"x":1}"#), None);
+        assert_eq!(id(r#"{"nid":3,"idx":4,"x":"id"}"#), None);
+        assert_eq!(id(&format!(r#"{{"id":"{}"}}"#, "x".repeat(5000))), None);
+    }
+
+    #[test]
+    fn a_dropped_response_is_known_as_one() {
+        let response = skim(r#"{"id":1,"result":{"method":"no"}}"#);
+        assert!(response.is_response && !response.has_method);
+        let request = skim(r#"{"method":"m","params":{"result":1}}"#);
+        assert!(request.has_method && !request.is_response);
+    }
+}
