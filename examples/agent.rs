@@ -27,7 +27,7 @@ use nudge_wire::acp::{
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Closed> {
     let sessions = AtomicU64::new(1);
-    // What stops the turns of a session; taken out by the one who stops them.
+    // What stops the turns of a session; taken out by the one who stops them. Nothing panics while it holds the lock.
     let stops = Arc::new(Mutex::new(HashMap::<SessionId, CancellationToken>::new()));
     let cancels = Arc::clone(&stops);
 

@@ -34,7 +34,8 @@ use nudge_wire::{
 };
 use tokio::sync::Mutex as Turn;
 
-/// The agent's memory. An agent on standard input and output has one client, so there is one of it.
+/// The agent's memory. An agent on standard input and output has one client, so there is one of it. Nothing panics
+/// while it holds one of the locks in there.
 static SESSIONS: LazyLock<Mutex<HashMap<SessionId, Arc<Session>>>> = LazyLock::new(Mutex::default);
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
@@ -130,8 +131,10 @@ async fn prompt(request: PromptRequest, client: Cx) -> Result<PromptResponse, Er
     if stop.is_cancelled() {
         return Err(Error::not_found("session_closed"));
     }
-    let turn = stop.run_until_cancelled(Arc::clone(&session.turn).lock_owned()).await;
-    let turn = turn.ok_or_else(Error::cancelled)?;
+    let turn = Arc::clone(&session.turn).lock_owned().await;
+    if stop.is_cancelled() {
+        return Err(Error::cancelled());
+    }
 
     let id = fresh("message");
     let said = UserMessage::new(id.clone()).content(request.prompt.clone());

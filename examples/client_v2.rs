@@ -77,7 +77,9 @@ async fn follow(agent: &Cx, updates: &mut mpsc::UnboundedReceiver<SessionUpdate>
             },
             // It may have been idle before; what counts is that it is so again.
             SessionUpdate::StateUpdate(StateUpdate::Idle(idle)) if busy => {
-                messages.iter().for_each(|(_, text)| println!("{text}"));
+                for (_, text) in &messages {
+                    println!("{text}");
+                }
                 eprintln!("stop reason: {:?}", idle.stop_reason);
                 return Ok(());
             }

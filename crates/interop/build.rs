@@ -33,7 +33,8 @@ fn without_inner(text: &str) -> String {
 
 fn package_directory() -> PathBuf {
     // Building this package alone does not download what the rest of the workspace needs, and then cargo has to.
-    let metadata = metadata(&["--offline"]).or_else(|_| metadata(&[])).unwrap_or_else(|error| panic!("{error}"));
+    let metadata =
+        metadata(&["--offline"]).or_else(|_| metadata(&[])).unwrap_or_else(|error| panic!("{error}"));
     let packages = metadata["packages"].as_array().expect("cargo metadata lists packages");
     let package = packages.iter().find(|package| package["name"] == PACKAGE).expect("it is a dependency");
     let manifest = Path::new(package["manifest_path"].as_str().expect("a package has a manifest"));

@@ -1,1 +1,79 @@
-fn main(){}
+//! Automation: `cargo xtask test`, `tidy`, `bench` and `fuzz`.
+#![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
+
+mod bench;
+mod command;
+mod fuzz;
+mod test;
+mod tidy;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+/// Automation for the Nudge workspace.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Check everything: format, lints, rules, tests, docs, benchmark, licences, fuzz targets
+    Test {
+        /// Only format, lints, rules and the tests of the default members
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Check the rules of this repository that no compiler checks
+    Tidy {
+        /// Write the generated files anew first
+        #[arg(long)]
+        fix: bool,
+    },
+    /// Measure: `cargo xtask bench peer`
+    Bench {
+        /// Which benchmark
+        name: String,
+        /// Passed on to it
+        #[arg(last = true)]
+        args: Vec<String>,
+    },
+    /// Run the fuzz targets, with the golden messages as seeds
+    Fuzz {
+        /// One target; all of them if left out
+        target: Option<String>,
+        /// How long each runs
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    let root = root();
+    let outcome = match Args::parse().task {
+        Task::Test { quick } => test::run(&root, quick),
+        Task::Tidy { fix } => tidy::run(&root, fix),
+        Task::Bench { name, args } => bench::run(&root, &name, &args),
+        Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the repository.
+fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    package.parent().map(Path::to_owned).unwrap_or(package)
+}

@@ -13,8 +13,10 @@ use crate::{
 /// Where the two sides are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In one process, over the SDK's own in-memory transport.
+    /// In one process, over bytes in memory.
     Memory,
+    /// In one process, over the channel of message values that the official SDK has for this; Nudge has only bytes.
+    Channel,
     /// In two processes, over standard input and output.
     Stdio,
 }
@@ -68,10 +70,10 @@ impl Measured {
 /// Runs both sides in turn, several rounds, and prints the medians with their ratios.
 pub(crate) fn run(quick: bool) -> Result<()> {
     let sizes = if quick { QUICK } else { FULL };
-    let mut results: [[Vec<Measured>; 2]; 2] = Default::default();
+    let mut results: [[Vec<Measured>; 2]; 3] = Default::default();
     let mut large: [Vec<(f64, f64)>; 2] = Default::default();
     for round in 1..=sizes.rounds {
-        for (at, place) in [Place::Memory, Place::Stdio].into_iter().enumerate() {
+        for (at, place) in [Place::Memory, Place::Stdio, Place::Channel].into_iter().enumerate() {
             eprintln!("round {round} of {}: {place:?}", sizes.rounds);
             results[at][0].push(ours::measure(place, &sizes)?);
             results[at][1].push(sdk::measure(place, &sizes)?);
@@ -86,7 +88,7 @@ pub(crate) fn run(quick: bool) -> Result<()> {
     Ok(())
 }
 
-fn rows(results: &[[Vec<Measured>; 2]; 2], large: &[Vec<(f64, f64)>; 2]) -> Vec<Row> {
+fn rows(results: &[[Vec<Measured>; 2]; 3], large: &[Vec<(f64, f64)>; 2]) -> Vec<Row> {
     let both = |place: usize, pick: fn(&Measured) -> f64| {
         [0, 1].map(|side| median(results[place][side].iter().map(pick).collect()))
     };
@@ -100,6 +102,12 @@ fn rows(results: &[[Vec<Measured>; 2]; 2], large: &[Vec<(f64, f64)>; 2]) -> Vec<
             Some((6.0, 10.0)),
         ),
         Row::more("200 B notifications, stdio", "/s", both(1, |m| m.ticks_per_second), Some((6.0, 8.0))),
+        Row::more(
+            "200 B notifications, in process, against its value channel",
+            "/s",
+            both(2, |m| m.ticks_per_second),
+            None,
+        ),
         Row::less("CPU per notification, in process", "µs", both(0, |m| m.cpu_per_tick), None),
         Row::less("CPU per notification, stdio, both processes", "µs", both(1, |m| m.cpu_per_tick), None),
         Row::less("1 KB round trip p50, in process", "µs", both(0, |m| m.trip_p50), None),

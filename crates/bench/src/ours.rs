@@ -51,7 +51,7 @@ pub(crate) fn measure(place: Place, sizes: &Sizes) -> Result<Measured> {
             let agent = Child::new(std::env::current_exe()?).args(["agent", "nudge"]);
             runtime()?.block_on(drive(agent, sizes))
         }
-        Place::Memory => {
+        Place::Memory | Place::Channel => {
             let (near, far) = pair();
             // Two threads, one for each side, as two processes would have.
             let agent =

@@ -9,10 +9,13 @@ use std::{
 };
 
 use agent_client_protocol::{
-    AcpAgent, Agent, Builder, Channel, Client, ConnectTo, ConnectionTo, Dispatch, Responder, Stdio,
+    AcpAgent, Agent, Builder, ByteStreams, Channel, Client, ConnectTo, ConnectionTo, Dispatch, Responder,
+    Stdio,
 };
 use anyhow::Result;
 use futures::future::join_all;
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::{
     cases::{Measured, Place, Sizes},
@@ -24,9 +27,9 @@ type ToClient = ConnectionTo<Client>;
 type ToAgent = ConnectionTo<Agent>;
 type Error = agent_client_protocol::Error;
 
-/// The runtime its examples use; measured, a single thread is slower for it on standard input and output.
+/// The runtime its examples use. `BENCH_SDK_SINGLE_THREAD` gives it one thread instead, as Nudge's side has.
 fn runtime() -> Result<tokio::runtime::Runtime> {
-    if std::env::var_os("BENCH_SDK_SINGLE").is_some() {
+    if std::env::var_os("BENCH_SDK_SINGLE_THREAD").is_some() {
         return Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?);
     }
     Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
@@ -108,6 +111,14 @@ pub(crate) fn measure(place: Place, sizes: &Sizes) -> Result<Measured> {
                 drive(agent, &ticks, sizes).await
             }
             Place::Memory => {
+                let (near, far) = tokio::io::duplex(256 * 1024);
+                let (near, far) = (bytes(near), bytes(far));
+                let agent = tokio::spawn(serve_agent(far));
+                let measured = drive(near, &ticks, sizes).await;
+                agent.abort();
+                measured
+            }
+            Place::Channel => {
                 let (near, far) = Channel::duplex();
                 let agent = tokio::spawn(serve_agent(far));
                 let measured = drive(near, &ticks, sizes).await;
@@ -116,6 +127,14 @@ pub(crate) fn measure(place: Place, sizes: &Sizes) -> Result<Measured> {
             }
         }
     })
+}
+
+/// One end of a byte stream as its transport.
+fn bytes(
+    stream: DuplexStream,
+) -> ByteStreams<Compat<WriteHalf<DuplexStream>>, Compat<ReadHalf<DuplexStream>>> {
+    let (reader, writer) = tokio::io::split(stream);
+    ByteStreams::new(writer.compat_write(), reader.compat())
 }
 
 async fn drive(
@@ -173,6 +192,7 @@ async fn cases(cx: &ToAgent, ticks: &AtomicU64, sizes: &Sizes) -> Result<Measure
     Ok(Measured::new(sizes, flood, flood_cpu, trips, began.elapsed()))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn failed(error: Error) -> anyhow::Error {
     anyhow::anyhow!("the official SDK failed: {error}")
 }

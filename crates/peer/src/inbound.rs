@@ -19,6 +19,8 @@ use crate::{
 
 /// What a queued message costs beyond its bytes.
 const OVERHEAD: usize = 256;
+/// A buffer that has grown past this is given back once the message that needed it is through.
+const LARGE: usize = 1024 * 1024;
 
 /// Something to be handled in order.
 pub(crate) enum Item {
@@ -33,19 +35,26 @@ pub(crate) struct Inbound {
     pub(crate) buffer: BytesMut,
     pub(crate) queue: VecDeque<Item>,
     framer: Framer,
+    /// Whether the buffer has held a large message.
+    grown: bool,
     shared: Arc<Shared>,
 }
 
 impl Inbound {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let framer = Framer::new(shared.limits.max_message);
-        Self { buffer: BytesMut::new(), queue: VecDeque::new(), framer, shared }
+        Self { buffer: BytesMut::new(), queue: VecDeque::new(), framer, grown: false, shared }
     }
 
     /// Takes all complete messages out of the buffer.
     pub(crate) fn take(&mut self) {
+        self.grown |= self.buffer.len() > LARGE;
         while let Some(piece) = self.framer.next(&mut self.buffer) {
             self.piece(piece);
+        }
+        if self.grown && self.buffer.len() <= LARGE {
+            self.grown = false;
+            self.buffer = BytesMut::from(&self.buffer[..]);
         }
     }
 

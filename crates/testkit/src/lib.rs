@@ -3,7 +3,11 @@
 
 mod process;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
 
 pub use process::Process;
 
@@ -21,11 +25,21 @@ pub fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// The program built from the example `name` of the package under test.
-pub fn example(name: &str) -> PathBuf {
+/// The program built from the example `name` of `package`, built now if it is not: `cargo test --test it` builds no
+/// examples.
+pub fn example(package: &str, name: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
     let mut path = std::env::current_exe().expect("a test knows its own path");
     path.pop();
     path.pop();
+    let release = path.ends_with("release");
+    BUILT.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", package, "--example", name]);
+        build.args(release.then_some("--release"));
+        assert!(build.status().is_ok_and(|status| status.success()), "the example {name} is built");
+    });
     path.join("examples").join(name)
 }
 

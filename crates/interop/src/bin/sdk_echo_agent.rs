@@ -31,7 +31,9 @@ async fn main() -> Result<()> {
             on_receive_request!(),
         )
         .on_receive_request(
-            async |prompt: PromptRequest, responder: Responder<PromptResponse>, client: ConnectionTo<Client>| {
+            async |prompt: PromptRequest,
+                   responder: Responder<PromptResponse>,
+                   client: ConnectionTo<Client>| {
                 let turn = client.clone();
                 let cancellation = responder.cancellation();
                 client.spawn(async move {

@@ -24,8 +24,10 @@ use serde_json::Value;
 use crate::{programs::package, typescript::node};
 
 /// What the module does not know of ours and drops.
-const UNKNOWN_THERE: [(&str, &str); 2] =
-    [("initialize.response.json", "/agentCapabilities/session"), ("nes-start.response.json", "/configOptions")];
+const UNKNOWN_THERE: [(&str, &str); 2] = [
+    ("initialize.response.json", "/agentCapabilities/session"),
+    ("nes-start.response.json", "/configOptions"),
+];
 
 #[test]
 fn it_takes_what_we_say() {

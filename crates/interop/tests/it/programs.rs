@@ -1,7 +1,7 @@
 //! The programs under test and how one is run.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, ExitStatus, Stdio},
     sync::OnceLock,
 };
@@ -42,7 +42,8 @@ impl Outcome {
 
     /// The JSON values it printed, one a line.
     pub(crate) fn json(&self) -> Vec<Value> {
-        let parse = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}\n{self:#?}"));
+        let parse =
+            |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}\n{self:#?}"));
         self.output.lines().map(parse).collect()
     }
 }
@@ -72,7 +73,7 @@ pub(crate) fn nudge() -> &'static str {
             .expect("cargo runs");
         assert!(built.status.success(), "nudge does not build");
         let messages = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<Value>().flatten();
-        let built = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).last();
-        built.and_then(|path| path.into_os_string().into_string().ok()).expect("cargo says where the binary is")
+        let binary = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned)).last();
+        binary.expect("cargo says where the binary is")
     })
 }

@@ -86,6 +86,9 @@ async fn their_v2_client_initialises_nudge() -> Result<(), Error> {
     };
     let answer = Client.v2().connect_with(nudge, asked).await?;
     assert_eq!(answer.protocol_version, ProtocolVersion::V2);
-    assert_eq!((answer.info.name.as_str(), answer.info.version.as_str()), ("nudge", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        (answer.info.name.as_str(), answer.info.version.as_str()),
+        ("nudge", env!("CARGO_PKG_VERSION"))
+    );
     Ok(())
 }

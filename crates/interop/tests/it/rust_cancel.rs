@@ -76,7 +76,10 @@ async fn their_v2_client_stops_our_turn_and_has_it_told_again() -> Result<(), Er
             session.close().block_task().await?;
 
             let listed = agent.send_request(s2::ListSessionsRequest::new()).block_task().await?.sessions;
-            assert_eq!(listed.iter().map(|info| &info.session_id).collect::<Vec<_>>(), [session.session_id()]);
+            assert_eq!(
+                listed.iter().map(|info| &info.session_id).collect::<Vec<_>>(),
+                [session.session_id()]
+            );
 
             let resume = s2::ResumeSessionRequest::new(session.session_id().clone(), "/");
             let resume = resume.replay_from(s2::ReplayFrom::Start(s2::ReplayFromStart::new()));

@@ -5,6 +5,7 @@ use std::{
     ffi::OsStr,
     fmt, io,
     path::Path,
+    pin::Pin,
     process::{ExitStatus, Stdio as Pipe},
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     task::{Context, Poll},
@@ -101,7 +102,7 @@ impl Connect for Child {
             name: Some(self.name),
             reader: Box::new(reader),
             writer: Box::new(writer),
-            exit: Some(Exit { report, _tree: tree }),
+            exit: Some(Exit { coming: Some(report), report: None, _tree: tree }),
         })
     }
 }
@@ -141,23 +142,28 @@ impl fmt::Display for ExitReport {
 
 /// The handle of a child: tells how it ended, and kills it when dropped.
 pub(crate) struct Exit {
-    report: oneshot::Receiver<ExitReport>,
+    /// Gone once the report has come.
+    coming: Option<oneshot::Receiver<ExitReport>>,
+    report: Option<Arc<ExitReport>>,
     _tree: Tree,
 }
 
 impl Exit {
     /// How the child ended, once it has.
     pub(crate) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Arc<ExitReport>> {
-        match std::pin::Pin::new(&mut self.report).poll(cx) {
-            Poll::Ready(Ok(report)) => Poll::Ready(Arc::new(report)),
-            // The runtime is going down; there is nobody to tell.
-            Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
+        if let Some(coming) = &mut self.coming
+            && let Poll::Ready(report) = Pin::new(coming).poll(cx)
+        {
+            self.coming = None;
+            // Without a report the runtime is going down, and there is nobody to tell.
+            self.report = report.ok().map(Arc::new);
         }
+        self.report.clone().map_or(Poll::Pending, Poll::Ready)
     }
 
     /// Waits until the child has ended.
     pub(crate) async fn ended(&mut self) {
-        let _ = (&mut self.report).await;
+        std::future::poll_fn(|cx| self.poll_report(cx)).await;
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod caps;
 mod conform;
+mod envelope;
 mod golden;
 mod mutants;
 mod proposal;

@@ -1,0 +1,176 @@
+//! `cargo xtask test`: every check there is, in the order in which a mistake is cheapest to find.
+
+use std::{
+    fmt::{self, Write},
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+
+use crate::{command, command::cargo, fuzz, tidy};
+
+/// How long each fuzz target runs.
+const FUZZ_SECONDS: u64 = 5;
+
+pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
+    let mut report = Report::default();
+    let outcome = steps(root, quick, &mut report);
+    println!("\n{report}");
+    outcome
+}
+
+fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
+    report.step("format", |_| command::run(&mut cargo(root, ["fmt", "--all", "--check"])))?;
+    report.step("lints", |_| {
+        let args = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+        command::run(&mut cargo(root, args))
+    })?;
+    report.step("tidy", |_| tidy::run(root, false))?;
+    report.step("tests", |report| {
+        let workspace: &[_] = if quick { &[] } else { &["--workspace"] };
+        let mut tests = cargo(root, ["test", "--all-features", "--no-fail-fast"]);
+        command::run_seeing(tests.args(workspace), |line| report.tests.see(line))
+    })?;
+    if quick {
+        return Ok(());
+    }
+    report.step("docs", |_| {
+        let mut docs = cargo(root, ["doc", "--workspace", "--all-features", "--no-deps"]);
+        command::run(docs.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    report.step("bench", |_| {
+        let mut bench = cargo(root, ["run", "--package=nudge-bench", "--", "peer", "--quick"]);
+        command::run_quietly(&mut bench)
+    })?;
+    report.step_if("licences", command::is_installed("deny"), DENY_MISSING, || {
+        let mut deny = cargo(root, ["deny", "check", "bans", "licenses", "sources"]);
+        command::run(deny.stdout(Stdio::inherit()))
+    })?;
+    report.step_if("fuzz", command::is_installed("fuzz"), fuzz::HOW_TO_INSTALL, || {
+        fuzz::smoke(root, FUZZ_SECONDS)
+    })
+}
+
+const DENY_MISSING: &str = "cargo-deny is not installed (cargo install cargo-deny --locked)";
+
+/// What was done, how long it took and how many tests there were.
+#[derive(Default)]
+struct Report {
+    done: Vec<(&'static str, String)>,
+    tests: Counts,
+}
+
+impl Report {
+    fn step(&mut self, name: &'static str, step: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        println!("\n== {name}");
+        let began = Instant::now();
+        let outcome = step(self);
+        let verdict = if outcome.is_ok() { "" } else { "  FAILED" };
+        self.done.push((name, format!("{}{verdict}", seconds(began.elapsed()))));
+        outcome
+    }
+
+    /// A step that needs something installed.
+    fn step_if(
+        &mut self,
+        name: &'static str,
+        possible: bool,
+        why_not: &str,
+        step: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        if possible {
+            return self.step(name, |_| step());
+        }
+        println!("\n== {name}\nskipped: {why_not}");
+        self.done.push((name, "skipped".to_owned()));
+        Ok(())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("== summary\n")?;
+        for (name, how) in &self.done {
+            writeln!(f, "{name:10}{how:>9}")?;
+        }
+        write!(f, "{}", self.tests)
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    let mut text = String::new();
+    let _ = write!(text, "{:.1} s", time.as_secs_f64());
+    text
+}
+
+/// The sums of what the test programs report.
+#[derive(Debug, Default, PartialEq)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+}
+
+impl Counts {
+    /// Takes a line such as `test result: ok. 5 passed; 0 failed; 1 ignored; …` into account.
+    fn see(&mut self, line: &str) {
+        let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
+        else {
+            return;
+        };
+        for count in counts.split("; ") {
+            let Some((number, what)) = count.split_once(' ') else { continue };
+            let number: usize = number.parse().unwrap_or(0);
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)?;
+        if self.ignored > 0 {
+            write!(f, ", {} ignored", self.ignored)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_added_up() {
+        let mut counts = Counts::default();
+        for line in [
+            "running 3 tests",
+            "test a ... ok",
+            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s",
+            "test result: FAILED. 2 passed; 4 failed; 0 ignored; 0 measured; 7 filtered out; finished in 1.00s",
+            "test result: nonsense",
+        ] {
+            counts.see(line);
+        }
+        assert_eq!(counts, Counts { passed: 5, failed: 4, ignored: 1 });
+        assert_eq!(counts.to_string(), "5 passed, 4 failed, 1 ignored");
+    }
+
+    #[test]
+    fn the_summary_says_what_failed_and_what_was_skipped() {
+        let mut report = Report::default();
+        assert!(report.step("first", |_| Ok(())).is_ok());
+        assert!(report.step_if("second", false, "not installed", || Ok(())).is_ok());
+        assert!(report.step("third", |_| anyhow::bail!("no")).is_err());
+        let text = report.to_string();
+        assert!(text.contains("skipped") && text.contains("FAILED"), "{text}");
+        assert!(text.ends_with("0 passed, 0 failed"), "{text}");
+    }
+}

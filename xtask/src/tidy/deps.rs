@@ -1,0 +1,201 @@
+//! Who may use whom.
+
+use cargo_metadata::{DependencyKind, Metadata};
+
+use super::Problem;
+
+/// What one crate may use of ours.
+enum May {
+    /// These and no others.
+    Use(&'static [&'static str]),
+    /// Everything but these.
+    UseAllBut(&'static [&'static str]),
+}
+
+/// Every room that is or will be, in the order in which they build on each other.
+///
+/// Counted are normal and build dependencies. `testkit` is a dev-dependency or none, whoever uses it; it uses nothing
+/// of ours, so that what it says about a room does not depend on that room.
+const ROOMS: &[(&str, May)] = &[
+    ("wire", May::Use(&[])),
+    ("text", May::Use(&[])),
+    ("predict", May::Use(&["text"])),
+    ("mailbox", May::Use(&["wire"])),
+    ("peer", May::Use(&["wire"])),
+    ("store", May::Use(&["wire"])),
+    ("model", May::Use(&["wire"])),
+    ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
+    ("agent", May::Use(&["wire", "model"])),
+    ("adapt", May::Use(&["wire", "peer"])),
+    ("hub", May::Use(&["wire", "peer", "store", "model", "nes", "agent", "adapt", "mailbox"])),
+    ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
+    ("server", May::Use(&["wire", "peer", "hub", "nes"])),
+    ("lsp", May::Use(&["wire", "peer", "hub", "nes"])),
+    ("replay", May::Use(&["wire", "text", "nes"])),
+    ("check", May::Use(&["wire", "peer"])),
+    ("cli", May::UseAllBut(&["interop", "bench", "xtask"])),
+    ("testkit", May::Use(&[])),
+    ("xtask", May::Use(&["wire"])),
+    ("interop", May::UseAllBut(&[])),
+    ("bench", May::UseAllBut(&[])),
+];
+
+/// Rooms without IO, clock and randomness.
+pub(super) const PURE: &[&str] = &["wire", "text", "predict", "mailbox"];
+
+/// The official SDK is what Nudge is compared with, not what it is made of.
+const SDK: &str = "agent-client-protocol";
+const SDK_USERS: &[&str] = &["interop", "bench"];
+
+/// A crate of the workspace and what its manifest says it uses.
+#[derive(Debug, Clone)]
+pub(crate) struct Crate {
+    pub(crate) name: String,
+    /// Its folder below the root.
+    pub(crate) folder: String,
+    pub(crate) uses: Vec<(String, DependencyKind)>,
+}
+
+/// The crates of the workspace.
+pub(crate) fn crates(metadata: &Metadata) -> Vec<Crate> {
+    let root = &metadata.workspace_root;
+    let describe = |package: &cargo_metadata::Package| Crate {
+        name: package.name.to_string(),
+        folder: package
+            .manifest_path
+            .parent()
+            .and_then(|folder| folder.strip_prefix(root).ok())
+            .map(|folder| folder.as_str().replace('\\', "/"))
+            .unwrap_or_default(),
+        uses: package.dependencies.iter().map(|used| (used.name.clone(), used.kind)).collect(),
+    };
+    metadata.workspace_packages().into_iter().map(describe).collect()
+}
+
+pub(crate) fn check(crates: &[Crate]) -> Vec<Problem> {
+    crates.iter().flat_map(check_one).collect()
+}
+
+fn check_one(user: &Crate) -> Vec<Problem> {
+    let place = format!("{}/Cargo.toml", user.folder);
+    let Some(room) = room(&user.name) else {
+        let what = format!("the crate `{}` is not in the table of who may use whom", user.name);
+        return vec![Problem::new(
+            place,
+            what,
+            "add it to `ROOMS` in xtask/src/tidy/deps.rs and to ARCHITECTURE.md",
+        )];
+    };
+    let complaints = user.uses.iter().filter_map(|(name, kind)| complaint(room, name, *kind));
+    complaints.map(|(what, remedy)| Problem::new(&place, what, remedy)).collect()
+}
+
+/// What is wrong with this dependency, and what to do.
+fn complaint(user: &str, dependency: &str, kind: DependencyKind) -> Option<(String, String)> {
+    if dependency == SDK && !SDK_USERS.contains(&user) {
+        let remedy = format!("move what needs it to one of: {}", SDK_USERS.join(", "));
+        return Some((format!("`{user}` uses the official SDK"), remedy));
+    }
+    if kind == DependencyKind::Development {
+        return None;
+    }
+    if PURE.contains(&user) && dependency.starts_with("tokio") {
+        let remedy = "let the caller do the waiting: take input and time as arguments, return the output";
+        return Some((format!("`{user}` is a pure room and uses `{dependency}`"), remedy.to_owned()));
+    }
+    let other = room(dependency)?;
+    if other == "testkit" {
+        return Some((
+            format!("`{user}` uses `testkit` outside its tests"),
+            "make it a dev-dependency".to_owned(),
+        ));
+    }
+    let (_, may) = ROOMS.iter().find(|(name, _)| *name == user)?;
+    let allowed = match may {
+        May::Use(these) => these.contains(&other),
+        May::UseAllBut(these) => !these.contains(&other),
+    };
+    let remedy = "turn the dependency around, or change `ROOMS` in xtask/src/tidy/deps.rs and say why";
+    (!allowed).then(|| (format!("`{user}` may not use `{other}`"), remedy.to_owned()))
+}
+
+/// The room a package is, by the package's name; `None` if it is none of ours.
+fn room(package: &str) -> Option<&'static str> {
+    let name = if package == "nudge" { "cli" } else { package.strip_prefix("nudge-").unwrap_or(package) };
+    let is_ours = package.starts_with("nudge") || package == "xtask";
+    ROOMS.iter().map(|(room, _)| *room).find(|room| is_ours && *room == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DependencyKind::{Build, Development, Normal};
+
+    fn problems(user: &str, dependency: &str, kind: DependencyKind) -> Vec<String> {
+        let user = Crate {
+            name: user.to_owned(),
+            folder: format!("crates/{user}"),
+            uses: vec![(dependency.to_owned(), kind)],
+        };
+        check(&[user]).iter().map(ToString::to_string).collect()
+    }
+
+    fn good(user: &str, dependency: &str, kind: DependencyKind) {
+        assert_eq!(problems(user, dependency, kind), Vec::<String>::new());
+    }
+
+    fn bad(user: &str, dependency: &str, kind: DependencyKind, says: &str) {
+        let problems = problems(user, dependency, kind);
+        assert!(matches!(&problems[..], [one] if one.contains(says)), "{user} {dependency}: {problems:?}");
+    }
+
+    #[test]
+    fn a_new_edge_is_a_problem() {
+        good("nudge-peer", "nudge-wire", Normal);
+        good("nudge", "nudge-hub", Normal);
+        good("nudge-interop", "nudge-peer", Normal);
+        bad("nudge-wire", "nudge-peer", Normal, "`wire` may not use `peer`");
+        bad("nudge-check", "nudge-hub", Build, "`check` may not use `hub`");
+        bad("nudge-agent", "nudge-mailbox", Normal, "`agent` may not use `mailbox`");
+        bad("nudge", "nudge-bench", Normal, "`cli` may not use `bench`");
+    }
+
+    #[test]
+    fn testkit_is_for_tests() {
+        good("nudge-wire", "nudge-testkit", Development);
+        bad("nudge-peer", "nudge-testkit", Normal, "make it a dev-dependency");
+        bad("nudge-bench", "nudge-testkit", Build, "make it a dev-dependency");
+        bad("nudge-testkit", "nudge-wire", Normal, "`testkit` may not use `wire`");
+    }
+
+    #[test]
+    fn pure_rooms_have_no_runtime() {
+        good("nudge-peer", "tokio", Normal);
+        good("nudge-wire", "tokio", Development);
+        bad("nudge-wire", "tokio", Normal, "pure room");
+        bad("nudge-text", "tokio-util", Normal, "pure room");
+    }
+
+    #[test]
+    fn the_sdk_is_only_compared_with() {
+        good("nudge-bench", "agent-client-protocol", Normal);
+        good("nudge-wire", "agent-client-protocol-schema", Normal);
+        bad("nudge-peer", "agent-client-protocol", Development, "official SDK");
+    }
+
+    #[test]
+    fn an_unknown_crate_is_a_problem() {
+        good("xtask", "wire", Normal);
+        bad("nudge-utils", "serde", Normal, "not in the table");
+    }
+
+    #[test]
+    fn every_edge_in_the_table_goes_to_a_room() {
+        for (room, may) in ROOMS {
+            let (May::Use(named) | May::UseAllBut(named)) = may;
+            for used in *named {
+                assert!(ROOMS.iter().any(|(name, _)| name == used), "{room} uses {used}");
+            }
+        }
+    }
+}
