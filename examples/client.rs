@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let info = agent.request(InitializeRequest::new(ProtocolVersion::V1)).await?.agent_info;
             eprintln!("agent: {}", info.map_or_else(|| "anonymous".to_owned(), |info| info.name));
             let session = agent.request(NewSessionRequest::new(directory)).await?.session_id;
-            let turn = agent.request(PromptRequest::new(session, vec![prompt.into()])).await?;
+            let turn = agent.request(PromptRequest::new(session, vec![prompt.into()])).in_order().await?;
             eprintln!("\nstop reason: {:?}", turn.stop_reason);
             Ok::<_, CallError>(())
         })

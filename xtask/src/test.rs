@@ -1,9 +1,8 @@
 //! `cargo xtask test`: every check there is, in the order in which a mistake is cheapest to find.
 
 use std::{
-    fmt::{self, Write},
+    fmt,
     path::Path,
-    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -22,7 +21,10 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
 }
 
 fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
-    report.step("format", |_| command::run(&mut cargo(root, ["fmt", "--all", "--check"])))?;
+    report.step("format", |_| {
+        command::run(&mut cargo(root, ["fmt", "--all", "--check"]))?;
+        command::run(&mut cargo(&root.join("fuzz"), ["fmt", "--check"]))
+    })?;
     report.step("lints", |_| {
         let args = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
         command::run(&mut cargo(root, args))
@@ -45,8 +47,8 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
         command::run_quietly(&mut bench)
     })?;
     report.step_if("licences", command::is_installed("deny"), DENY_MISSING, || {
-        let mut deny = cargo(root, ["deny", "check", "bans", "licenses", "sources"]);
-        command::run(deny.stdout(Stdio::inherit()))
+        let args = ["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+        command::run(&mut cargo(root, args))
     })?;
     report.step_if("fuzz", command::is_installed("fuzz"), fuzz::HOW_TO_INSTALL, || {
         fuzz::smoke(root, FUZZ_SECONDS)
@@ -59,6 +61,7 @@ const DENY_MISSING: &str = "cargo-deny is not installed (cargo install cargo-den
 #[derive(Default)]
 struct Report {
     done: Vec<(&'static str, String)>,
+    total: Duration,
     tests: Counts,
 }
 
@@ -67,6 +70,7 @@ impl Report {
         println!("\n== {name}");
         let began = Instant::now();
         let outcome = step(self);
+        self.total += began.elapsed();
         let verdict = if outcome.is_ok() { "" } else { "  FAILED" };
         self.done.push((name, format!("{}{verdict}", seconds(began.elapsed()))));
         outcome
@@ -95,14 +99,13 @@ impl fmt::Display for Report {
         for (name, how) in &self.done {
             writeln!(f, "{name:10}{how:>9}")?;
         }
+        writeln!(f, "{:10}{:>9}", "total", seconds(self.total))?;
         write!(f, "{}", self.tests)
     }
 }
 
 fn seconds(time: Duration) -> String {
-    let mut text = String::new();
-    let _ = write!(text, "{:.1} s", time.as_secs_f64());
-    text
+    format!("{:.1} s", time.as_secs_f64())
 }
 
 /// The sums of what the test programs report.

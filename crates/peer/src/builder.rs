@@ -6,6 +6,7 @@ use std::{
     io,
     pin::pin,
     sync::Arc,
+    task::Poll,
     time::Duration,
 };
 
@@ -15,7 +16,7 @@ use crate::{
     Closed, Connect, Cx, InOrder, Limits, Tap, Unhandled,
     driver::Driver,
     proxy,
-    router::{Place, Router, beside, in_order, notification_handler, request_handler, unknown_handler},
+    router::{Lane, Router, beside, in_order, notification_handler, request_handler, unknown_handler},
     shared::Shared,
 };
 
@@ -76,8 +77,8 @@ impl Peer {
         Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.router.add_request::<R>(Place::InOrder, || {
-            request_handler(Place::InOrder, in_order, Arc::clone(&handler))
+        self.router.add_request::<R>(Lane::InOrder, || {
+            request_handler(Lane::InOrder, in_order, Arc::clone(&handler))
         });
         self
     }
@@ -91,7 +92,7 @@ impl Peer {
     {
         let handler = Arc::new(handler);
         self.router
-            .add_request::<R>(Place::Beside, || request_handler(Place::Beside, beside, Arc::clone(&handler)));
+            .add_request::<R>(Lane::Beside, || request_handler(Lane::Beside, beside, Arc::clone(&handler)));
         self
     }
 
@@ -103,9 +104,9 @@ impl Peer {
         Fut: Future<Output = Result<(), Error>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        let context = |shared| InOrder { shared, call: None };
+        let context = |shared| Cx::new(shared, None);
         self.router
-            .add_notification::<N>(Place::InOrder, || notification_handler(context, Arc::clone(&handler)));
+            .add_notification::<N>(Lane::InOrder, || notification_handler(context, Arc::clone(&handler)));
         self
     }
 
@@ -117,8 +118,9 @@ impl Peer {
         Fut: Future<Output = Result<(), Error>> + Send + 'static,
     {
         let handler = Arc::new(handler);
+        let context = |shared| Cx::new(shared, None);
         self.router
-            .add_notification::<N>(Place::Beside, || notification_handler(Cx::new, Arc::clone(&handler)));
+            .add_notification::<N>(Lane::Beside, || notification_handler(context, Arc::clone(&handler)));
         self
     }
 
@@ -139,7 +141,7 @@ impl Peer {
         let name = transport.name.clone().unwrap_or(self.name);
         let shared = Shared::new(name, self.limits, self.tap);
         Ok(Connection {
-            cx: Cx::new(Arc::clone(&shared)),
+            cx: Cx::new(Arc::clone(&shared), None),
             driver: Driver::new(shared, self.router, transport),
         })
     }
@@ -170,8 +172,8 @@ impl Connection {
         }
     }
 
-    /// Runs the connection while `task` runs, then writes what is left and closes it. A child process gets the end of
-    /// its input and a moment to leave by itself.
+    /// Runs the connection while `task` runs, then handles what has been received, writes what is left and closes it. A
+    /// child process gets the end of its input and a moment to leave by itself.
     ///
     /// If the connection ends first, `task` goes on and its calls fail.
     pub async fn run_until<T>(mut self, task: impl AsyncFnOnce(Cx) -> T) -> T {
@@ -192,8 +194,13 @@ impl Connection {
     }
 
     async fn finish(mut self) {
-        self.cx.shared.begin_closing();
         let drain = self.cx.shared.limits.drain;
+        let caught_up = poll_fn(|cx| {
+            let over = self.driver.poll(cx).is_ready();
+            if over || self.driver.has_caught_up() { Poll::Ready(()) } else { Poll::Pending }
+        });
+        let _ = tokio::time::timeout(drain, caught_up).await;
+        self.cx.shared.begin_closing();
         let written = poll_fn(|cx| self.driver.poll(cx).map(drop));
         let _ = tokio::time::timeout(drain, written).await;
         if let Some(mut exit) = self.driver.close() {

@@ -14,7 +14,7 @@ use nudge_wire::{Error, Id, Message, RawJson, write};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Closed, shared::Shared};
+use crate::{Closed, router::Running, shared::Shared};
 
 const ANSWERED: u8 = 1;
 const CANCELLED: u8 = 2;
@@ -31,6 +31,8 @@ pub(crate) struct Call {
     /// Where the request was passed on to, and under which id.
     forwarded: OnceLock<(Weak<Shared>, u64)>,
     batch: Option<Arc<Batch>>,
+    /// What begins when the request is answered.
+    after: Mutex<Vec<Running>>,
 }
 
 /// The answers to one batch, sent together when the last is there.
@@ -61,7 +63,18 @@ impl Call {
             token: OnceLock::new(),
             forwarded: OnceLock::new(),
             batch,
+            after: Mutex::default(),
         }
+    }
+
+    /// Begins `task` when the request is answered.
+    pub(crate) fn after(&self, task: Running) {
+        self.after.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+    }
+
+    /// What is to begin now that the request is answered.
+    fn take_after(&self) -> Vec<Running> {
+        std::mem::take(&mut *self.after.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn has(&self, flag: u8) -> bool {
@@ -196,10 +209,8 @@ impl Responder {
 
     /// Answers with a result or an error.
     pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), Closed> {
-        match self.answer(self.encode(&outcome)) {
-            Some(frame) => self.shared.send(frame).await,
-            None => Ok(()),
-        }
+        let frame = self.encode(&outcome);
+        self.send(frame, false).await
     }
 
     /// As `respond`, from a handler that holds up the queue.
@@ -207,18 +218,33 @@ impl Responder {
         self,
         outcome: Result<T, Error>,
     ) -> Result<(), Closed> {
-        match self.answer(self.encode(&outcome)) {
-            Some(frame) => self.shared.send_in_order(frame).await,
-            None => Ok(()),
-        }
+        let frame = self.encode(&outcome);
+        self.send(frame, true).await
     }
 
     /// Answers with a result that is JSON text already.
     pub async fn respond_raw(self, result: &RawJson) -> Result<(), Closed> {
-        match self.answer(write::raw_response(&self.call.id, Ok(result))) {
-            Some(frame) => self.shared.send(frame).await,
-            None => Ok(()),
+        let frame = write::raw_response(&self.call.id, Ok(result));
+        self.send(frame, false).await
+    }
+
+    /// Answers with the response another connection gave, byte for byte but for the id.
+    pub(crate) async fn pass_on(self, response: &Message) -> Result<(), Closed> {
+        let frame = response.frame_with_id(&self.call.id);
+        self.send(frame, true).await
+    }
+
+    async fn send(self, frame: Vec<u8>, in_order: bool) -> Result<(), Closed> {
+        let Some(frame) = self.answer(frame) else { return Ok(()) };
+        if in_order {
+            self.shared.send_in_order(frame).await?;
+        } else {
+            self.shared.send(frame).await?;
         }
+        for task in self.call.take_after() {
+            crate::cx::spawn(&self.shared, task);
+        }
+        Ok(())
     }
 
     fn encode<T: Serialize>(&self, outcome: &Result<T, Error>) -> Vec<u8> {
@@ -229,12 +255,6 @@ impl Responder {
             }),
             Err(error) => write::error(id, error),
         }
-    }
-
-    /// Answers with the response another connection gave, byte for byte but for the id. Does not wait for room:
-    /// it is called by the reader of that connection.
-    pub(crate) fn pass_on(self, response: &Message) {
-        self.shared.answer_now(&self.call, |id| response.frame_with_id(id));
     }
 
     /// Answers with an error without waiting for room.

@@ -14,30 +14,114 @@ use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallError, Closed, call::Call, pending::Waiting, shared::Shared};
+use crate::{
+    CallError, Closed,
+    call::Call,
+    pending::{Answer, Waiting},
+    shared::Shared,
+};
 
-/// The context of code that runs beside the queue: it can do everything.
-#[derive(Clone)]
-pub struct Cx {
+/// What a handler or a caller can do. `Cx` alone is the context of code that runs beside the queue and can do
+/// everything; [`InOrder`] is that of a handler that runs in order.
+pub struct Cx<P = Beside> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) call: Option<Arc<Call>>,
+    place: PhantomData<fn() -> P>,
 }
 
 /// The context of a handler that runs in order: it can send but has no way to await a response, which could only
 /// arrive after the messages behind it in the queue.
-#[derive(Clone)]
-pub struct InOrder {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) call: Option<Arc<Call>>,
+pub type InOrder = Cx<Ordered>;
+
+/// Marks what runs beside the queue.
+#[derive(Debug)]
+pub enum Beside {}
+
+/// Marks what runs in order.
+#[derive(Debug)]
+pub enum Ordered {}
+
+/// Where code runs: [`Beside`] the queue or [`Ordered`].
+pub trait Place: sealed::Sealed + 'static {
+    /// Whether the queue waits for it.
+    const IN_ORDER: bool;
+}
+
+impl Place for Beside {
+    const IN_ORDER: bool = false;
+}
+
+impl Place for Ordered {
+    const IN_ORDER: bool = true;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Beside {}
+    impl Sealed for super::Ordered {}
+}
+
+impl<P: Place> Cx<P> {
+    pub(crate) fn new(shared: Arc<Shared>, call: Option<Arc<Call>>) -> Self {
+        Self { shared, call, place: PhantomData }
+    }
+
+    /// Sends a notification, waiting for room. In order, the queue waits with it.
+    pub async fn notify<N: Notification>(&self, params: N) -> Result<(), CallError> {
+        Ok(self.send(encode(&params)?).await?)
+    }
+
+    /// Sends a notification whose params are JSON text; see [`Cx::notify`].
+    pub async fn notify_raw(&self, method: &str, params: Option<&RawJson>) -> Result<(), Closed> {
+        self.send(write::raw_call(None, method, params)).await
+    }
+
+    async fn send(&self, frame: Vec<u8>) -> Result<(), Closed> {
+        if P::IN_ORDER { self.shared.send_in_order(frame).await } else { self.shared.send(frame).await }
+    }
+
+    /// Runs a task beside the queue, where responses can be awaited. It ends with the connection, which does not wait
+    /// for it.
+    pub fn spawn<F, Fut>(&self, task: F)
+    where
+        F: FnOnce(Cx) -> Fut,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        spawn(&self.shared, task(Cx::new(Arc::clone(&self.shared), None)));
+    }
+
+    /// As [`Cx::spawn`], but the task begins when the request that is being handled has been answered: what it sends
+    /// comes after the answer.
+    pub fn after_answer<F, Fut>(&self, task: F)
+    where
+        F: FnOnce(Cx) -> Fut,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let task = task(Cx::new(Arc::clone(&self.shared), None));
+        match &self.call {
+            Some(call) => call.after(Box::pin(task)),
+            None => spawn(&self.shared, task),
+        }
+    }
+
+    /// The id of the request that is being handled, if one is.
+    pub fn id(&self) -> Option<&Id> {
+        self.call.as_ref().map(|call| &call.id)
+    }
+
+    /// The token that tells of a cancellation of the request being handled. A handler that takes it decides itself how
+    /// to answer; one that does not is dropped where it stands, and the answer is -32800.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.call.as_ref().map_or_else(|| self.shared.over.clone(), |call| call.token())
+    }
 }
 
 impl Cx {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, call: None }
-    }
-
     /// Sends a request. It is sent at once if there is room, otherwise when the future is polled and room has come.
     /// Dropping the future before the answer is there sends `$/cancel_request`.
+    ///
+    /// The answer is there as soon as it has been read, even if messages that came before it still wait to be handled;
+    /// see [`Requested::in_order`].
     #[allow(clippy::needless_pass_by_value, reason = "`cx.request(Params::new(…))` reads best")]
     pub fn request<R: Request>(&self, params: R) -> Requested<R::Response> {
         let id = self.shared.pending.next_id();
@@ -53,35 +137,6 @@ impl Cx {
         Requested::new(&self.shared, id, method.to_owned(), Ok(frame))
     }
 
-    /// Sends a notification, waiting for room.
-    pub async fn notify<N: Notification>(&self, params: N) -> Result<(), CallError> {
-        Ok(self.shared.send(encode(&params)?).await?)
-    }
-
-    /// Sends a notification whose params are JSON text, waiting for room.
-    pub async fn notify_raw(&self, method: &str, params: Option<&RawJson>) -> Result<(), Closed> {
-        self.shared.send(write::raw_call(None, method, params)).await
-    }
-
-    /// Runs a task that ends with the connection.
-    pub fn spawn<F>(&self, task: F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        spawn(&self.shared, task);
-    }
-
-    /// The id of the request that is being handled, if one is.
-    pub fn id(&self) -> Option<&Id> {
-        self.call.as_ref().map(|call| &call.id)
-    }
-
-    /// The token that tells of a cancellation of the request being handled. A handler that takes it decides itself how
-    /// to answer; one that does not is dropped where it stands, and the answer is -32800.
-    pub fn cancellation(&self) -> CancellationToken {
-        token(self.call.as_ref(), &self.shared)
-    }
-
     /// Ends the connection after what is queued has been written.
     pub fn close(&self) {
         self.shared.begin_closing();
@@ -94,44 +149,14 @@ impl Cx {
     }
 }
 
-impl InOrder {
-    /// Sends a notification, waiting for room. The queue waits with it.
-    pub async fn notify<N: Notification>(&self, params: N) -> Result<(), CallError> {
-        Ok(self.shared.send_in_order(encode(&params)?).await?)
-    }
-
-    /// Sends a notification whose params are JSON text, waiting for room. The queue waits with it.
-    pub async fn notify_raw(&self, method: &str, params: Option<&RawJson>) -> Result<(), Closed> {
-        self.shared.send_in_order(write::raw_call(None, method, params)).await
-    }
-
-    /// Goes on beside the queue, where a response can be awaited. The task ends with the connection.
-    pub fn spawn<F, Fut>(&self, task: F)
-    where
-        F: FnOnce(Cx) -> Fut,
-        Fut: Future<Output = ()> + Send + 'static,
-    {
-        let cx = Cx { shared: Arc::clone(&self.shared), call: self.call.clone() };
-        spawn(&self.shared, task(cx));
-    }
-
-    /// The id of the request that is being handled, if one is.
-    pub fn id(&self) -> Option<&Id> {
-        self.call.as_ref().map(|call| &call.id)
-    }
-
-    /// See [`Cx::cancellation`].
-    pub fn cancellation(&self) -> CancellationToken {
-        token(self.call.as_ref(), &self.shared)
+impl<P> Clone for Cx<P> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), call: self.call.clone(), place: PhantomData }
     }
 }
 
 fn encode<N: Notification>(params: &N) -> Result<Vec<u8>, CallError> {
     write::notification(N::METHOD, params).map_err(|_| CallError::Encode { method: N::METHOD.to_owned() })
-}
-
-fn token(call: Option<&Arc<Call>>, shared: &Shared) -> CancellationToken {
-    call.map_or_else(|| shared.over.clone(), |call| call.token())
 }
 
 pub(crate) fn spawn<F>(shared: &Arc<Shared>, task: F)
@@ -152,7 +177,8 @@ where
 #[must_use = "the request is cancelled when its future is dropped"]
 pub struct Requested<T> {
     method: String,
-    inner: Pin<Box<dyn Future<Output = Result<RawJson, CallError>> + Send>>,
+    shared: Arc<Shared>,
+    inner: Pin<Box<dyn Future<Output = Answer> + Send>>,
     answer: PhantomData<fn() -> T>,
 }
 
@@ -172,11 +198,27 @@ impl<T> Requested<T> {
                 guard.sent = true;
             }
             match receiver.await {
-                Ok(outcome) => outcome,
+                Ok(answer) => Ok(answer),
                 Err(_) => Err(guard.shared.closed().unwrap_or(Closed::Local).into()),
             }
         });
-        Self { method, inner, answer: PhantomData }
+        let inner = Box::pin(async move { inner.await.unwrap_or_else(Answer::failed) });
+        Self { method, shared: Arc::clone(shared), inner, answer: PhantomData }
+    }
+
+    /// Waits until everything that came before the answer has been handled: the updates of a turn before its end.
+    ///
+    /// The queue must be able to move meanwhile: a handler in order that waits for whoever awaits this would wait
+    /// forever.
+    pub fn in_order(self) -> Self {
+        let Self { method, shared, inner, answer } = self;
+        let waiting = Arc::clone(&shared);
+        let inner = Box::pin(async move {
+            let answer = inner.await;
+            waiting.handled_up_to(answer.after).await;
+            answer
+        });
+        Self { method, shared, inner, answer }
     }
 }
 
@@ -184,8 +226,8 @@ impl<T: DeserializeOwned> Future for Requested<T> {
     type Output = Result<T, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.inner.as_mut().poll(cx).map(|outcome| {
-            outcome?.to().map_err(|error| CallError::Decode {
+        self.inner.as_mut().poll(cx).map(|answer| {
+            answer.outcome?.to().map_err(|error| CallError::Decode {
                 method: std::mem::take(&mut self.method),
                 expectation: expectation(&error),
             })
@@ -208,21 +250,10 @@ impl Drop for Guard {
     }
 }
 
-impl fmt::Debug for Cx {
+impl<P> fmt::Debug for Cx<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cx")
-            .field("connection", &self.shared.name)
-            .field("id", &self.id())
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for InOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InOrder")
-            .field("connection", &self.shared.name)
-            .field("id", &self.id())
-            .finish_non_exhaustive()
+        let id = self.call.as_ref().map(|call| &call.id);
+        f.debug_struct("Cx").field("connection", &self.shared.name).field("id", &id).finish_non_exhaustive()
     }
 }
 

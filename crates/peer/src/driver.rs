@@ -25,7 +25,7 @@ use crate::{
     Closed, Transport,
     call::Call,
     inbound::{Inbound, Item},
-    router::{Delivery, Place, Router},
+    router::{Delivery, Lane, Router},
     running::{Current, refuse_unknown, run_beside, start},
     shared::{Charge, Shared},
     transport::Exit,
@@ -102,13 +102,17 @@ impl Driver {
         self.exit.take()
     }
 
+    /// Whether everything received so far has been handed over and handled in order.
+    pub(crate) fn has_caught_up(&self) -> bool {
+        self.current.is_none() && self.inbound.queue.is_empty()
+    }
+
     /// Moves the connection as far as it goes now. Ready when it is over.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
         self.shared.waker.register(cx.waker());
         for _ in 0..ROUNDS {
             if let Some(why) = self.shared.closed() {
-                self.phase = Phase::Over;
-                return Poll::Ready(why);
+                return Poll::Ready(self.over(why));
             }
             let may_read = self.may_read(cx);
             let mut moved = may_read && self.poll_read(cx);
@@ -141,7 +145,7 @@ impl Driver {
             self.stalled = false;
             return true;
         }
-        if self.shared.pending.is_empty() || !self.is_stuck(cx) {
+        if !self.shared.pending.has_callers() || !self.is_stuck(cx) {
             return false;
         }
         if held >= self.shared.limits.inbound_hard {
@@ -164,8 +168,9 @@ impl Driver {
         self.stalled
     }
 
-    /// The queue has moved: it is not stalled.
-    fn queue_moved(&mut self) {
+    /// An item of the queue is handled: it is not stalled.
+    fn item_done(&mut self) {
+        self.shared.count_handled();
         self.stalled = false;
         if let Some(timer) = &mut self.stall {
             timer.as_mut().reset(Instant::now() + self.shared.limits.stall);
@@ -202,28 +207,34 @@ impl Driver {
                     return moved;
                 }
                 self.current = None;
-                self.queue_moved();
-                moved = true;
+                self.item_done();
             }
-            if !self.next_item() {
+            if !self.next_item(cx) {
                 return moved;
             }
+            moved = true;
         }
         moved
     }
 
     /// Begins with the next message. `false` if there is none or it has to wait.
-    fn next_item(&mut self) -> bool {
+    fn next_item(&mut self, cx: &mut Context<'_>) -> bool {
         self.seats_taken = self.must_wait_for_seat();
         if self.seats_taken {
             return false;
         }
         match self.inbound.queue.pop_front() {
-            Some(Item::Message { message, call, charge }) => self.begin(message, call, charge),
+            Some(Item::Message { message, call, charge }) => self.begin(cx, message, call, charge),
+            Some(Item::Passed { message, responder, charge }) => {
+                self.current = Some(Current::passing(message, responder, charge));
+            }
             Some(Item::Refusal { id, error, batch, charge }) => {
                 self.current = Current::refusal(&self.shared, &id, &error, batch.as_ref(), charge);
             }
             None => return false,
+        }
+        if self.current.is_none() {
+            self.item_done();
         }
         true
     }
@@ -233,25 +244,25 @@ impl Driver {
         match self.inbound.queue.front() {
             Some(Item::Message { message, .. }) => {
                 self.shared.beside() >= self.shared.limits.max_beside
-                    && matches!(self.router.find(message), Some((Place::Beside, _)))
+                    && matches!(self.router.find(message), Some((Lane::Beside, _)))
             }
             _ => false,
         }
     }
 
-    fn begin(&mut self, message: Message, call: Option<Arc<Call>>, charge: Charge) {
+    fn begin(&mut self, cx: &mut Context<'_>, message: Message, call: Option<Arc<Call>>, charge: Charge) {
         if call.as_ref().is_some_and(|call| call.is_answered()) {
             return;
         }
-        let Some((place, handler)) = self.router.find(&message) else {
+        let Some((lane, handler)) = self.router.find(&message) else {
             refuse_unknown(&self.shared, &message, call.as_ref());
             return;
         };
         let delivery = Delivery { message, call: call.clone(), shared: Arc::clone(&self.shared) };
         let Some(running) = start(handler, delivery, call.as_ref(), &self.shared) else { return };
-        match place {
-            Place::InOrder => self.current = Some(Current::new(running, call, charge)),
-            Place::Beside => run_beside(&self.shared, running, call, charge),
+        match lane {
+            Lane::InOrder => self.current = Some(Current::new(running, call, charge)),
+            Lane::Beside => run_beside(cx, &self.shared, running, call, charge),
         }
     }
 
@@ -298,7 +309,8 @@ impl Driver {
             Phase::Open => {
                 self.broken.get_or_insert_with(|| (error.into(), Box::pin(sleep(LAST_WORDS))));
             }
-            _ => self.shared.close(&error.into()),
+            // Whatever ended it before is the better reason.
+            Phase::Ending { .. } | Phase::Draining { .. } | Phase::Over => {}
         }
     }
 
@@ -359,6 +371,8 @@ impl Driver {
 
     fn over(&mut self, why: Closed) -> Closed {
         self.phase = Phase::Over;
+        // With the handlers goes what they hold: whoever waits for one of them to say something learns of the end.
+        self.router = Router::default();
         self.current = None;
         self.inbound.queue.clear();
         self.shared.close(&why);

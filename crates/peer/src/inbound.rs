@@ -11,9 +11,9 @@ use nudge_wire::{
 use serde::Deserialize;
 
 use crate::{
-    CallError,
+    CallError, Responder,
     call::{Batch, Call},
-    pending::Waiting,
+    pending::{Answer, Waiting},
     shared::{Charge, Shared},
 };
 
@@ -26,6 +26,8 @@ const LARGE: usize = 1024 * 1024;
 pub(crate) enum Item {
     /// A request or notification.
     Message { message: Message, call: Option<Arc<Call>>, charge: Charge },
+    /// The answer to a request that was passed on here, to be passed back in its turn.
+    Passed { message: Message, responder: Responder, charge: Charge },
     /// The answer to a message that could not be taken, sent in its turn.
     Refusal { id: Id, error: Error, batch: Option<Arc<Batch>>, charge: Charge },
 }
@@ -107,7 +109,7 @@ impl Inbound {
 
     fn message(&mut self, message: Message, batch: Option<&Arc<Batch>>) {
         match &message.body {
-            Body::Response { id, outcome } => response(&self.shared, id, outcome, &message),
+            Body::Response { .. } => self.response(message),
             Body::Notification { method, params } if method == "$/cancel_request" => {
                 cancel(&self.shared, params.as_ref());
             }
@@ -125,13 +127,40 @@ impl Inbound {
 
     fn enqueue(&mut self, message: Message, call: Option<Arc<Call>>) {
         let charge = self.shared.charge(message.frame().len() + OVERHEAD);
-        self.queue.push_back(Item::Message { message, call, charge });
+        self.push(Item::Message { message, call, charge });
+    }
+
+    fn push(&mut self, item: Item) {
+        self.shared.count_received();
+        self.queue.push_back(item);
+    }
+
+    fn response(&mut self, message: Message) {
+        let Body::Response { id, outcome } = &message.body else { return };
+        match id.as_u64().and_then(|id| self.shared.pending.remove(id)) {
+            Some(Waiting::Forwarded(responder)) => {
+                let charge = self.shared.charge(message.frame().len() + OVERHEAD);
+                self.push(Item::Passed { message, responder, charge });
+            }
+            Some(Waiting::Caller(caller)) => {
+                let outcome = match outcome {
+                    Ok(result) => Ok(result.clone()),
+                    Err(error) => Err(CallError::Rpc(error.to().unwrap_or_else(|_| unreadable_error()))),
+                };
+                // The caller may just have gone.
+                drop(caller.send(Answer { outcome, after: self.shared.received() }));
+            }
+            // Cancelled requests end here too, so this is no cause for alarm.
+            None => {
+                tracing::debug!(connection = self.shared.name, "a response to no open request was dropped");
+            }
+        }
     }
 
     fn refuse(&mut self, id: Id, error: Error, batch: Option<Arc<Batch>>) {
         tracing::debug!(connection = self.shared.name, %error, "a message was refused");
         let charge = self.shared.charge(OVERHEAD);
-        self.queue.push_back(Item::Refusal { id, error, batch, charge });
+        self.push(Item::Refusal { id, error, batch, charge });
     }
 
     fn too_long(&mut self, line: &Skimmed) {
@@ -159,32 +188,13 @@ fn wants_answer(entry: &Result<Message, Invalid>) -> bool {
     }
 }
 
-fn response(shared: &Shared, id: &Id, outcome: &Result<RawJson, RawJson>, message: &Message) {
-    let Some(who) = id.as_u64().and_then(|id| shared.pending.remove(id)) else {
-        // Cancelled requests end here too, so this is no cause for alarm.
-        tracing::debug!(connection = shared.name, "a response to no open request was dropped");
-        return;
-    };
-    match who {
-        Waiting::Forwarded(responder) => responder.pass_on(message),
-        Waiting::Caller(caller) => {
-            let outcome = match outcome {
-                Ok(result) => Ok(result.clone()),
-                Err(error) => Err(CallError::Rpc(error.to().unwrap_or_else(|_| unreadable_error()))),
-            };
-            // The caller may just have gone.
-            drop(caller.send(outcome));
-        }
-    }
-}
-
 fn unreadable_error() -> Error {
     Error::internal("The other side answered with an error that has no code or message")
 }
 
 fn fail(who: Waiting, error: CallError) {
     match who {
-        Waiting::Caller(caller) => drop(caller.send(Err(error))),
+        Waiting::Caller(caller) => drop(caller.send(Answer::failed(error))),
         Waiting::Forwarded(responder) => responder.fail(&error.into()),
     }
 }

@@ -18,7 +18,10 @@
 //!
 //! Messages are handed over one at a time in the order they arrived: the handlers of `on_request`, `on_notification` and
 //! `on_unknown` run *in order*, each to its end before the next begins. Handlers registered with `on_request_beside`
-//! and `on_notification_beside` are started in order and then run beside the queue.
+//! and `on_notification_beside` begin in order, up to the first time they wait, and then go on beside the queue.
+//!
+//! A response is given to its caller as soon as it is read, ahead of messages that still wait to be handled;
+//! [`Requested::in_order`] gives it in its turn instead.
 //!
 //! # No deadlock
 //!
@@ -54,7 +57,7 @@ mod unhandled;
 pub use builder::{Connection, Peer};
 pub use call::Responder;
 pub use closed::{CallError, Closed};
-pub use cx::{Cx, InOrder, Requested};
+pub use cx::{Beside, Cx, InOrder, Ordered, Place, Requested};
 pub use limits::Limits;
 pub use relay::relay;
 pub use tap::Tap;

@@ -16,15 +16,30 @@ use crate::{CallError, Responder};
 /// Who waits for an answer.
 pub(crate) enum Waiting {
     /// A caller on this side.
-    Caller(oneshot::Sender<Result<RawJson, CallError>>),
+    Caller(oneshot::Sender<Answer>),
     /// A request of another connection that was passed on here.
     Forwarded(Responder),
+}
+
+/// An answer to a caller.
+pub(crate) struct Answer {
+    pub(crate) outcome: Result<RawJson, CallError>,
+    /// How many messages had been received before it.
+    pub(crate) after: u64,
+}
+
+impl Answer {
+    /// No answer, with nothing to wait for.
+    pub(crate) fn failed(error: CallError) -> Self {
+        Self { outcome: Err(error), after: 0 }
+    }
 }
 
 #[derive(Default)]
 pub(crate) struct Pending {
     next: AtomicU64,
-    count: AtomicUsize,
+    /// How many of those who wait are callers.
+    callers: AtomicUsize,
     waiting: Mutex<HashMap<u64, Waiting>>,
 }
 
@@ -39,26 +54,39 @@ impl Pending {
     }
 
     pub(crate) fn insert(&self, id: u64, who: Waiting) {
+        self.count(&who, 1);
         self.waiting().insert(id, who);
-        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whoever waits for the answer to `id`; each only once.
     pub(crate) fn remove(&self, id: u64) -> Option<Waiting> {
-        let found = self.waiting().remove(&id);
-        if found.is_some() {
-            self.count.fetch_sub(1, Ordering::Relaxed);
-        }
-        found
+        let found = self.waiting().remove(&id)?;
+        self.count(&found, usize::MAX);
+        Some(found)
+    }
+
+    /// Whether a response is awaited on this side. Those of forwarded requests are passed on in order, so nothing is
+    /// gained by reading ahead for them.
+    pub(crate) fn has_callers(&self) -> bool {
+        self.callers.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Relaxed) == 0
+        self.waiting().is_empty()
     }
 
     pub(crate) fn drain(&self) -> Vec<Waiting> {
         let drained: Vec<_> = self.waiting().drain().map(|(_, who)| who).collect();
-        self.count.fetch_sub(drained.len(), Ordering::Relaxed);
+        for who in &drained {
+            self.count(who, usize::MAX);
+        }
         drained
+    }
+
+    /// Adds to the number of callers; `usize::MAX` is minus one.
+    fn count(&self, who: &Waiting, change: usize) {
+        if matches!(who, Waiting::Caller(_)) {
+            self.callers.fetch_add(change, Ordering::Relaxed);
+        }
     }
 }

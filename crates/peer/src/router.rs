@@ -18,7 +18,7 @@ pub(crate) struct Delivery {
 pub(crate) type Handler = Box<dyn Fn(Delivery) -> Running + Send + Sync>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Lane {
     InOrder,
     Beside,
 }
@@ -26,40 +26,40 @@ pub(crate) enum Place {
 #[derive(Default)]
 pub(crate) struct Router {
     /// Requests and notifications may share a name (`proxy/successor`, `mcp/message`).
-    requests: HashMap<&'static str, (Place, Handler)>,
-    notifications: HashMap<&'static str, (Place, Handler)>,
+    requests: HashMap<&'static str, (Lane, Handler)>,
+    notifications: HashMap<&'static str, (Lane, Handler)>,
     pub(crate) unknown: Option<Handler>,
 }
 
 impl Router {
-    pub(crate) fn find(&self, message: &Message) -> Option<(Place, &Handler)> {
+    pub(crate) fn find(&self, message: &Message) -> Option<(Lane, &Handler)> {
         let found = match &message.body {
             Body::Request { method, .. } => self.requests.get(method.as_ref() as &str),
             Body::Notification { method, .. } => self.notifications.get(method.as_ref() as &str),
             Body::Response { .. } => None,
         };
         match found {
-            Some((place, handler)) => Some((*place, handler)),
-            None => self.unknown.as_ref().map(|handler| (Place::InOrder, handler)),
+            Some((lane, handler)) => Some((*lane, handler)),
+            None => self.unknown.as_ref().map(|handler| (Lane::InOrder, handler)),
         }
     }
 
-    pub(crate) fn add_request<R: Request>(&mut self, place: Place, handler: impl Fn() -> Handler) {
+    pub(crate) fn add_request<R: Request>(&mut self, lane: Lane, handler: impl Fn() -> Handler) {
         for name in std::iter::once(&R::METHOD).chain(R::ALIASES) {
-            self.requests.insert(name, (place, handler()));
+            self.requests.insert(name, (lane, handler()));
         }
     }
 
-    pub(crate) fn add_notification<N: Notification>(&mut self, place: Place, handler: impl Fn() -> Handler) {
+    pub(crate) fn add_notification<N: Notification>(&mut self, lane: Lane, handler: impl Fn() -> Handler) {
         for name in std::iter::once(&N::METHOD).chain(N::ALIASES) {
-            self.notifications.insert(name, (place, handler()));
+            self.notifications.insert(name, (lane, handler()));
         }
     }
 }
 
 /// A typed request handler, whichever context it wants.
 pub(crate) fn request_handler<R, C, F, Fut>(
-    place: Place,
+    lane: Lane,
     context: fn(Arc<Shared>, Arc<Call>) -> C,
     handler: Arc<F>,
 ) -> Handler
@@ -81,9 +81,9 @@ where
                 Ok(request) => handler(request, context(shared, call)).await,
                 Err(error) => Err(error),
             };
-            let sent = match place {
-                Place::InOrder => responder.respond_in_order(outcome).await,
-                Place::Beside => responder.respond(outcome).await,
+            let sent = match lane {
+                Lane::InOrder => responder.respond_in_order(outcome).await,
+                Lane::Beside => responder.respond(outcome).await,
             };
             log_closed(sent);
         })
@@ -126,17 +126,17 @@ where
         Box::pin(async move {
             let responder = call.clone().map(|call| Responder::new(Arc::clone(&shared), call));
             let unhandled = Unhandled::new(message, responder);
-            log_closed(handler(unhandled, InOrder { shared, call }).await);
+            log_closed(handler(unhandled, Cx::new(shared, call)).await);
         })
     })
 }
 
 pub(crate) fn in_order(shared: Arc<Shared>, call: Arc<Call>) -> InOrder {
-    InOrder { shared, call: Some(call) }
+    Cx::new(shared, Some(call))
 }
 
 pub(crate) fn beside(shared: Arc<Shared>, call: Arc<Call>) -> Cx {
-    Cx { shared, call: Some(call) }
+    Cx::new(shared, Some(call))
 }
 
 fn params(message: &Message) -> Option<&RawJson> {

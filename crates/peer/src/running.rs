@@ -11,6 +11,7 @@ use std::{
 use nudge_wire::{Error, Id, Message, write};
 
 use crate::{
+    Responder,
     call::{Batch, Call},
     router::{Delivery, Handler, Running},
     shared::{Charge, Seat, Shared},
@@ -46,6 +47,12 @@ impl Current {
         Some(Self::new(running, None, charge))
     }
 
+    /// The answer of another connection, passed on in its turn.
+    pub(crate) fn passing(message: Message, responder: Responder, charge: Charge) -> Self {
+        let running = Box::pin(async move { drop(responder.pass_on(&message).await) });
+        Self::new(running, None, charge)
+    }
+
     /// Runs the handler on; a panic or a cancellation ends it.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, shared: &Shared) -> Poll<()> {
         poll_caught(&mut self.running, self.call.as_ref(), shared, cx)
@@ -73,9 +80,19 @@ impl Future for Beside {
     }
 }
 
-pub(crate) fn run_beside(shared: &Arc<Shared>, running: Running, call: Option<Arc<Call>>, charge: Charge) {
-    let beside = Beside { running, call, shared: Arc::clone(shared), _seat: shared.seat(), _charge: charge };
-    crate::cx::spawn(shared, beside);
+/// Begins a handler at once, so that handlers begin in order, and lets it go on beside the queue.
+pub(crate) fn run_beside(
+    cx: &mut Context<'_>,
+    shared: &Arc<Shared>,
+    running: Running,
+    call: Option<Arc<Call>>,
+    charge: Charge,
+) {
+    let mut beside =
+        Beside { running, call, shared: Arc::clone(shared), _seat: shared.seat(), _charge: charge };
+    if Pin::new(&mut beside).poll(cx).is_pending() {
+        crate::cx::spawn(shared, beside);
+    }
 }
 
 /// Calls a handler; a panic in it is answered.

@@ -2,17 +2,18 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use atomic_waker::AtomicWaker;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     CallError, Closed, Limits, Tap,
     call::Calls,
     outbound::{Outbound, Pushed},
-    pending::{Pending, Waiting},
+    pending::{Answer, Pending, Waiting},
 };
 
 pub(crate) struct Shared {
@@ -36,6 +37,12 @@ pub(crate) struct Shared {
     beside: AtomicUsize,
     /// Whether the handler in order waits for room to send.
     pub(crate) order_blocked: AtomicBool,
+    /// How many messages have been received, and how many of them handled or started beside the queue.
+    received: AtomicU64,
+    handled: AtomicU64,
+    /// Tells of handled messages, if anybody listens.
+    progress: Notify,
+    listeners: AtomicUsize,
 }
 
 impl Shared {
@@ -55,6 +62,10 @@ impl Shared {
             held: AtomicUsize::new(0),
             beside: AtomicUsize::new(0),
             order_blocked: AtomicBool::new(false),
+            received: AtomicU64::new(0),
+            handled: AtomicU64::new(0),
+            progress: Notify::new(),
+            listeners: AtomicUsize::new(0),
         })
     }
 
@@ -145,8 +156,47 @@ impl Shared {
     pub(crate) fn fail_pending(&self, why: &Closed) {
         for who in self.pending.drain() {
             match who {
-                Waiting::Caller(caller) => drop(caller.send(Err(CallError::Closed(why.clone())))),
+                Waiting::Caller(caller) => {
+                    drop(caller.send(Answer::failed(CallError::Closed(why.clone()))));
+                }
                 Waiting::Forwarded(responder) => responder.fail(&why.clone().into()),
+            }
+        }
+    }
+
+    /// Counts a message as received.
+    pub(crate) fn count_received(&self) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many messages have been received.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Counts a message as handled.
+    pub(crate) fn count_handled(&self) {
+        self.handled.fetch_add(1, Ordering::SeqCst);
+        if self.listeners.load(Ordering::SeqCst) > 0 {
+            self.progress.notify_waiters();
+        }
+    }
+
+    /// Waits until the first `count` messages are handled or the connection is over.
+    pub(crate) async fn handled_up_to(&self, count: u64) {
+        if self.handled.load(Ordering::SeqCst) >= count {
+            return;
+        }
+        let _listening = Listening::new(&self.listeners);
+        loop {
+            let mut progress = std::pin::pin!(self.progress.notified());
+            progress.as_mut().enable();
+            if self.handled.load(Ordering::SeqCst) >= count {
+                return;
+            }
+            tokio::select! {
+                () = progress => {}
+                () = self.over.cancelled() => return,
             }
         }
     }
@@ -213,5 +263,21 @@ impl<'a> Blocked<'a> {
 impl Drop for Blocked<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Counts somebody who waits for messages to be handled.
+struct Listening<'a>(&'a AtomicUsize);
+
+impl<'a> Listening<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }

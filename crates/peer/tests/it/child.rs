@@ -89,6 +89,12 @@ async fn a_program_that_does_not_start_says_so() {
 
 #[tokio::test]
 async fn a_child_that_ends_at_once_is_an_exit_and_not_a_broken_pipe() {
+    for _ in 0..20 {
+        ends_at_once().await;
+    }
+}
+
+async fn ends_at_once() {
     let connection = Peer::client().connect(Child::new("sh").args(["-c", "echo gone >&2; exit 3"])).unwrap();
     let failed = connection.run_until(async |cx| cx.request(echo("x")).await).await;
     let Err(CallError::Closed(Closed::Exited(report))) = failed else { panic!("{failed:?}") };

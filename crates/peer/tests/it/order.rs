@@ -137,3 +137,111 @@ async fn what_one_task_sends_arrives_in_its_order() {
     script.expect(json!({"jsonrpc": "2.0", "id": 7, "result": {"body": "third"}})).await;
     script.end().await.unwrap();
 }
+
+#[tokio::test]
+async fn many_messages_without_a_handler_do_not_hold_up_the_next() {
+    let mut script = Script::new(Peer::agent().on_request(|request: Echo, _| async move { Ok(request) }));
+    let mut lines = vec![r#"{"jsonrpc":"2.0","method":"nobody/listens"}"#; 5000];
+    lines.push(r#"{"jsonrpc":"2.0","id":1,"method":"test/echo","params":{"body":"b"}}"#);
+    script.send(&[&lines.join("\n")]).await;
+    script.expect(json!({"jsonrpc": "2.0", "id": 1, "result": {"body": "b"}})).await;
+    script.end().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn handlers_beside_the_queue_begin_in_order() {
+    let log = Log::default();
+    let (waits, notes) = (logging(&log), logging(&log));
+    let peer = Peer::agent()
+        .on_request_beside(move |_: Wait, cx| {
+            let waits = waits.clone();
+            async move {
+                waits(&format!("request {} begins", cx.id().unwrap()));
+                tokio::task::yield_now().await;
+                Ok(echo("done"))
+            }
+        })
+        .on_notification(move |note: Note, _| {
+            notes(&note.text);
+            async { Ok(()) }
+        });
+    let mut script = Script::new(peer);
+    let mut lines = Vec::new();
+    for n in 0..100 {
+        lines.push(format!(r#"{{"jsonrpc":"2.0","id":{n},"method":"test/wait"}}"#));
+        lines.push(format!(r#"{{"jsonrpc":"2.0","method":"test/note","params":{{"text":"note {n}"}}}}"#));
+    }
+    script.send(&[&lines.join("\n")]).await;
+    for _ in 0..100 {
+        script.next().await;
+    }
+    script.end().await.unwrap();
+    let expected: Vec<_> =
+        (0..100).flat_map(|n| [format!("request {n} begins"), format!("note {n}")]).collect();
+    assert_eq!(*log.lock().unwrap(), expected);
+}
+
+/// The other side answers a request with a thousand notes and the response, all in one write.
+async fn burst(in_order: bool) -> (usize, usize) {
+    let log = Log::default();
+    let notes = logging(&log);
+    let (connection, far) = crate::script::open(Peer::client().on_notification(move |note: Note, _| {
+        notes(&note.text);
+        // A handler that waits gives an answer that is already there the chance to overtake.
+        async {
+            tokio::task::yield_now().await;
+            Ok(())
+        }
+    }));
+    let mut text: String = (0..1000)
+        .map(|n| {
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"test/note\",\"params\":{{\"text\":\"{n}\"}}}}\n")
+        })
+        .collect();
+    text.push_str("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"body\":\"end\"}}\n");
+    let (mut reader, mut writer) = tokio::io::split(far);
+    let other = tokio::spawn(async move {
+        let mut request = [0; 64];
+        tokio::io::AsyncReadExt::read(&mut reader, &mut request).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut writer, text.as_bytes()).await.unwrap();
+        (reader, writer)
+    });
+    let seen = connection
+        .run_until(async |cx| {
+            let request = cx.request(echo("go"));
+            let request = if in_order { request.in_order() } else { request };
+            assert_eq!(request.await.unwrap().body, "end");
+            log.lock().unwrap().len()
+        })
+        .await;
+    other.await.unwrap();
+    (seen, log.lock().unwrap().len())
+}
+
+#[tokio::test]
+async fn an_answer_can_be_taken_in_order_and_nothing_received_is_lost_at_the_end() {
+    assert_eq!(burst(true).await, (1000, 1000));
+    let (seen, handled) = burst(false).await;
+    assert!(seen < 1000, "a response is not held up by the queue");
+    assert_eq!(handled, 1000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_follows_an_answer_is_sent_after_it() {
+    let peer = Peer::agent().on_request(|request: Echo, cx| async move {
+        let text = request.body.clone();
+        cx.after_answer(|cx| async move { cx.notify(note(text)).await.unwrap() });
+        Ok(request)
+    });
+    let mut script = Script::new(peer);
+    for n in 0..200 {
+        script
+            .send(&[&format!(
+                r#"{{"jsonrpc":"2.0","id":{n},"method":"test/echo","params":{{"body":"{n}"}}}}"#
+            )])
+            .await;
+        assert_eq!(script.next().await["id"], n);
+        assert_eq!(script.next().await["params"]["text"], n.to_string());
+    }
+    script.end().await.unwrap();
+}

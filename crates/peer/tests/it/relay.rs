@@ -84,6 +84,27 @@ async fn cancellation_passes_under_the_other_id_and_the_agent_decides() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_turn_does_not_overtake_its_updates() {
+    let (mut client, mut agent, relay) = start();
+    client.send(r#"{"jsonrpc":"2.0","id":"turn","method":"session/prompt"}"#).await;
+    agent.next().await;
+    let update = |n: usize| format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"n":{n}}}}}"#);
+    let mut lines: Vec<_> = (0..1000).map(update).collect();
+    lines.push(r#"{"jsonrpc":"2.0","id":0,"result":{"stopReason":"end_turn"}}"#.to_owned());
+    let lines = lines.join("\n");
+    let sent = async { agent.send(&lines).await };
+    let received = async {
+        for n in 0..1000 {
+            assert_eq!(client.next().await, update(n));
+        }
+        assert!(client.next().await.contains("end_turn"));
+    };
+    tokio::join!(sent, received);
+    drop(client);
+    let _ = relay.await.unwrap();
+}
+
+#[tokio::test]
 async fn when_the_agent_goes_open_requests_are_answered() {
     let (mut client, mut agent, relay) = start();
     client.send(r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt"}"#).await;
