@@ -138,7 +138,7 @@ async fn prompt(request: PromptRequest, client: Cx) -> Result<PromptResponse, Er
 
     let id = fresh("message");
     let said = UserMessage::new(id.clone()).content(request.prompt.clone());
-    client.clone().spawn(async move {
+    client.after_answer(|client| async move {
         // It fails if the client has gone, and then there is nobody to tell.
         let _ = session.answer(&client, said, request.prompt, stop).await;
         drop(turn);

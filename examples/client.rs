@@ -1,22 +1,13 @@
 //! A client that starts an agent, puts one prompt to it and prints what it says.
 //!
-//! ```text
-//! cargo run --example client -- PROMPT AGENT [ARGUMENT]...
-//! ```
+//! `cargo run --example client -- PROMPT AGENT [ARGUMENT]...`
 
 use std::{env, io::Write};
 
 use nudge_peer::{CallError, Child, InOrder, Peer};
 use nudge_wire::{
     Error,
-    acp::{
-        ProtocolVersion,
-        v1::{
-            ContentBlock, ContentChunk, InitializeRequest, NewSessionRequest, PermissionOptionKind,
-            PromptRequest, RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse,
-            SelectedPermissionOutcome, SessionNotification, SessionUpdate,
-        },
-    },
+    acp::{ProtocolVersion, v1},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -26,27 +17,24 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: client PROMPT AGENT [ARGUMENT]...".into());
     };
     let directory = env::current_dir()?;
-
-    Peer::client()
-        .on_notification(show)
-        .on_request(allow)
-        .connect(Child::new(agent).args(args))?
-        .run_until(async |agent| {
-            let info = agent.request(InitializeRequest::new(ProtocolVersion::V1)).await?.agent_info;
-            eprintln!("agent: {}", info.map_or_else(|| "anonymous".to_owned(), |info| info.name));
-            let session = agent.request(NewSessionRequest::new(directory)).await?.session_id;
-            let turn = agent.request(PromptRequest::new(session, vec![prompt.into()])).in_order().await?;
-            eprintln!("\nstop reason: {:?}", turn.stop_reason);
-            Ok::<_, CallError>(())
-        })
-        .await?;
-    Ok(())
+    let connection =
+        Peer::client().on_notification(show).on_request(allow).connect(Child::new(agent).args(args))?;
+    let talk = connection.run_until(async |agent| {
+        let info = agent.request(v1::InitializeRequest::new(ProtocolVersion::V1)).await?.agent_info;
+        eprintln!("agent: {}", info.map_or_else(|| "anonymous".to_owned(), |info| info.name));
+        let session = agent.request(v1::NewSessionRequest::new(directory)).await?.session_id;
+        // In order: the end of the turn after all that was said in it.
+        let turn = agent.request(v1::PromptRequest::new(session, vec![prompt.into()])).in_order().await?;
+        eprintln!("\nstop reason: {:?}", turn.stop_reason);
+        Ok::<_, CallError>(())
+    });
+    Ok(talk.await?)
 }
 
 /// Prints the agent's words as they come.
-async fn show(notification: SessionNotification, _: InOrder) -> Result<(), Error> {
-    if let SessionUpdate::AgentMessageChunk(ContentChunk { content: ContentBlock::Text(text), .. }) =
-        notification.update
+async fn show(notification: v1::SessionNotification, _: InOrder) -> Result<(), Error> {
+    if let v1::SessionUpdate::AgentMessageChunk(chunk) = notification.update
+        && let v1::ContentBlock::Text(text) = chunk.content
     {
         print!("{}", text.text);
         std::io::stdout().flush().map_err(|error| Error::internal(error.to_string()))?;
@@ -54,14 +42,13 @@ async fn show(notification: SessionNotification, _: InOrder) -> Result<(), Error
     Ok(())
 }
 
-/// Lets the agent do whatever it asks for, once if that is on offer. A real client asks the user.
-async fn allow(ask: RequestPermissionRequest, _: InOrder) -> Result<RequestPermissionResponse, Error> {
-    let offered = |kind| ask.options.iter().find(|option| option.kind == kind);
-    let choice = offered(PermissionOptionKind::AllowOnce).or(offered(PermissionOptionKind::AllowAlways));
-    Ok(RequestPermissionResponse::new(match choice {
-        Some(option) => {
-            RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
-        }
-        None => RequestPermissionOutcome::Cancelled,
-    }))
+/// Lets the agent do what it asks for, once. A real client asks the user.
+async fn allow(
+    ask: v1::RequestPermissionRequest,
+    _: InOrder,
+) -> Result<v1::RequestPermissionResponse, Error> {
+    let once = ask.options.into_iter().find(|option| option.kind == v1::PermissionOptionKind::AllowOnce);
+    Ok(v1::RequestPermissionResponse::new(once.map_or(v1::RequestPermissionOutcome::Cancelled, |option| {
+        v1::RequestPermissionOutcome::Selected(v1::SelectedPermissionOutcome::new(option.option_id))
+    })))
 }

@@ -60,7 +60,7 @@ const DENY_MISSING: &str = "cargo-deny is not installed (cargo install cargo-den
 /// What was done, how long it took and how many tests there were.
 #[derive(Default)]
 struct Report {
-    done: Vec<(&'static str, String)>,
+    done: Vec<(&'static str, String, &'static str)>,
     total: Duration,
     tests: Counts,
 }
@@ -71,8 +71,8 @@ impl Report {
         let began = Instant::now();
         let outcome = step(self);
         self.total += began.elapsed();
-        let verdict = if outcome.is_ok() { "" } else { "  FAILED" };
-        self.done.push((name, format!("{}{verdict}", seconds(began.elapsed()))));
+        let verdict = if outcome.is_ok() { "" } else { "failed" };
+        self.done.push((name, seconds(began.elapsed()), verdict));
         outcome
     }
 
@@ -88,7 +88,7 @@ impl Report {
             return self.step(name, |_| step());
         }
         println!("\n== {name}\nskipped: {why_not}");
-        self.done.push((name, "skipped".to_owned()));
+        self.done.push((name, String::new(), "skipped"));
         Ok(())
     }
 }
@@ -96,8 +96,8 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("== summary\n")?;
-        for (name, how) in &self.done {
-            writeln!(f, "{name:10}{how:>9}")?;
+        for (name, time, verdict) in &self.done {
+            writeln!(f, "{}", format!("{name:10}{time:>9}  {verdict}").trim_end())?;
         }
         writeln!(f, "{:10}{:>9}", "total", seconds(self.total))?;
         write!(f, "{}", self.tests)
@@ -173,7 +173,7 @@ mod tests {
         assert!(report.step_if("second", false, "not installed", || Ok(())).is_ok());
         assert!(report.step("third", |_| anyhow::bail!("no")).is_err());
         let text = report.to_string();
-        assert!(text.contains("skipped") && text.contains("FAILED"), "{text}");
+        assert!(text.contains("skipped") && text.contains("failed\n"), "{text}");
         assert!(text.ends_with("0 passed, 0 failed"), "{text}");
     }
 }
