@@ -135,11 +135,12 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Only Nudge's side of one place, many times over, to look at with a profiler.
+/// Only Nudge's side of one place, mostly notifications, to look at with a profiler.
 pub(crate) fn profile(place: &str) -> Result<()> {
     let place = if place == "stdio" { Place::Stdio } else { Place::Memory };
-    for _ in 0..20 {
-        let measured = ours::measure(place, &FULL)?;
+    let sizes = Sizes { ticks: 1_000_000, trips: 100, trips_in_flight: 64, ..FULL };
+    for _ in 0..10 {
+        let measured = ours::measure(place, &sizes)?;
         eprintln!("{measured:?}");
     }
     Ok(())

@@ -25,6 +25,7 @@ use crate::{
     Closed, Transport,
     call::Call,
     inbound::{Inbound, Item},
+    pace::Pace,
     router::{Delivery, Lane, Router},
     running::{Current, refuse_unknown, run_beside, start},
     shared::{Charge, Shared},
@@ -56,6 +57,7 @@ pub(crate) struct Driver {
     /// When reading goes on although the queue is full.
     stall: Option<Pin<Box<Sleep>>>,
     stalled: bool,
+    pace: Pace,
     /// Whether handlers beside the queue are all taken and the next message needs one.
     seats_taken: bool,
 }
@@ -91,6 +93,7 @@ impl Driver {
             broken: None,
             stall: None,
             stalled: false,
+            pace: Pace::default(),
             seats_taken: false,
         }
     }
@@ -126,8 +129,10 @@ impl Driver {
                 if let Some(tap) = &self.shared.tap {
                     tap.flush();
                 }
+                self.pace.rest(cx);
                 return Poll::Pending;
             }
+            self.pace.moved();
         }
         cx.waker().wake_by_ref();
         Poll::Pending

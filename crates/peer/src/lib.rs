@@ -44,6 +44,7 @@ mod driver;
 mod inbound;
 mod limits;
 mod outbound;
+mod pace;
 mod pending;
 mod proxy;
 mod relay;
