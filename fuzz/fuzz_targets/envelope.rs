@@ -23,9 +23,27 @@ fuzz_target!(|line: &[u8]| {
         mask::text(text);
         if let Some(masked) = mask::json(text) {
             serde_json::from_str::<&RawValue>(&masked).expect("what is masked is JSON");
+            assert_eq!(without_strings(&masked), without_strings(text));
         }
     }
 });
+
+/// What is left of valid JSON without the insides of its strings.
+fn without_strings(json: &str) -> String {
+    let mut chars = json.chars();
+    let mut left = String::new();
+    while let Some(next) = chars.next() {
+        left.push(next);
+        if next == '"' {
+            while let Some(inside) = chars.next().filter(|inside| *inside != '"') {
+                if inside == '\\' {
+                    chars.next();
+                }
+            }
+        }
+    }
+    left
+}
 
 fn check(taken: &Result<Message, Invalid>, length: usize) {
     match taken {
@@ -187,6 +205,7 @@ const SENTENCES: &[&str] = &[
     "Invalid request: the member `result` appears twice",
     "Invalid request: the member `error` appears twice",
     "Invalid request: `id` must be a number, a string or null",
+    "Invalid request: `id` is longer than # bytes",
     "Invalid request: `jsonrpc` must be \"#.#\"",
     "Invalid request: `method` must be a string",
     "Invalid request: `params` must be an object or an array",

@@ -1,7 +1,7 @@
 //! `nudge acp`: ACP on standard input and output.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     process::ExitCode,
 };
 
@@ -18,7 +18,8 @@ use crate::args::Acp;
 
 pub(crate) fn run(args: &Acp) -> Result<ExitCode> {
     if io::stdin().is_terminal() {
-        eprintln!(
+        let _ = writeln!(
+            io::stderr(),
             "nudge acp speaks JSON-RPC, one message a line, and is meant to be started by an editor. \
              Type a message, or press Ctrl-D to leave."
         );

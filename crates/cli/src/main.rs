@@ -5,7 +5,7 @@ mod acp;
 mod args;
 mod log;
 
-use std::process::ExitCode;
+use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
 
@@ -13,15 +13,14 @@ use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    log::init();
+    let log = log::init();
     let outcome = match args.command {
         Command::Acp(acp) => acp::run(&acp),
     };
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("nudge: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    drop(log);
+    outcome.unwrap_or_else(|error| {
+        // Nobody may be there to read it.
+        let _ = writeln!(std::io::stderr(), "nudge: {error:#}");
+        ExitCode::FAILURE
+    })
 }

@@ -25,7 +25,8 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// One side of a connection, before it is connected.
 pub struct Peer {
-    name: String,
+    role: &'static str,
+    name: Option<String>,
     limits: Limits,
     tap: Option<Tap>,
     router: Router,
@@ -47,13 +48,13 @@ impl Peer {
         Self::new("proxy").on_unknown(proxy::pass_on)
     }
 
-    fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), limits: Limits::default(), tap: None, router: Router::default() }
+    fn new(role: &'static str) -> Self {
+        Self { role, name: None, limits: Limits::default(), tap: None, router: Router::default() }
     }
 
-    /// The name in logs.
+    /// The name in logs; that of the transport unless set.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.name = Some(name.into());
         self
     }
 
@@ -138,7 +139,7 @@ impl Peer {
     /// Opens the transport. Nothing is read or written before the connection is run.
     pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
         let transport = transport.open()?;
-        let name = transport.name.clone().unwrap_or(self.name);
+        let name = self.name.or_else(|| transport.name.clone()).unwrap_or_else(|| self.role.to_owned());
         let shared = Shared::new(name, self.limits, self.tap);
         Ok(Connection {
             cx: Cx::new(Arc::clone(&shared), None),
@@ -166,7 +167,9 @@ impl Connection {
 
     /// Runs the connection until the other side closes it, which is `Ok`, or it fails.
     pub async fn serve(mut self) -> Result<(), Closed> {
-        match poll_fn(|cx| self.driver.poll(cx)).await {
+        let why = poll_fn(|cx| self.driver.poll(cx)).await;
+        part(self.driver).await;
+        match why {
             Closed::Eof | Closed::Local => Ok(()),
             why => Err(why),
         }
@@ -203,15 +206,20 @@ impl Connection {
         self.cx.shared.begin_closing();
         let written = poll_fn(|cx| self.driver.poll(cx).map(drop));
         let _ = tokio::time::timeout(drain, written).await;
-        if let Some(mut exit) = self.driver.close() {
-            let _ = tokio::time::timeout(GRACE, exit.ended()).await;
-        }
+        part(self.driver).await;
+    }
+}
+
+/// Closes the pipes and gives a child a moment to leave by itself, before it is made to.
+async fn part(driver: Driver) {
+    if let Some(mut exit) = driver.close() {
+        let _ = tokio::time::timeout(GRACE, exit.ended()).await;
     }
 }
 
 impl fmt::Debug for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Peer").field("role", &self.role).field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -14,12 +14,19 @@ use nudge_wire::{Error, Id, Message, RawJson, write};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Closed, router::Running, shared::Shared};
+use crate::{
+    Closed,
+    outbound::Kind,
+    router::Running,
+    shared::{Charge, Shared},
+};
 
 const ANSWERED: u8 = 1;
 const CANCELLED: u8 = 2;
 /// The handler took its cancellation token and decides itself how to answer a cancelled request.
 const COOPERATIVE: u8 = 4;
+/// The answer is out without the handler, which is to be dropped where it stands.
+const ABORTED: u8 = 8;
 
 /// The state of one request, shared by the reader, the handler and the responder.
 pub(crate) struct Call {
@@ -38,7 +45,8 @@ pub(crate) struct Call {
 /// The answers to one batch, sent together when the last is there.
 pub(crate) struct Batch {
     missing: AtomicUsize,
-    answers: Mutex<Vec<Vec<u8>>>,
+    /// What is there so far, and what it counts for.
+    answers: Mutex<(Vec<Vec<u8>>, Vec<Charge>)>,
 }
 
 impl Batch {
@@ -47,10 +55,15 @@ impl Batch {
     }
 
     /// Takes one answer; gives the frame of all if it was the last.
-    pub(crate) fn add(&self, answer: Vec<u8>) -> Option<Vec<u8>> {
+    pub(crate) fn add(&self, answer: Vec<u8>, shared: &Arc<Shared>) -> Option<Vec<u8>> {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.push(answer);
-        (self.missing.fetch_sub(1, Ordering::AcqRel) == 1).then(|| write::batch(&answers))
+        answers.1.push(shared.charge(answer.len()));
+        answers.0.push(answer);
+        let is_last = self.missing.fetch_sub(1, Ordering::AcqRel) == 1;
+        is_last.then(|| {
+            answers.1.clear();
+            write::batch(&std::mem::take(&mut answers.0))
+        })
     }
 }
 
@@ -88,7 +101,7 @@ impl Call {
 
     /// Whether the handler is to be dropped where it stands.
     pub(crate) fn is_aborted(&self) -> bool {
-        self.flags.load(Ordering::Acquire) & (CANCELLED | COOPERATIVE) == CANCELLED
+        self.has(ABORTED)
     }
 
     /// The right to answer; given once.
@@ -116,15 +129,19 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a request; `None` if its id is in use by one that is not answered yet.
-    pub(crate) fn begin(&self, id: &Id, batch: Option<Arc<Batch>>) -> Option<Arc<Call>> {
+    /// Registers a request, if it may be.
+    pub(crate) fn begin(&self, id: &Id, batch: Option<Arc<Batch>>, limit: usize) -> Result<Arc<Call>, Error> {
         let mut open = self.open();
         if open.contains_key(id) {
-            return None;
+            let what = "Invalid request: the `id` is in use by a request that is not answered yet";
+            return Err(Error::invalid_request(what));
+        }
+        if open.len() >= limit {
+            return Err(Error::internal(format!("Too many requests are open, the limit is {limit}")));
         }
         let call = Arc::new(Call::new(id.clone(), batch));
         open.insert(id.clone(), Arc::clone(&call));
-        Some(call)
+        Ok(call)
     }
 
     pub(crate) fn get(&self, id: &Id) -> Option<Arc<Call>> {
@@ -146,41 +163,48 @@ impl Calls {
 
 impl Shared {
     /// The other side wants `call` cancelled: passed on if the request was, told to a handler that asked for it,
-    /// and otherwise answered here and now.
-    pub(crate) fn cancel(&self, call: &Call) {
-        if let Some((target, id)) = call.forwarded.get() {
-            if let Some(target) = target.upgrade() {
-                target.force(write::cancel_request(*id));
-            }
+    /// and otherwise answered here and now. Only the first time counts.
+    pub(crate) fn cancel(self: &Arc<Self>, call: &Call) {
+        let before = call.flags.fetch_or(CANCELLED, Ordering::AcqRel);
+        if before & (CANCELLED | ANSWERED) != 0 {
             return;
         }
-        let before = call.flags.fetch_or(CANCELLED, Ordering::AcqRel);
-        if before & COOPERATIVE != 0 {
+        if let Some((target, id)) = call.forwarded.get() {
+            cancel_there(target, *id);
+        } else if before & COOPERATIVE != 0 {
             if let Some(token) = call.token.get() {
                 token.cancel();
             }
-        } else {
-            self.answer_now(call, |id| write::error(id, &Error::cancelled()));
+        } else if self.answer_now(call, |id| write::error(id, &Error::cancelled())) {
+            call.flags.fetch_or(ABORTED, Ordering::AcqRel);
             call.waker.wake();
         }
     }
 
-    /// Answers without waiting for room, if nobody has answered yet.
-    pub(crate) fn answer_now(&self, call: &Call, frame: impl FnOnce(&Id) -> Vec<u8>) {
-        if call.claim() {
+    /// Answers without waiting for room, if nobody has answered yet. For what is small.
+    pub(crate) fn answer_now(self: &Arc<Self>, call: &Call, frame: impl FnOnce(&Id) -> Vec<u8>) -> bool {
+        let won = call.claim();
+        if won {
             self.calls.end(&call.id);
-            if let Some(frame) = call.wrap(frame(&call.id)) {
+            if let Some(frame) = call.wrap(frame(&call.id), self) {
                 self.force(frame);
             }
         }
+        won
+    }
+}
+
+fn cancel_there(target: &Weak<Shared>, id: u64) {
+    if let Some(target) = target.upgrade() {
+        target.force(write::cancel_request(id));
     }
 }
 
 impl Call {
     /// The frame to send for an answer; `None` while a batch waits for more.
-    fn wrap(&self, frame: Vec<u8>) -> Option<Vec<u8>> {
+    fn wrap(&self, frame: Vec<u8>, shared: &Arc<Shared>) -> Option<Vec<u8>> {
         match &self.batch {
-            Some(batch) => batch.add(frame),
+            Some(batch) => batch.add(frame, shared),
             None => Some(frame),
         }
     }
@@ -234,12 +258,18 @@ impl Responder {
         self.send(frame, true).await
     }
 
+    /// Waits for room and only then takes the right to answer, so that whoever gives up waiting leaves the request to
+    /// be answered by the drop of `self`.
     async fn send(self, frame: Vec<u8>, in_order: bool) -> Result<(), Closed> {
-        let Some(frame) = self.answer(frame) else { return Ok(()) };
-        if in_order {
-            self.shared.send_in_order(frame).await?;
-        } else {
-            self.shared.send(frame).await?;
+        let room = self.shared.room(Kind::Answer, frame.len(), in_order).await?;
+        if !self.call.claim() {
+            self.shared.outbound.give_back(&room);
+            return Ok(());
+        }
+        self.shared.calls.end(&self.call.id);
+        match self.call.wrap(frame, &self.shared) {
+            Some(frame) => self.shared.queue(frame, Some(room))?,
+            None => self.shared.outbound.give_back(&room),
         }
         for task in self.call.take_after() {
             crate::cx::spawn(&self.shared, task);
@@ -262,26 +292,38 @@ impl Responder {
         self.shared.answer_now(&self.call, |id| write::error(id, error));
     }
 
-    /// Notes where the request went. `false` if it is answered or cancelled already and must not go there.
-    pub(crate) fn forwarded_to(&self, target: &Arc<Shared>, id: u64) -> bool {
-        let _ = self.call.forwarded.set((Arc::downgrade(target), id));
-        !self.call.has(ANSWERED | CANCELLED)
+    /// Whether the request is answered or cancelled already and must not be passed on.
+    pub(crate) fn is_done(&self) -> bool {
+        self.call.has(ANSWERED | CANCELLED)
     }
 
-    /// Takes the right to answer with `frame`; `None` if there is nothing to send now.
-    fn answer(&self, frame: Vec<u8>) -> Option<Vec<u8>> {
-        if !self.call.claim() {
-            return None;
+    /// Where to note that the request has been passed on.
+    pub(crate) fn call(&self) -> Arc<Call> {
+        Arc::clone(&self.call)
+    }
+}
+
+impl Call {
+    /// Notes that the request has been sent on to `target` under `id`. A cancellation that came meanwhile follows it.
+    pub(crate) fn forwarded(&self, target: &Arc<Shared>, id: u64) {
+        let target = Arc::downgrade(target);
+        let _ = self.forwarded.set((Weak::clone(&target), id));
+        if self.has(CANCELLED) {
+            cancel_there(&target, id);
         }
-        self.shared.calls.end(&self.call.id);
-        self.call.wrap(frame)
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        let error = || Error::internal("The request was dropped without an answer");
-        self.shared.answer_now(&self.call, |id| write::error(id, &error()));
+        self.shared.answer_now(&self.call, |id| {
+            let what = if std::thread::panicking() {
+                "The handler of this request failed"
+            } else {
+                "The request was dropped without an answer"
+            };
+            write::error(id, &Error::internal(what))
+        });
     }
 }
 

@@ -21,10 +21,10 @@ pub enum Closed {
     /// The child process ended.
     #[error("{0}")]
     Exited(Arc<ExitReport>),
-    /// More was received than may be held.
+    /// As much as may be held waits to be handled, and nothing moves.
     #[error(
-        "the connection was ended: {held} bytes were received while nothing was handled for want of a response \
-         (limit {limit}); handle messages faster or raise `Limits::inbound_hard`"
+        "the connection was given up: {held} bytes wait to be handled (limit {limit}) and nothing has moved for too \
+         long; two sides may be waiting for each other, or a handler never ends"
     )]
     InboundFull {
         /// Bytes held.

@@ -90,8 +90,8 @@ impl<P: Place> Cx<P> {
         spawn(&self.shared, task(Cx::new(Arc::clone(&self.shared), None)));
     }
 
-    /// As [`Cx::spawn`], but the task begins when the request that is being handled has been answered: what it sends
-    /// comes after the answer.
+    /// As [`Cx::spawn`], but the task begins when the handler's answer to the request has been queued: what it sends
+    /// comes after the answer. It does not begin if the request ends without that answer, by a cancellation for one.
     pub fn after_answer<F, Fut>(&self, task: F)
     where
         F: FnOnce(Cx) -> Fut,
@@ -112,7 +112,7 @@ impl<P: Place> Cx<P> {
     /// The token that tells of a cancellation of the request being handled. A handler that takes it decides itself how
     /// to answer; one that does not is dropped where it stands, and the answer is -32800.
     pub fn cancellation(&self) -> CancellationToken {
-        self.call.as_ref().map_or_else(|| self.shared.over.clone(), |call| call.token())
+        self.call.as_ref().map_or_else(|| self.shared.over.child_token(), |call| call.token())
     }
 }
 
@@ -190,6 +190,10 @@ impl<T> Requested<T> {
             shared.pending.insert(id, Waiting::Caller(sender));
             let unsent = shared.try_send(frame)?;
             guard.sent = unsent.is_none();
+            if unsent.is_some() {
+                // Now that somebody waits for an answer, it may be right to read on.
+                shared.waker.wake();
+            }
             Ok(unsent)
         });
         let inner = Box::pin(async move {

@@ -8,7 +8,7 @@ use std::{
     future::Future,
     io::{self, IoSlice},
     pin::Pin,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -27,8 +27,9 @@ use crate::{
     inbound::{Inbound, Item},
     pace::Pace,
     router::{Delivery, Lane, Router},
-    running::{Current, refuse_unknown, run_beside, start},
-    shared::{Charge, Shared},
+    running::{Current, run_beside, start},
+    shared::Shared,
+    stall::Stall,
     transport::Exit,
 };
 
@@ -38,7 +39,8 @@ const READ: usize = 64 * 1024;
 const TURN: usize = 64;
 /// Rounds before other tasks of the thread get a turn.
 const ROUNDS: usize = 16;
-/// How long the exit status of a child is waited for after its output ended, and its output after its input broke.
+/// How long is waited for what still comes: the exit status of a child after its output ended, its output after it
+/// exited or its input broke, the answers of handlers after this side closed the connection.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub(crate) struct Driver {
@@ -48,30 +50,37 @@ pub(crate) struct Driver {
     writer: Box<dyn AsyncWrite + Send + Unpin>,
     exit: Option<Exit>,
     inbound: Inbound,
+    /// The handler that runs in order.
     current: Option<Current>,
     writing: VecDeque<Bytes>,
     unflushed: bool,
     phase: Phase,
-    /// Why nothing can be written any more, and until when the other side may still have something to say.
-    broken: Option<(Closed, Pin<Box<Sleep>>)>,
-    /// When reading goes on although the queue is full.
-    stall: Option<Pin<Box<Sleep>>>,
-    stalled: bool,
+    stall: Stall,
     pace: Pace,
-    /// Whether handlers beside the queue are all taken and the next message needs one.
+    /// Whether the next message needs a place beside the queue and there is none.
     seats_taken: bool,
 }
 
+/// How far a connection has come. It only moves on.
 enum Phase {
     Open,
-    /// The other side closed its end or the pipe broke; waiting for the exit status of a child.
+    /// Something is over, but the other side may still have something to say.
+    LastWords {
+        why: Closed,
+        until: Pin<Box<Sleep>>,
+    },
+    /// Nothing more is read; waiting for the exit status of a child.
     Ending {
         why: Closed,
         until: Pin<Box<Sleep>>,
     },
-    /// Nothing more comes; what was taken is finished.
+    /// What was taken is finished and written.
     Draining {
         why: Closed,
+        until: Pin<Box<Sleep>>,
+    },
+    /// This side closes: open requests are answered, what is left is written.
+    Closing {
         until: Pin<Box<Sleep>>,
     },
     Over,
@@ -90,9 +99,7 @@ impl Driver {
             writing: VecDeque::new(),
             unflushed: false,
             phase: Phase::Open,
-            broken: None,
-            stall: None,
-            stalled: false,
+            stall: Stall::default(),
             pace: Pace::default(),
             seats_taken: false,
         }
@@ -107,7 +114,7 @@ impl Driver {
 
     /// Whether everything received so far has been handed over and handled in order.
     pub(crate) fn has_caught_up(&self) -> bool {
-        self.current.is_none() && self.inbound.queue.is_empty()
+        self.current.is_none() && self.inbound.is_empty()
     }
 
     /// Moves the connection as far as it goes now. Ready when it is over.
@@ -138,48 +145,32 @@ impl Driver {
         Poll::Pending
     }
 
-    /// Whether the inbound queue has room, or must be read past because somebody needs what is behind it.
+    /// Whether there is room for more, or more must be taken in because the queue cannot move without it.
     fn may_read(&mut self, cx: &mut Context<'_>) -> bool {
-        if !matches!(self.phase, Phase::Open) {
+        if !matches!(self.phase, Phase::Open | Phase::LastWords { .. }) {
             return false;
         }
-        let held = self.shared.held();
         let limits = &self.shared.limits;
-        if held < limits.inbound_soft {
-            self.stall = None;
-            self.stalled = false;
-            return true;
-        }
-        if !self.shared.pending.has_callers() || !self.is_stuck(cx) {
+        let (awaited, blocked) = (self.shared.pending.has_callers(), self.shared.is_order_blocked());
+        // Whoever makes us answer faster than it reads has to wait.
+        if !awaited && !blocked && self.shared.outbound.bytes() > 3 * limits.outbound_soft {
             return false;
         }
-        if held >= self.shared.limits.inbound_hard {
-            self.shared.close(&Closed::InboundFull { held, limit: self.shared.limits.inbound_hard });
-            return false;
-        }
-        true
-    }
-
-    /// Whether the queue cannot be expected to move without a response: its handler waits for the other side to read,
-    /// it is empty and all that is held is held beside it, there is no seat beside it, or it has stood for a while.
-    fn is_stuck(&mut self, cx: &mut Context<'_>) -> bool {
-        let idle = self.current.is_none() && self.inbound.queue.is_empty();
-        if idle || self.seats_taken || self.shared.order_blocked.load(Ordering::Relaxed) || self.stalled {
+        let bytes = self.inbound.bytes();
+        if bytes < limits.inbound_soft {
             return true;
         }
-        let wait = self.shared.limits.stall;
-        let timer = self.stall.get_or_insert_with(|| Box::pin(sleep(wait)));
-        self.stalled = timer.as_mut().poll(cx).is_ready();
-        self.stalled
-    }
-
-    /// An item of the queue is handled: it is not stalled.
-    fn item_done(&mut self) {
-        self.shared.count_handled();
-        self.stalled = false;
-        if let Some(timer) = &mut self.stall {
-            timer.as_mut().reset(Instant::now() + self.shared.limits.stall);
+        if bytes >= limits.inbound_hard {
+            if self.stall.is_hopeless(cx, limits) {
+                self.shared.close(&Closed::InboundFull { held: bytes, limit: limits.inbound_hard });
+            }
+            return false;
         }
+        // The response that would let it move is behind it, for all one can know.
+        if awaited && (blocked || self.seats_taken) {
+            return true;
+        }
+        (awaited || blocked) && self.stall.may_pass(cx, bytes, limits)
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> bool {
@@ -187,21 +178,15 @@ impl Driver {
         // A large message is read in larger and larger pieces.
         buffer.reserve(READ.max(buffer.len().min(8 * READ)));
         match poll_read_buf(Pin::new(self.reader.as_mut()), cx, buffer) {
-            Poll::Pending => false,
+            Poll::Pending => return false,
             Poll::Ready(Ok(0)) => {
                 self.inbound.finish();
                 self.end(Closed::Eof);
-                true
             }
-            Poll::Ready(Ok(_)) => {
-                self.inbound.take();
-                true
-            }
-            Poll::Ready(Err(error)) => {
-                self.end(error.into());
-                true
-            }
+            Poll::Ready(Ok(_)) => self.inbound.take(),
+            Poll::Ready(Err(error)) => self.end(error.into()),
         }
+        true
     }
 
     fn poll_handlers(&mut self, cx: &mut Context<'_>) -> bool {
@@ -222,21 +207,26 @@ impl Driver {
         moved
     }
 
+    /// An item of the queue is handled, or goes on beside it.
+    fn item_done(&mut self) {
+        self.shared.count_handled();
+        self.stall.moved();
+    }
+
     /// Begins with the next message. `false` if there is none or it has to wait.
     fn next_item(&mut self, cx: &mut Context<'_>) -> bool {
         self.seats_taken = self.must_wait_for_seat();
         if self.seats_taken {
             return false;
         }
-        match self.inbound.queue.pop_front() {
-            Some(Item::Message { message, call, charge }) => self.begin(cx, message, call, charge),
-            Some(Item::Passed { message, responder, charge }) => {
-                self.current = Some(Current::passing(message, responder, charge));
+        let Some(item) = self.inbound.pop() else { return false };
+        let bytes = item.bytes();
+        match item {
+            Item::Message { message, call } => self.begin(cx, message, call, bytes),
+            Item::Passed { message, responder } => self.current = Some(Current::passing(message, responder)),
+            Item::Refusal { id, error, batch } => {
+                self.current = Current::refusal(&self.shared, &id, &error, batch.as_ref());
             }
-            Some(Item::Refusal { id, error, batch, charge }) => {
-                self.current = Current::refusal(&self.shared, &id, &error, batch.as_ref(), charge);
-            }
-            None => return false,
         }
         if self.current.is_none() {
             self.item_done();
@@ -244,30 +234,31 @@ impl Driver {
         true
     }
 
-    /// Whether the next message is for a handler beside the queue and there is no seat.
+    /// Whether the next message is for a handler beside the queue and there is no place.
     fn must_wait_for_seat(&self) -> bool {
-        match self.inbound.queue.front() {
-            Some(Item::Message { message, .. }) => {
-                self.shared.beside() >= self.shared.limits.max_beside
+        match self.inbound.peek() {
+            Some(Item::Message { message, call }) => {
+                self.shared.is_beside_full()
+                    && !call.as_ref().is_some_and(|call| call.is_answered())
                     && matches!(self.router.find(message), Some((Lane::Beside, _)))
             }
             _ => false,
         }
     }
 
-    fn begin(&mut self, cx: &mut Context<'_>, message: Message, call: Option<Arc<Call>>, charge: Charge) {
+    fn begin(&mut self, cx: &mut Context<'_>, message: Message, call: Option<Arc<Call>>, bytes: usize) {
         if call.as_ref().is_some_and(|call| call.is_answered()) {
             return;
         }
         let Some((lane, handler)) = self.router.find(&message) else {
-            refuse_unknown(&self.shared, &message, call.as_ref());
+            self.current = call.map(|call| Current::unknown(&self.shared, &message, call));
             return;
         };
         let delivery = Delivery { message, call: call.clone(), shared: Arc::clone(&self.shared) };
         let Some(running) = start(handler, delivery, call.as_ref(), &self.shared) else { return };
         match lane {
-            Lane::InOrder => self.current = Some(Current::new(running, call, charge)),
-            Lane::Beside => run_beside(cx, &self.shared, running, call, charge),
+            Lane::InOrder => self.current = Some(Current::new(running, call)),
+            Lane::Beside => run_beside(cx, &self.shared, running, call, bytes),
         }
     }
 
@@ -286,11 +277,11 @@ impl Driver {
                     advance(&mut self.writing, count);
                     self.shared.outbound.wrote(count);
                     self.unflushed = true;
+                    self.wrote();
                     moved = true;
                 }
                 Poll::Ready(outcome) => {
-                    let error = outcome.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into());
-                    self.cannot_write(error);
+                    self.cannot_write(outcome.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
                     return true;
                 }
             }
@@ -305,37 +296,46 @@ impl Driver {
         moved
     }
 
+    /// The other side reads: what is left gets its time anew.
+    fn wrote(&mut self) {
+        if let Phase::Draining { until, .. } = &mut self.phase {
+            until.as_mut().reset(Instant::now() + self.shared.limits.drain);
+        }
+    }
+
     /// The other side takes nothing more. It may still have said something, and a child its last words.
     fn cannot_write(&mut self, error: io::Error) {
-        self.shared.outbound.close();
+        let why = Closed::from(error);
+        self.shared.cannot_write(why.clone());
         self.writing.clear();
         self.unflushed = false;
-        match self.phase {
-            Phase::Open => {
-                self.broken.get_or_insert_with(|| (error.into(), Box::pin(sleep(LAST_WORDS))));
-            }
-            // Whatever ended it before is the better reason.
-            Phase::Ending { .. } | Phase::Draining { .. } | Phase::Over => {}
+        self.last_words(why);
+    }
+
+    /// The connection will end, but reading goes on for a while.
+    fn last_words(&mut self, why: Closed) {
+        if matches!(self.phase, Phase::Open) {
+            self.phase = Phase::LastWords { why, until: Box::pin(sleep(LAST_WORDS)) };
         }
     }
 
     /// Nothing more will be read.
     fn end(&mut self, why: Closed) {
-        if matches!(self.phase, Phase::Open) {
+        if matches!(self.phase, Phase::Open | Phase::LastWords { .. }) {
             self.phase = Phase::Ending { why, until: Box::pin(sleep(LAST_WORDS)) };
         }
     }
 
     /// Moves an ending connection on. Tells when it is over.
     fn poll_phase(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
-        if let (Phase::Open, Some((why, until))) = (&self.phase, &mut self.broken)
+        if matches!(self.phase, Phase::Open) {
+            self.poll_open(cx);
+        }
+        if let Phase::LastWords { why, until } = &mut self.phase
             && until.as_mut().poll(cx).is_ready()
         {
             let why = why.clone();
             self.end(why);
-        }
-        if matches!(self.phase, Phase::Open) && self.shared.is_closing() && self.all_written() {
-            return Some(self.over(Closed::Local));
         }
         if let Phase::Ending { why, until } = &mut self.phase {
             let why = match &mut self.exit {
@@ -347,31 +347,63 @@ impl Driver {
                 },
             };
             self.shared.fail_pending(&why);
-            let until = Box::pin(sleep(self.shared.limits.drain));
-            self.phase = Phase::Draining { why, until };
+            self.phase = Phase::Draining { why, until: Box::pin(sleep(self.shared.limits.drain)) };
             // The handlers that have just been told go on.
             cx.waker().wake_by_ref();
         }
-        if let Phase::Draining { why, until } = &mut self.phase {
-            // A request sent now would never be answered.
-            if !self.shared.pending.is_empty() {
-                self.shared.fail_pending(why);
-            }
-            let idle = self.current.is_none()
-                && self.inbound.queue.is_empty()
-                && self.shared.beside() == 0
-                && self.shared.calls.is_empty();
-            let written = self.writing.is_empty() && self.shared.outbound.is_empty() && !self.unflushed;
-            if (idle && written) || until.as_mut().poll(cx).is_ready() {
-                let why = why.clone();
-                return Some(self.over(why));
-            }
+        match &self.phase {
+            Phase::Draining { .. } => self.poll_draining(cx),
+            Phase::Closing { .. } => self.poll_closing(cx),
+            _ => None,
         }
-        None
     }
 
-    fn all_written(&self) -> bool {
-        self.writing.is_empty() && self.shared.outbound.is_empty() && !self.unflushed
+    /// Looks whether there is a reason to end.
+    fn poll_open(&mut self, cx: &mut Context<'_>) {
+        if self.shared.is_closing() {
+            self.phase = Phase::Closing { until: Box::pin(sleep(LAST_WORDS)) };
+            for call in self.shared.calls.all() {
+                self.shared.cancel(&call);
+            }
+            cx.waker().wake_by_ref();
+        } else if let Some(exit) = &mut self.exit
+            && let Poll::Ready(report) = exit.poll_report(cx)
+        {
+            // Its output may be held open by a process it started.
+            self.last_words(Closed::Exited(report));
+            cx.waker().wake_by_ref();
+        }
+    }
+
+    fn poll_draining(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
+        let done = self.has_caught_up()
+            && !self.shared.has_beside()
+            && self.shared.calls.is_empty()
+            && self.is_all_written();
+        let unwritten = self.shared.outbound.bytes();
+        let Phase::Draining { why, until } = &mut self.phase else { return None };
+        // A request sent now would never be answered.
+        if !self.shared.pending.is_empty() {
+            self.shared.fail_pending(why);
+        }
+        let why = if done {
+            why.clone()
+        } else if until.as_mut().poll(cx).is_ready() {
+            if unwritten > 0 { unread(unwritten) } else { why.clone() }
+        } else {
+            return None;
+        };
+        Some(self.over(why))
+    }
+
+    fn poll_closing(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
+        let done = self.shared.calls.is_empty() && self.is_all_written();
+        let Phase::Closing { until } = &mut self.phase else { return None };
+        (done || until.as_mut().poll(cx).is_ready()).then(|| self.over(Closed::Local))
+    }
+
+    fn is_all_written(&self) -> bool {
+        self.writing.is_empty() && self.shared.outbound.bytes() == 0 && !self.unflushed
     }
 
     fn over(&mut self, why: Closed) -> Closed {
@@ -379,7 +411,7 @@ impl Driver {
         // With the handlers goes what they hold: whoever waits for one of them to say something learns of the end.
         self.router = Router::default();
         self.current = None;
-        self.inbound.queue.clear();
+        self.inbound.clear();
         self.shared.close(&why);
         if let Some(tap) = &self.shared.tap {
             tap.flush();
@@ -392,6 +424,12 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.shared.close(&Closed::Local);
     }
+}
+
+/// The end of a connection whose other side stopped reading.
+fn unread(bytes: usize) -> Closed {
+    let what = format!("the other side did not read the last {bytes} bytes");
+    io::Error::new(io::ErrorKind::TimedOut, what).into()
 }
 
 fn poll_write_some(

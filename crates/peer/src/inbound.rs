@@ -6,6 +6,7 @@ use bytes::{Bytes, BytesMut};
 use nudge_wire::{
     Body, Error, Id, Message, RawJson,
     frame::{Framer, Piece, Skimmed},
+    id::MAX_ID,
     message::{Invalid, Parsed},
 };
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use crate::{
     CallError, Responder,
     call::{Batch, Call},
     pending::{Answer, Waiting},
-    shared::{Charge, Shared},
+    shared::Shared,
 };
 
 /// What a queued message costs beyond its bytes.
@@ -25,17 +26,31 @@ const LARGE: usize = 1024 * 1024;
 /// Something to be handled in order.
 pub(crate) enum Item {
     /// A request or notification.
-    Message { message: Message, call: Option<Arc<Call>>, charge: Charge },
+    Message { message: Message, call: Option<Arc<Call>> },
     /// The answer to a request that was passed on here, to be passed back in its turn.
-    Passed { message: Message, responder: Responder, charge: Charge },
+    Passed { message: Message, responder: Responder },
     /// The answer to a message that could not be taken, sent in its turn.
-    Refusal { id: Id, error: Error, batch: Option<Arc<Batch>>, charge: Charge },
+    Refusal { id: Id, error: Error, batch: Option<Arc<Batch>> },
+}
+
+impl Item {
+    /// What the item counts for in the queue.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Message { message, .. } | Self::Passed { message, .. } => message.frame().len() + OVERHEAD,
+            Self::Refusal { .. } => 2 * OVERHEAD + MAX_ID,
+        }
+    }
 }
 
 /// Cuts what was read into messages.
 pub(crate) struct Inbound {
     pub(crate) buffer: BytesMut,
-    pub(crate) queue: VecDeque<Item>,
+    queue: VecDeque<Item>,
+    /// What the queue holds in bytes.
+    bytes: usize,
+    /// How many items have ever been queued.
+    received: u64,
     framer: Framer,
     /// Whether the buffer has held a large message.
     grown: bool,
@@ -45,7 +60,43 @@ pub(crate) struct Inbound {
 impl Inbound {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let framer = Framer::new(shared.limits.max_message);
-        Self { buffer: BytesMut::new(), queue: VecDeque::new(), framer, grown: false, shared }
+        Self {
+            buffer: BytesMut::new(),
+            queue: VecDeque::new(),
+            bytes: 0,
+            received: 0,
+            framer,
+            grown: false,
+            shared,
+        }
+    }
+
+    /// What the queue holds in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether nothing waits to be handled.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The next item, still in the queue.
+    pub(crate) fn peek(&self) -> Option<&Item> {
+        self.queue.front()
+    }
+
+    /// The next item.
+    pub(crate) fn pop(&mut self) -> Option<Item> {
+        let item = self.queue.pop_front()?;
+        self.bytes -= item.bytes();
+        Some(item)
+    }
+
+    /// Forgets what waits to be handled.
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        self.bytes = 0;
     }
 
     /// Takes all complete messages out of the buffer.
@@ -100,9 +151,7 @@ impl Inbound {
     fn taken(&mut self, taken: Result<Message, Invalid>, batch: Option<&Arc<Batch>>) {
         match taken {
             Ok(message) => self.message(message, batch),
-            Err(Invalid { is_response: true, error, .. }) => {
-                tracing::warn!(connection = self.shared.name, %error, "a response was dropped");
-            }
+            Err(Invalid { is_response: true, id, error }) => self.broken_response(id.as_ref(), &error),
             Err(Invalid { id, error, .. }) => self.refuse(id.unwrap_or_else(Id::null), error, batch.cloned()),
         }
     }
@@ -113,42 +162,34 @@ impl Inbound {
             Body::Notification { method, params } if method == "$/cancel_request" => {
                 cancel(&self.shared, params.as_ref());
             }
-            Body::Notification { .. } => self.enqueue(message, None),
+            Body::Notification { .. } => self.push(Item::Message { message, call: None }),
             Body::Request { id, .. } => {
-                if let Some(call) = self.shared.calls.begin(id, batch.cloned()) {
-                    self.enqueue(message, Some(call));
-                } else {
-                    let what = "Invalid request: the `id` is in use by a request that is not answered yet";
-                    self.refuse(id.clone(), Error::invalid_request(what), batch.cloned());
+                let limit = self.shared.limits.max_open;
+                match self.shared.calls.begin(id, batch.cloned(), limit) {
+                    Ok(call) => self.push(Item::Message { message, call: Some(call) }),
+                    Err(error) => self.refuse(id.clone(), error, batch.cloned()),
                 }
             }
         }
     }
 
-    fn enqueue(&mut self, message: Message, call: Option<Arc<Call>>) {
-        let charge = self.shared.charge(message.frame().len() + OVERHEAD);
-        self.push(Item::Message { message, call, charge });
-    }
-
     fn push(&mut self, item: Item) {
-        self.shared.count_received();
+        self.received += 1;
+        self.bytes += item.bytes();
         self.queue.push_back(item);
     }
 
     fn response(&mut self, message: Message) {
         let Body::Response { id, outcome } = &message.body else { return };
         match id.as_u64().and_then(|id| self.shared.pending.remove(id)) {
-            Some(Waiting::Forwarded(responder)) => {
-                let charge = self.shared.charge(message.frame().len() + OVERHEAD);
-                self.push(Item::Passed { message, responder, charge });
-            }
+            Some(Waiting::Forwarded(responder)) => self.push(Item::Passed { message, responder }),
             Some(Waiting::Caller(caller)) => {
                 let outcome = match outcome {
                     Ok(result) => Ok(result.clone()),
-                    Err(error) => Err(CallError::Rpc(error.to().unwrap_or_else(|_| unreadable_error()))),
+                    Err(error) => Err(CallError::Rpc(error.to().unwrap_or_else(|_| unreadable("an error")))),
                 };
                 // The caller may just have gone.
-                drop(caller.send(Answer { outcome, after: self.shared.received() }));
+                drop(caller.send(Answer { outcome, after: self.received }));
             }
             // Cancelled requests end here too, so this is no cause for alarm.
             None => {
@@ -159,14 +200,21 @@ impl Inbound {
 
     fn refuse(&mut self, id: Id, error: Error, batch: Option<Arc<Batch>>) {
         tracing::debug!(connection = self.shared.name, %error, "a message was refused");
-        let charge = self.shared.charge(OVERHEAD);
-        self.push(Item::Refusal { id, error, batch, charge });
+        self.push(Item::Refusal { id, error, batch });
+    }
+
+    /// Whoever waits for a response that cannot be read must not wait for ever.
+    fn broken_response(&mut self, id: Option<&Id>, error: &Error) {
+        tracing::debug!(connection = self.shared.name, %error, "a response cannot be read");
+        if let Some(who) = id.and_then(Id::as_u64).and_then(|id| self.shared.pending.remove(id)) {
+            fail(who, CallError::Rpc(unreadable("a response")));
+        }
     }
 
     fn too_long(&mut self, line: &Skimmed) {
         let limit = self.shared.limits.max_message;
         let length = line.length;
-        tracing::warn!(connection = self.shared.name, length, limit, "a message over the limit was dropped");
+        tracing::debug!(connection = self.shared.name, length, limit, "a message over the limit was dropped");
         if line.is_response {
             if let Some(who) =
                 line.id.as_ref().and_then(Id::as_u64).and_then(|id| self.shared.pending.remove(id))
@@ -188,8 +236,8 @@ fn wants_answer(entry: &Result<Message, Invalid>) -> bool {
     }
 }
 
-fn unreadable_error() -> Error {
-    Error::internal("The other side answered with an error that has no code or message")
+fn unreadable(what: &str) -> Error {
+    Error::internal(format!("The other side answered with {what} that cannot be read"))
 }
 
 fn fail(who: Waiting, error: CallError) {
@@ -199,7 +247,7 @@ fn fail(who: Waiting, error: CallError) {
     }
 }
 
-fn cancel(shared: &Shared, params: Option<&RawJson>) {
+fn cancel(shared: &Arc<Shared>, params: Option<&RawJson>) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Cancel {

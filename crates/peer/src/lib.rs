@@ -27,8 +27,9 @@
 //!
 //! Responses and `$/cancel_request` are taken by the reader ahead of the queue. An in-order handler gets an
 //! [`InOrder`] context, which can send notifications but has no way to await a response; what needs one runs beside
-//! the queue, with a [`Cx`]. Reading goes on past the soft limit of the inbound queue while somebody awaits a response
-//! and the queue does not move, up to a hard limit that ends the connection and says so.
+//! the queue, with a [`Cx`]. Answers have room of their own on the way out, so that they never wait behind requests.
+//! Reading goes on past the soft limit of the inbound queue while the queue cannot move without what is behind it, up to
+//! a hard limit; if nothing moves there for long, the connection is given up and says why.
 //!
 //! # Bounds
 //!
@@ -51,6 +52,7 @@ mod relay;
 mod router;
 mod running;
 mod shared;
+mod stall;
 mod tap;
 mod transport;
 mod unhandled;

@@ -13,19 +13,38 @@ const OWN_CHUNK: usize = 16 * 1024;
 
 pub(crate) struct Outbound {
     queue: Mutex<Queue>,
-    /// Bytes that may still be queued.
-    room: Semaphore,
+    /// Room for requests and notifications, and for answers. Answers have room of their own: behind requests that wait
+    /// for answers from the other side, they could hold up both sides for ever.
+    rooms: [Semaphore; 2],
     soft: usize,
     hard: usize,
+}
+
+/// What a frame is, for the room it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A request or notification.
+    Call,
+    /// An answer.
+    Answer,
+}
+
+/// Room taken for one frame. It must be used or given back.
+#[must_use]
+pub(crate) struct Room {
+    kind: Kind,
+    permits: u32,
 }
 
 #[derive(Default)]
 struct Queue {
     chunks: VecDeque<Bytes>,
     tail: BytesMut,
-    bytes: usize,
-    /// Permits taken by what is queued and given back as it is written.
-    held: usize,
+    /// Bytes ever queued and ever written.
+    queued: u64,
+    written: u64,
+    /// The room to give back when so many bytes have been written.
+    ledger: VecDeque<(u64, Room)>,
     /// Whether the driver knows that there is something.
     announced: bool,
     closed: bool,
@@ -47,7 +66,8 @@ impl Outbound {
     pub(crate) fn new(soft: usize, hard: usize) -> Self {
         // A permit count is a `u32` at the semaphore's door.
         let soft = soft.clamp(1, u32::MAX as usize);
-        Self { queue: Mutex::default(), room: Semaphore::new(soft), soft, hard }
+        let rooms = [Semaphore::new(soft), Semaphore::new(soft)];
+        Self { queue: Mutex::default(), rooms, soft, hard }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -55,17 +75,21 @@ impl Outbound {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn room(&self, kind: Kind) -> &Semaphore {
+        &self.rooms[kind as usize]
+    }
+
     fn permits(&self, len: usize) -> u32 {
         u32::try_from(len.min(self.soft)).unwrap_or(u32::MAX)
     }
 
     /// Takes room for a frame of `len` bytes if there is some now. `None`: one has to wait. `Err`: it is over.
-    pub(crate) fn try_room(&self, len: usize) -> Result<Option<usize>, ()> {
+    pub(crate) fn try_room(&self, kind: Kind, len: usize) -> Result<Option<Room>, ()> {
         let permits = self.permits(len);
-        match self.room.try_acquire_many(permits) {
+        match self.room(kind).try_acquire_many(permits) {
             Ok(permit) => {
                 permit.forget();
-                Ok(Some(permits as usize))
+                Ok(Some(Room { kind, permits }))
             }
             Err(TryAcquireError::NoPermits) => Ok(None),
             Err(TryAcquireError::Closed) => Err(()),
@@ -73,20 +97,28 @@ impl Outbound {
     }
 
     /// Waits for room for a frame of `len` bytes.
-    pub(crate) async fn wait_room(&self, len: usize) -> Result<usize, ()> {
+    pub(crate) async fn wait_room(&self, kind: Kind, len: usize) -> Result<Room, ()> {
         let permits = self.permits(len);
-        self.room.acquire_many(permits).await.map_err(|_| ())?.forget();
-        Ok(permits as usize)
+        self.room(kind).acquire_many(permits).await.map_err(|_| ())?.forget();
+        Ok(Room { kind, permits })
     }
 
-    /// Queues a frame and the newline after it. `held` is the room taken for it; zero if it does not wait its turn.
-    pub(crate) fn push(&self, frame: Vec<u8>, held: usize) -> Pushed {
+    /// Gives back room that is not needed after all.
+    pub(crate) fn give_back(&self, room: &Room) {
+        self.room(room.kind).add_permits(room.permits as usize);
+    }
+
+    /// Queues a frame and the newline after it, with the room taken for it, or without any if it does not wait its turn.
+    pub(crate) fn push(&self, frame: Vec<u8>, room: Option<Room>) -> Pushed {
         let mut queue = self.queue();
         if queue.closed {
             return Pushed::Closed;
         }
-        queue.bytes += frame.len() + 1;
-        queue.held += held;
+        queue.queued += frame.len() as u64 + 1;
+        if let Some(room) = room {
+            let end = queue.queued;
+            queue.ledger.push_back((end, room));
+        }
         if frame.len() < OWN_CHUNK {
             queue.tail.extend_from_slice(&frame);
             queue.tail.extend_from_slice(b"\n");
@@ -95,8 +127,8 @@ impl Outbound {
             queue.chunks.push_back(Bytes::from(frame));
             queue.tail.extend_from_slice(b"\n");
         }
-        if queue.bytes > self.hard {
-            return Pushed::Overfull(queue.bytes);
+        if queue.bytes() > self.hard {
+            return Pushed::Overfull(queue.bytes());
         }
         if std::mem::replace(&mut queue.announced, true) { Pushed::Quiet } else { Pushed::Wake }
     }
@@ -109,21 +141,26 @@ impl Outbound {
         into.append(&mut queue.chunks);
     }
 
-    /// Gives back the room of `count` bytes that have been written.
+    /// Gives back the room of frames that have been written whole, now that `count` more bytes have been.
     pub(crate) fn wrote(&self, count: usize) {
         let mut queue = self.queue();
-        queue.bytes = queue.bytes.saturating_sub(count);
-        let free = if queue.bytes == 0 { queue.held } else { count.min(queue.held) };
-        queue.held -= free;
+        queue.written += count as u64;
+        let mut free = [0; 2];
+        while queue.ledger.front().is_some_and(|(end, _)| *end <= queue.written) {
+            let Some((_, room)) = queue.ledger.pop_front() else { break };
+            free[room.kind as usize] += room.permits as usize;
+        }
         drop(queue);
-        if free > 0 {
-            self.room.add_permits(free);
+        for (room, free) in self.rooms.iter().zip(free) {
+            if free > 0 {
+                room.add_permits(free);
+            }
         }
     }
 
-    /// Whether everything has been written.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.queue().bytes == 0
+    /// How many bytes have not been written yet.
+    pub(crate) fn bytes(&self) -> usize {
+        self.queue().bytes()
     }
 
     /// Drops what is queued and takes no more; whoever waits for room is told.
@@ -131,11 +168,17 @@ impl Outbound {
         let mut queue = self.queue();
         *queue = Queue { closed: true, ..Queue::default() };
         drop(queue);
-        self.room.close();
+        for room in &self.rooms {
+            room.close();
+        }
     }
 }
 
 impl Queue {
+    fn bytes(&self) -> usize {
+        usize::try_from(self.queued.saturating_sub(self.written)).unwrap_or(usize::MAX)
+    }
+
     fn close_tail(&mut self) {
         if !self.tail.is_empty() {
             let tail = self.tail.split().freeze();

@@ -70,22 +70,20 @@ where
     Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
 {
     Box::new(move |Delivery { message, call, shared }| {
-        let handler = Arc::clone(&handler);
+        let Some(call) = call else { return Box::pin(async {}) };
+        let responder = Responder::new(Arc::clone(&shared), Arc::clone(&call));
+        // The frame may be large; a handler that runs for long must not keep it.
+        let begun =
+            decode::<R>(R::METHOD, params(&message)).map(|request| handler(request, context(shared, call)));
         Box::pin(async move {
-            let Some(call) = call else { return };
-            let responder = Responder::new(Arc::clone(&shared), Arc::clone(&call));
-            let decoded = decode::<R>(R::METHOD, params(&message));
-            // The frame may be large; a handler that runs for long must not keep it.
-            drop(message);
-            let outcome = match decoded {
-                Ok(request) => handler(request, context(shared, call)).await,
+            let outcome = match begun {
+                Ok(running) => running.await,
                 Err(error) => Err(error),
             };
-            let sent = match lane {
+            log_closed(match lane {
                 Lane::InOrder => responder.respond_in_order(outcome).await,
                 Lane::Beside => responder.respond(outcome).await,
-            };
-            log_closed(sent);
+            });
         })
     })
 }
@@ -99,16 +97,15 @@ where
     Fut: Future<Output = Result<(), Error>> + Send + 'static,
 {
     Box::new(move |Delivery { message, shared, .. }| {
-        let handler = Arc::clone(&handler);
+        let decoded = decode::<N>(N::METHOD, params(&message));
+        let begun = decoded.map(|notification| handler(notification, context(Arc::clone(&shared))));
         Box::pin(async move {
-            let decoded = decode::<N>(N::METHOD, params(&message));
-            drop(message);
-            let outcome = match decoded {
-                Ok(notification) => handler(notification, context(Arc::clone(&shared))).await,
+            let outcome = match begun {
+                Ok(running) => running.await,
                 Err(error) => Err(error),
             };
             if let Err(error) = outcome {
-                tracing::warn!(connection = shared.name, method = N::METHOD, %error, "notification failed");
+                tracing::debug!(connection = shared.name, method = N::METHOD, %error, "notification failed");
             }
         })
     })

@@ -14,19 +14,18 @@ use crate::{
     Responder,
     call::{Batch, Call},
     router::{Delivery, Handler, Running},
-    shared::{Charge, Seat, Shared},
+    shared::{Seat, Shared},
 };
 
 /// A handler that runs in order.
 pub(crate) struct Current {
     running: Running,
     call: Option<Arc<Call>>,
-    _charge: Charge,
 }
 
 impl Current {
-    pub(crate) fn new(running: Running, call: Option<Arc<Call>>, charge: Charge) -> Self {
-        Self { running, call, _charge: charge }
+    pub(crate) fn new(running: Running, call: Option<Arc<Call>>) -> Self {
+        Self { running, call }
     }
 
     /// The answer to a message that could not be taken, sent in its turn; `None` while its batch waits for more.
@@ -35,26 +34,31 @@ impl Current {
         id: &Id,
         error: &Error,
         batch: Option<&Arc<Batch>>,
-        charge: Charge,
     ) -> Option<Self> {
         let frame = write::error(id, error);
         let frame = match batch {
-            Some(batch) => batch.add(frame)?,
+            Some(batch) => batch.add(frame, shared)?,
             None => frame,
         };
         let shared = Arc::clone(shared);
-        let running = Box::pin(async move { drop(shared.send_in_order(frame).await) });
-        Some(Self::new(running, None, charge))
+        Some(Self::new(Box::pin(async move { drop(shared.answer_in_order(frame).await) }), None))
+    }
+
+    /// The answer to a request without a handler.
+    pub(crate) fn unknown(shared: &Arc<Shared>, message: &Message, call: Arc<Call>) -> Self {
+        let responder = Responder::new(Arc::clone(shared), Arc::clone(&call));
+        let error = Error::method_not_found(message.method().map_or("", |method| method));
+        let running = Box::pin(async move { drop(responder.respond_in_order::<()>(Err(error)).await) });
+        Self::new(running, Some(call))
     }
 
     /// The answer of another connection, passed on in its turn.
-    pub(crate) fn passing(message: Message, responder: Responder, charge: Charge) -> Self {
-        let running = Box::pin(async move { drop(responder.pass_on(&message).await) });
-        Self::new(running, None, charge)
+    pub(crate) fn passing(message: Message, responder: Responder) -> Self {
+        Self::new(Box::pin(async move { drop(responder.pass_on(&message).await) }), None)
     }
 
     /// Runs the handler on; a panic or a cancellation ends it.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, shared: &Shared) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, shared: &Arc<Shared>) -> Poll<()> {
         poll_caught(&mut self.running, self.call.as_ref(), shared, cx)
     }
 }
@@ -65,7 +69,6 @@ struct Beside {
     call: Option<Arc<Call>>,
     shared: Arc<Shared>,
     _seat: Seat,
-    _charge: Charge,
 }
 
 impl Future for Beside {
@@ -86,10 +89,9 @@ pub(crate) fn run_beside(
     shared: &Arc<Shared>,
     running: Running,
     call: Option<Arc<Call>>,
-    charge: Charge,
+    bytes: usize,
 ) {
-    let mut beside =
-        Beside { running, call, shared: Arc::clone(shared), _seat: shared.seat(), _charge: charge };
+    let mut beside = Beside { running, call, shared: Arc::clone(shared), _seat: shared.seat(bytes) };
     if Pin::new(&mut beside).poll(cx).is_pending() {
         crate::cx::spawn(shared, beside);
     }
@@ -100,7 +102,7 @@ pub(crate) fn start(
     handler: &Handler,
     delivery: Delivery,
     call: Option<&Arc<Call>>,
-    shared: &Shared,
+    shared: &Arc<Shared>,
 ) -> Option<Running> {
     let started = catch_unwind(AssertUnwindSafe(|| handler(delivery))).ok();
     if started.is_none() {
@@ -112,7 +114,7 @@ pub(crate) fn start(
 fn poll_caught(
     running: &mut Running,
     call: Option<&Arc<Call>>,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     cx: &mut Context<'_>,
 ) -> Poll<()> {
     match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx))) {
@@ -127,17 +129,10 @@ fn poll_caught(
     }
 }
 
-fn panicked(call: Option<&Arc<Call>>, shared: &Shared) {
+fn panicked(call: Option<&Arc<Call>>, shared: &Arc<Shared>) {
     tracing::error!(connection = shared.name, "a handler panicked; the connection goes on");
     if let Some(call) = call {
         shared
             .answer_now(call, |id| write::error(id, &Error::internal("The handler of this request failed")));
-    }
-}
-
-/// The answer to a request without a handler.
-pub(crate) fn refuse_unknown(shared: &Shared, message: &Message, call: Option<&Arc<Call>>) {
-    if let (Some(call), Some(method)) = (call, message.method()) {
-        shared.answer_now(call, |id| write::error(id, &Error::method_not_found(method)));
     }
 }

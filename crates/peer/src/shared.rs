@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     CallError, Closed, Limits, Tap,
     call::Calls,
-    outbound::{Outbound, Pushed},
+    outbound::{Kind, Outbound, Pushed, Room},
     pending::{Answer, Pending, Waiting},
 };
 
@@ -29,16 +29,16 @@ pub(crate) struct Shared {
     pub(crate) over: CancellationToken,
     /// Why the connection is over, once it is.
     closed: OnceLock<Closed>,
+    /// Why nothing can be written, once that is so; the connection may still have a better reason to end.
+    broken: OnceLock<Closed>,
     /// Whether this side wants to end it once everything is written.
     closing: AtomicBool,
-    /// Bytes received and not yet handled.
-    held: AtomicUsize,
-    /// Handlers running beside the queue.
+    /// Handlers running beside the queue, and the bytes of the messages they handle.
     beside: AtomicUsize,
-    /// Whether the handler in order waits for room to send.
-    pub(crate) order_blocked: AtomicBool,
-    /// How many messages have been received, and how many of them handled or started beside the queue.
-    received: AtomicU64,
+    beside_bytes: AtomicUsize,
+    /// How many handlers that hold up the queue wait for room to send here.
+    order_blocked: AtomicUsize,
+    /// How many messages have been handled or started beside the queue.
     handled: AtomicU64,
     /// Tells of handled messages, if anybody listens.
     progress: Notify,
@@ -47,6 +47,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(name: String, limits: Limits, tap: Option<Tap>) -> Arc<Self> {
+        let limits = limits.sane();
         let outbound = Outbound::new(limits.outbound_soft, limits.outbound_hard);
         Arc::new(Self {
             name,
@@ -58,11 +59,11 @@ impl Shared {
             waker: AtomicWaker::new(),
             over: CancellationToken::new(),
             closed: OnceLock::new(),
+            broken: OnceLock::new(),
             closing: AtomicBool::new(false),
-            held: AtomicUsize::new(0),
             beside: AtomicUsize::new(0),
-            order_blocked: AtomicBool::new(false),
-            received: AtomicU64::new(0),
+            beside_bytes: AtomicUsize::new(0),
+            order_blocked: AtomicUsize::new(0),
             handled: AtomicU64::new(0),
             progress: Notify::new(),
             listeners: AtomicUsize::new(0),
@@ -74,71 +75,94 @@ impl Shared {
         self.closed.get().cloned()
     }
 
-    fn closed_or_local(&self) -> Closed {
-        self.closed().unwrap_or(Closed::Local)
+    /// Why something could not be sent.
+    fn unsendable(&self) -> Closed {
+        self.closed.get().or(self.broken.get()).cloned().unwrap_or(Closed::Local)
     }
 
-    /// Queues a frame, waiting for room.
+    /// Waits for room for a frame. `in_order`: the queue waits with whoever waits.
+    pub(crate) async fn room(&self, kind: Kind, len: usize, in_order: bool) -> Result<Room, Closed> {
+        match self.outbound.try_room(kind, len) {
+            Ok(Some(room)) => Ok(room),
+            Ok(None) => {
+                let _blocked = in_order.then(|| Counted::new(&self.order_blocked));
+                self.outbound.wait_room(kind, len).await.map_err(|()| self.unsendable())
+            }
+            Err(()) => Err(self.unsendable()),
+        }
+    }
+
+    /// Queues a request or notification, waiting for room.
     pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), Closed> {
-        let held = match self.outbound.try_room(frame.len()) {
-            Ok(Some(held)) => held,
-            Ok(None) => self.outbound.wait_room(frame.len()).await.map_err(|()| self.closed_or_local())?,
-            Err(()) => return Err(self.closed_or_local()),
-        };
-        self.queue(frame, held)
+        let room = self.room(Kind::Call, frame.len(), false).await?;
+        self.queue(frame, Some(room))
     }
 
     /// As `send`, from a handler that holds up the queue while it waits.
     pub(crate) async fn send_in_order(&self, frame: Vec<u8>) -> Result<(), Closed> {
-        if let Ok(Some(held)) = self.outbound.try_room(frame.len()) {
-            return self.queue(frame, held);
-        }
-        let _blocked = Blocked::new(&self.order_blocked);
-        self.send(frame).await
+        let room = self.room(Kind::Call, frame.len(), true).await?;
+        self.queue(frame, Some(room))
     }
 
-    /// Queues a frame if there is room now; gives it back if not.
+    /// Queues an answer that belongs to no call, waiting for room, from what holds up the queue.
+    pub(crate) async fn answer_in_order(&self, frame: Vec<u8>) -> Result<(), Closed> {
+        let room = self.room(Kind::Answer, frame.len(), true).await?;
+        self.queue(frame, Some(room))
+    }
+
+    /// Queues a request or notification if there is room now; gives it back if not.
     pub(crate) fn try_send(&self, frame: Vec<u8>) -> Result<Option<Vec<u8>>, Closed> {
-        match self.outbound.try_room(frame.len()) {
-            Ok(Some(held)) => self.queue(frame, held).map(|()| None),
+        match self.outbound.try_room(Kind::Call, frame.len()) {
+            Ok(Some(room)) => self.queue(frame, Some(room)).map(|()| None),
             Ok(None) => Ok(Some(frame)),
-            Err(()) => Err(self.closed_or_local()),
+            Err(()) => Err(self.unsendable()),
         }
     }
 
-    /// Queues a frame without waiting for room. For what is small and answers something, or must not wait.
+    /// Queues a frame without waiting for room. For what is small and must not wait.
     pub(crate) fn force(&self, frame: Vec<u8>) {
-        let _ = self.queue(frame, 0);
+        let _ = self.queue(frame, None);
     }
 
-    fn queue(&self, frame: Vec<u8>, held: usize) -> Result<(), Closed> {
+    /// Queues a frame in the room taken for it.
+    pub(crate) fn queue(&self, frame: Vec<u8>, room: Option<Room>) -> Result<(), Closed> {
         if let Some(tap) = &self.tap {
             tap.sent(&self.name, &frame);
         }
-        match self.outbound.push(frame, held) {
+        match self.outbound.push(frame, room) {
             Pushed::Quiet => Ok(()),
             Pushed::Wake => {
                 self.waker.wake();
                 Ok(())
             }
-            Pushed::Closed => Err(self.closed_or_local()),
+            Pushed::Closed => Err(self.unsendable()),
             Pushed::Overfull(held) => {
-                self.close(&Closed::OutboundFull { held, limit: self.limits.outbound_hard });
+                // The driver ends the connection when it sees this; here, somebody else's locks may be held.
+                let _ = self.closed.set(Closed::OutboundFull { held, limit: self.limits.outbound_hard });
                 self.waker.wake();
                 Ok(())
             }
         }
     }
 
+    /// Nothing can be written any more.
+    pub(crate) fn cannot_write(&self, why: Closed) {
+        let _ = self.broken.set(why);
+        self.outbound.close();
+    }
+
     /// Ends the connection for everybody on this side. The first reason stays.
-    pub(crate) fn close(&self, why: &Closed) {
+    pub(crate) fn close(self: &Arc<Self>, why: &Closed) {
         let why = self.closed.get_or_init(|| why.clone());
+        if self.over.is_cancelled() {
+            return;
+        }
+        self.over.cancel();
         self.outbound.close();
         self.fail_pending(why);
         for call in self.calls.all() {
             self.cancel(&call);
         }
-        self.over.cancel();
         self.waker.wake();
     }
 
@@ -164,14 +188,9 @@ impl Shared {
         }
     }
 
-    /// Counts a message as received.
-    pub(crate) fn count_received(&self) {
-        self.received.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How many messages have been received.
-    pub(crate) fn received(&self) -> u64 {
-        self.received.load(Ordering::Relaxed)
+    /// Whether a handler that holds up the queue waits for the other side to read.
+    pub(crate) fn is_order_blocked(&self) -> bool {
+        self.order_blocked.load(Ordering::Relaxed) > 0
     }
 
     /// Counts a message as handled.
@@ -187,7 +206,7 @@ impl Shared {
         if self.handled.load(Ordering::SeqCst) >= count {
             return;
         }
-        let _listening = Listening::new(&self.listeners);
+        let _listening = Counted::new(&self.listeners);
         loop {
             let mut progress = std::pin::pin!(self.progress.notified());
             progress.as_mut().enable();
@@ -201,28 +220,31 @@ impl Shared {
         }
     }
 
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Ordering::Relaxed)
+    /// Whether no more handlers may be started beside the queue.
+    pub(crate) fn is_beside_full(&self) -> bool {
+        self.beside.load(Ordering::Relaxed) >= self.limits.max_beside
+            || self.beside_bytes.load(Ordering::Relaxed) >= self.limits.inbound_hard
     }
 
-    pub(crate) fn beside(&self) -> usize {
-        self.beside.load(Ordering::Relaxed)
+    /// Whether handlers run beside the queue.
+    pub(crate) fn has_beside(&self) -> bool {
+        self.beside.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts `bytes` as received and not yet handled until the charge is dropped.
-    pub(crate) fn charge(self: &Arc<Self>, bytes: usize) -> Charge {
-        self.held.fetch_add(bytes, Ordering::Relaxed);
-        Charge { shared: Arc::clone(self), bytes }
-    }
-
-    /// Counts one handler beside the queue until the seat is dropped.
-    pub(crate) fn seat(self: &Arc<Self>) -> Seat {
+    /// Counts one handler beside the queue, and the bytes of its message, until the seat is dropped.
+    pub(crate) fn seat(self: &Arc<Self>, bytes: usize) -> Seat {
         self.beside.fetch_add(1, Ordering::Relaxed);
-        Seat { shared: Arc::clone(self) }
+        Seat { charge: self.charge(bytes) }
+    }
+
+    /// Counts bytes as held beside the queue until the charge is dropped.
+    pub(crate) fn charge(self: &Arc<Self>, bytes: usize) -> Charge {
+        self.beside_bytes.fetch_add(bytes, Ordering::Relaxed);
+        Charge { shared: Arc::clone(self), bytes }
     }
 }
 
-/// Bytes of a message that is not handled yet.
+/// Bytes held beside the queue.
 pub(crate) struct Charge {
     shared: Arc<Shared>,
     bytes: usize,
@@ -230,53 +252,33 @@ pub(crate) struct Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        let before = self.shared.held.fetch_sub(self.bytes, Ordering::Relaxed);
-        let soft = self.shared.limits.inbound_soft;
-        if before >= soft && before - self.bytes < soft {
-            self.shared.waker.wake();
-        }
+        self.shared.beside_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.shared.waker.wake();
     }
 }
 
 /// A running handler beside the queue.
 pub(crate) struct Seat {
-    shared: Arc<Shared>,
+    charge: Charge,
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.shared.beside.fetch_sub(1, Ordering::Relaxed);
-        self.shared.waker.wake();
+        self.charge.shared.beside.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Says for as long as it lives that the handler in order waits for room.
-struct Blocked<'a>(&'a AtomicBool);
+/// Counts itself for as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
 
-impl<'a> Blocked<'a> {
-    fn new(flag: &'a AtomicBool) -> Self {
-        flag.store(true, Ordering::Relaxed);
-        Self(flag)
-    }
-}
-
-impl Drop for Blocked<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-/// Counts somebody who waits for messages to be handled.
-struct Listening<'a>(&'a AtomicUsize);
-
-impl<'a> Listening<'a> {
+impl<'a> Counted<'a> {
     fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::SeqCst);
         Self(count)
     }
 }
 
-impl Drop for Listening<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }

@@ -6,7 +6,7 @@ use bytestring::ByteString;
 use nudge_wire::{Body, Error, Id, Message, RawJson, write};
 use serde::Serialize;
 
-use crate::{Closed, Cx, Responder, pending::Waiting, shared::Shared};
+use crate::{Closed, Cx, Responder, outbound::Kind, pending::Waiting, shared::Shared};
 
 /// A message without a handler of its own.
 #[derive(Debug)]
@@ -137,17 +137,30 @@ impl RawNotification {
     }
 }
 
+/// Sends a request on and arranges for its answer to go back.
 async fn forward(
     responder: Responder,
     target: &Arc<Shared>,
     frame: impl FnOnce(&Id) -> Vec<u8>,
 ) -> Result<(), Closed> {
     let id = target.pending.next_id();
-    if !responder.forwarded_to(target, id) {
+    let frame = frame(&Id::from(id));
+    // While it waits for room, the request is still here: a cancellation ends it here.
+    let room = match target.room(Kind::Call, frame.len(), true).await {
+        Ok(room) => room,
+        Err(closed) => {
+            responder.fail(&closed.clone().into());
+            return Err(closed);
+        }
+    };
+    if responder.is_done() {
+        target.outbound.give_back(&room);
         return Ok(());
     }
+    let call = responder.call();
     target.pending.insert(id, Waiting::Forwarded(responder));
-    let sent = target.send_in_order(frame(&Id::from(id))).await;
+    let sent = target.queue(frame, Some(room));
+    call.forwarded(target, id);
     if let Err(closed) = &sent
         && let Some(Waiting::Forwarded(responder)) = target.pending.remove(id)
     {

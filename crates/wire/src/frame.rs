@@ -1,8 +1,10 @@
 //! Lines out of a byte stream, with a bound on their length.
 
+use std::ops::Range;
+
 use bytes::{Buf, Bytes, BytesMut};
 
-use crate::{Id, RawJson};
+use crate::{Id, RawJson, id::MAX_ID};
 
 /// The byte order mark some programs begin their output with.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -73,9 +75,9 @@ impl Framer {
                 continue;
             }
             self.scanned = 0;
-            let line = buffer.split_to(newline + 1).freeze();
-            if let Some(line) = trimmed(&line.slice(..newline)) {
-                return Some(Piece::Line(line));
+            match trimmed(&buffer[..newline]) {
+                Some(line) => return Some(Piece::Line(cut(buffer, line, newline + 1))),
+                None => buffer.advance(newline + 1),
             }
         }
     }
@@ -89,7 +91,7 @@ impl Framer {
                 skim.feed(&rest);
                 Some(Piece::TooLong(skim.done()))
             }
-            None => trimmed(&rest).map(Piece::Line),
+            None => trimmed(&rest).map(|line| Piece::Line(rest.slice(line))),
         }
     }
 
@@ -99,8 +101,8 @@ impl Framer {
     }
 }
 
-/// The line without byte order mark and trailing `\r`, unless nothing but white space is left.
-fn trimmed(line: &Bytes) -> Option<Bytes> {
+/// Where the line is without byte order mark and trailing `\r`, unless nothing but white space is left.
+fn trimmed(line: &[u8]) -> Option<Range<usize>> {
     let mut range = 0..line.len();
     if line.starts_with(BOM) {
         range.start = BOM.len();
@@ -109,7 +111,18 @@ fn trimmed(line: &Bytes) -> Option<Bytes> {
         range.end -= 1;
     }
     let blank = line[range.clone()].iter().all(u8::is_ascii_whitespace);
-    (!blank).then(|| line.slice(range))
+    (!blank).then_some(range)
+}
+
+/// Takes `count` bytes off the buffer and gives the line in them. A line that is a small part of the buffer is copied: a
+/// slice would keep all of it alive.
+fn cut(buffer: &mut BytesMut, line: Range<usize>, count: usize) -> Bytes {
+    if line.len() >= buffer.capacity() / 4 {
+        return buffer.split_to(count).freeze().slice(line);
+    }
+    let copy = Bytes::copy_from_slice(&buffer[line]);
+    buffer.advance(count);
+    copy
 }
 
 /// Looks for the envelope's members in a line that is thrown away as it comes, in constant memory.
@@ -139,9 +152,8 @@ enum Capture {
     Value,
 }
 
-/// No envelope key is longer, and no id worth keeping.
+/// No envelope key is longer.
 const MAX_KEY: usize = 16;
-const MAX_ID: usize = 1024;
 
 impl Skim {
     fn feed(&mut self, bytes: &[u8]) {

@@ -10,6 +10,9 @@ use serde::{Deserialize, Deserializer};
 
 use crate::RawJson;
 
+/// The longest id taken, in bytes of JSON. Ids are kept for as long as their request is open.
+pub const MAX_ID: usize = 1024;
+
 /// The id of a request: any JSON number, string or `null`, written back as it was read.
 ///
 /// Two ids are equal if their JSON texts are, except that string escapes do not count: `"\u0061"` is `"a"`.

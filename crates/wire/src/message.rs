@@ -23,6 +23,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Error, Id, RawJson,
+    id::MAX_ID,
     raw::{Key, span_in},
 };
 
@@ -233,6 +234,9 @@ impl<'a> Envelope<'a> {
             return Err(Invalid::request(None, "the member `id` appears twice"));
         }
         let raw = |text: &str| RawJson::checked(frame.slice_ref(text));
+        if self.id.is_some_and(|text| text.len() > MAX_ID) {
+            return Err(self.invalid(None, format!("`id` is longer than {MAX_ID} bytes")));
+        }
         let id = match self.id {
             Some(text) => match Id::from_json(&raw(text)) {
                 Some(id) => Some(id),

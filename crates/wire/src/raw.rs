@@ -17,11 +17,11 @@ use serde_json::value::RawValue;
 pub struct RawJson(ByteString);
 
 impl RawJson {
-    /// Checks `text` and takes it over.
+    /// Checks `text` and takes it over, without white space around it.
     pub fn parse(text: impl Into<ByteString>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         serde_json::from_str::<&RawValue>(&text)?;
-        Ok(Self(text))
+        Ok(Self(text.slice_ref(text.trim())))
     }
 
     /// The JSON text of `value`.

@@ -41,7 +41,7 @@ pub fn raw_call(id: Option<&Id>, method: &str, params: Option<&RawJson>) -> Vec<
 pub fn response<T: Serialize + ?Sized>(id: &Id, result: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut out = begin(Some(id));
     out.extend_from_slice(b",\"result\":");
-    serde_json::to_writer(&mut out, result)?;
+    push_json(&mut out, result)?;
     out.push(b'}');
     Ok(out)
 }
@@ -63,7 +63,7 @@ pub fn raw_response(id: &Id, outcome: Result<&RawJson, &RawJson>) -> Vec<u8> {
 pub fn error(id: &Id, error: &Error) -> Vec<u8> {
     let mut out = begin(Some(id));
     out.extend_from_slice(b",\"error\":");
-    serde_json::to_writer(&mut out, error).expect("an error holds a number, a string and checked JSON");
+    push_json(&mut out, error).expect("an error holds a number, a string and checked JSON");
     out.push(b'}');
     out
 }
@@ -104,7 +104,7 @@ fn push_method(out: &mut Vec<u8>, method: &str) {
 fn push_params<T: Serialize + ?Sized>(out: &mut Vec<u8>, params: &T) -> Result<(), serde_json::Error> {
     let before = out.len();
     out.extend_from_slice(b",\"params\":");
-    serde_json::to_writer(&mut *out, params)?;
+    push_json(out, params)?;
     if out.ends_with(b":null") && out.len() == before + b",\"params\":null".len() {
         out.truncate(before);
     }
@@ -112,15 +112,62 @@ fn push_params<T: Serialize + ?Sized>(out: &mut Vec<u8>, params: &T) -> Result<(
     Ok(())
 }
 
-/// Appends JSON text on one line: a newline can only stand between tokens, where a space means the same.
+/// Appends a value as JSON on one line.
+fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), serde_json::Error> {
+    let start = out.len();
+    serde_json::to_writer(&mut *out, value)?;
+    one_line(&mut out[start..]);
+    Ok(())
+}
+
+/// Appends JSON text on one line.
 fn push_raw(out: &mut Vec<u8>, json: &RawJson) {
     let start = out.len();
     out.extend_from_slice(json.as_bytes());
-    if memchr::memchr2(b'\n', b'\r', &out[start..]).is_some() {
-        for byte in &mut out[start..] {
+    one_line(&mut out[start..]);
+}
+
+/// Raw JSON may hold newlines, but only between tokens, where a space means the same.
+fn one_line(json: &mut [u8]) {
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        for byte in json {
             if matches!(byte, b'\n' | b'\r') {
                 *byte = b' ';
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_json_with_newlines_stays_on_one_line() {
+        #[derive(Serialize)]
+        struct Holder {
+            raw: RawJson,
+        }
+        let raw = RawJson::parse("\n{\n \"a\":\r\n 1\n}\n").unwrap();
+        let id = Id::from(1);
+        let holder = Holder { raw: raw.clone() };
+        let frames = [
+            request(&id, "m", &holder).unwrap(),
+            notification("m", &holder).unwrap(),
+            response(&id, &holder).unwrap(),
+            error(&id, &Error::internal("e").data(&holder)),
+            raw_call(None, "m", Some(&raw)),
+            raw_response(&id, Ok(&raw)),
+        ];
+        for frame in frames {
+            let text = String::from_utf8(frame).unwrap();
+            assert!(!text.contains(['\n', '\r']), "{text}");
+            serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        }
+    }
+
+    #[test]
+    fn null_params_are_left_out() {
+        assert_eq!(notification("m", &()).unwrap(), br#"{"jsonrpc":"2.0","method":"m"}"#);
     }
 }

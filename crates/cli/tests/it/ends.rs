@@ -1,6 +1,6 @@
 //! How it ends: closed input, signals, mistakes on the command line.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::{nudge, nudge_with, ping};
 
@@ -79,4 +79,30 @@ fn the_log_goes_to_standard_error_and_only_when_asked_for() {
     let bad = nudge_with(&["acp"], &[("NUDGE_LOG", "=[")]);
     let (status, _, errors) = bad.finish();
     assert!(status.success() && errors.contains("NUDGE_LOG cannot be read"), "{errors}");
+}
+
+#[test]
+fn nobody_has_to_read_standard_error() {
+    use std::io::{Read, Write};
+    let bad = "{\"jsonrpc\":\"2.0\",\"result\":1}\n";
+    let good =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n";
+    // Open but never read, with more logged than fits into a pipe; and closed.
+    for script in ["exec \"$0\" acp", "exec \"$0\" acp 2>&-"] {
+        let mut child = Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_nudge")])
+            .env("NUDGE_LOG", "trace")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all((bad.repeat(5000) + good).as_bytes()).unwrap();
+        drop(input);
+        let mut output = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        assert!(output.contains("\"protocolVersion\":1"), "{script}: {output}");
+        assert!(child.wait().unwrap().success());
+    }
 }

@@ -19,14 +19,14 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{
-    Connect, Transport,
-    tree::{TAG, Tree},
-};
+use super::{Connect, Transport, tree::Tree};
 
 /// How many of the last lines of standard error are kept, and how much of each.
 const LAST_LINES: usize = 20;
 const MAX_LINE: usize = 4 * 1024;
+/// How many of them an error message carries; the log has them all.
+const SHOWN_LINES: usize = 3;
+const SHOWN_CHARS: usize = 200;
 /// How long the last lines are waited for after the process has ended.
 const LAST_LINES_WAIT: Duration = Duration::from_millis(200);
 
@@ -76,7 +76,7 @@ impl Child {
 impl Connect for Child {
     fn open(mut self) -> io::Result<Transport> {
         let tag = Tree::fresh_tag();
-        self.command.env(TAG, &tag).stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
+        self.command.env(&tag, "1").stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
         self.command.process_group(0).kill_on_drop(true);
         let mut child = self.command.spawn().map_err(|error| cannot_start(&self.name, &error))?;
         let tree = Tree::new(child.id(), tag);
@@ -133,8 +133,11 @@ impl fmt::Display for ExitReport {
         if let Some(status) = self.status {
             write!(f, " ({status})")?;
         }
-        if !self.stderr.is_empty() {
-            write!(f, "; its last lines on standard error: {}", self.stderr.join(" | "))?;
+        let last = &self.stderr[self.stderr.len().saturating_sub(SHOWN_LINES)..];
+        for (at, line) in last.iter().enumerate() {
+            let lead = if at == 0 { "; its last lines on standard error: " } else { " | " };
+            let shown: String = line.chars().take(SHOWN_CHARS).collect();
+            write!(f, "{lead}{shown}")?;
         }
         Ok(())
     }

@@ -11,8 +11,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// The variable that marks a child's whole family, also those who left its process group.
-pub(crate) const TAG: &str = "NUDGE_CHILD";
+/// How the variable begins that marks a child's whole family, also those who left its process group. Each child has a
+/// variable of its own, so that a child that is itself a Nudge does not hide its children's mark.
+const TAG: &str = "NUDGE_CHILD_";
 
 /// A child and all its descendants. Dropping it kills them.
 pub(crate) struct Tree {
@@ -28,11 +29,16 @@ impl Tree {
         Self { group, tag, reaped: Arc::default() }
     }
 
-    /// A tag no other child of this machine has.
+    /// The name of a variable no other child of this machine has.
     pub(crate) fn fresh_tag() -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        format!("{}-{}-{}", std::process::id(), started.as_nanos(), COUNT.fetch_add(1, Ordering::Relaxed))
+        format!(
+            "{TAG}{}_{}_{}",
+            std::process::id(),
+            started.as_nanos(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        )
     }
 
     fn kill(&self) {
@@ -62,7 +68,7 @@ impl Drop for Tree {
 
 /// The living processes whose environment carries the tag. None where there is no `/proc`.
 fn tagged(tag: &str) -> Vec<Pid> {
-    let mark = format!("{TAG}={tag}");
+    let mark = format!("{tag}=1");
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
         .flatten()

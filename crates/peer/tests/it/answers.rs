@@ -1,6 +1,8 @@
 //! Every request is answered exactly once, whatever its handler does.
 
-use nudge_peer::{CallError, Peer, Unhandled, pair};
+use std::time::Duration;
+
+use nudge_peer::{CallError, Limits, Peer, Unhandled, pair};
 use nudge_wire::{Code, Error, RawJson};
 use serde_json::json;
 
@@ -174,5 +176,109 @@ async fn a_batch_is_answered_when_its_last_request_is() {
     assert!(
         answers.as_array().unwrap().contains(&json!({"jsonrpc": "2.0", "id": 1, "result": {"body": "this"}}))
     );
+    script.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn giving_up_on_an_answer_still_answers() {
+    let limits = Limits { outbound_soft: 64 * 1024, ..Limits::default() };
+    let peer = Peer::agent().limits(limits).on_unknown(|message, _| async move {
+        if let Unhandled::Request(request) = message {
+            let large = "x".repeat(48 * 1024);
+            let _ = tokio::time::timeout(Duration::from_millis(20), request.respond(Ok(large))).await;
+        }
+        Ok(())
+    });
+    let mut script = Script::new(peer);
+    for id in 0..8 {
+        script.send(&[&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"large"}}"#)]).await;
+    }
+    // Nothing is read for a while, so that some answers find no room in time.
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let mut given_up = 0;
+    for id in 0..8 {
+        let answer = script.next().await;
+        assert_eq!(answer["id"], id, "each is answered once, in order");
+        given_up += usize::from(answer["error"]["code"] == -32603);
+    }
+    assert!(given_up > 0);
+    script.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_response_that_cannot_be_read_fails_its_caller() {
+    for broken in [
+        r#"{"id":0,"error":null}"#,
+        r#"{"jsonrpc":"2.0","id":0,"result":1,"result":2}"#,
+        r#"{"id":0,"error":7}"#,
+    ] {
+        let (connection, far) = crate::script::open(Peer::client());
+        let cx = connection.cx();
+        let mut script = Script::over(connection, far);
+        let request = cx.request(echo("x"));
+        script.next().await;
+        script.send(&[broken]).await;
+        assert!(
+            matches!(request.await, Err(CallError::Rpc(error)) if error.code == Code::INTERNAL_ERROR),
+            "{broken}"
+        );
+        script.end().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn ids_have_a_limit() {
+    let mut script = Script::new(echoing());
+    let long = "i".repeat(5000);
+    script
+        .send(&[&format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"test/echo","params":{{"body":""}}}}"#)])
+        .await;
+    script.expect_error(json!(null), -32600).await;
+    expect_echo(&mut script).await;
+    script.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn open_requests_have_a_limit() {
+    let limits = Limits { max_open: 2, ..Limits::default() };
+    let peer = Peer::agent().limits(limits).on_request_beside(|_: Wait, _| async {
+        std::future::pending::<()>().await;
+        Ok(echo("never"))
+    });
+    let mut script = Script::new(peer);
+    for id in 0..3 {
+        script.send(&[&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"test/wait"}}"#)]).await;
+    }
+    script.expect_error(json!(2), -32603).await;
+    for id in 0..2 {
+        script
+            .send(&[&format!(
+                r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#
+            )])
+            .await;
+        script.expect_error(json!(id), -32800).await;
+    }
+    script.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_batch_with_a_cancelled_entry_and_a_task_after_its_answer() {
+    let peer = Peer::agent()
+        .on_request_beside(|_: Wait, _| async {
+            std::future::pending::<()>().await;
+            Ok(echo("never"))
+        })
+        .on_request(|request: Echo, cx| async move {
+            cx.after_answer(|cx| async move { cx.notify(note("after")).await.unwrap() });
+            Ok(request)
+        });
+    let mut script = Script::new(peer);
+    script
+        .send(&[r#"[{"jsonrpc":"2.0","id":1,"method":"test/wait"},{"jsonrpc":"2.0","id":2,"method":"test/echo","params":{"body":"b"}}]"#])
+        .await;
+    assert_eq!(script.next().await["params"]["text"], "after");
+    script.send(&[r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#]).await;
+    let answers = script.next().await;
+    assert_eq!(answers.as_array().map(Vec::len), Some(2), "{answers}");
     script.end().await.unwrap();
 }

@@ -124,10 +124,7 @@ async fn reading_stops_while_the_handler_is_slow_and_nobody_waits() {
     let served = tokio::spawn(connection.serve());
     let written = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&written);
-    let line = format!(
-        "{{\"jsonrpc\":\"2.0\",\"method\":\"test/note\",\"params\":{{\"text\":\"{}\"}}}}\n",
-        "x".repeat(900)
-    );
+    let line = line(900);
     let flood = async move {
         loop {
             far.write_all(line.as_bytes()).await.unwrap();
@@ -142,11 +139,12 @@ async fn reading_stops_while_the_handler_is_slow_and_nobody_waits() {
 }
 
 #[tokio::test]
-async fn reading_past_the_soft_limit_ends_at_the_hard_one_and_says_why() {
+async fn a_queue_that_never_moves_is_given_up_and_says_why() {
     let limits = Limits {
         inbound_soft: 64 * 1024,
         inbound_hard: 256 * 1024,
         stall: Duration::from_millis(10),
+        give_up: Duration::from_millis(300),
         ..Limits::default()
     };
     let peer = Peer::agent().limits(limits).on_notification(|_: Note, _| std::future::pending());
@@ -155,16 +153,183 @@ async fn reading_past_the_soft_limit_ends_at_the_hard_one_and_says_why() {
     let served = tokio::spawn(connection.serve());
     // Somebody waits for a response that never comes.
     let waiting = cx.request(echo("x"));
-    let line = format!(
-        "{{\"jsonrpc\":\"2.0\",\"method\":\"test/note\",\"params\":{{\"text\":\"{}\"}}}}\n",
-        "x".repeat(900)
-    );
-    let flood = async { while far.write_all(line.as_bytes()).await.is_ok() {} };
+    let flood = async { while far.write_all(line(900).as_bytes()).await.is_ok() {} };
     let (ended, ()) = timeout(PATIENCE, async { tokio::join!(served, flood) }).await.expect("it ends");
-    let Err(Closed::InboundFull { limit, .. }) = ended.unwrap() else { panic!("it ends for this reason") };
+    let Err(Closed::InboundFull { limit, held }) = ended.unwrap() else { panic!("it ends for this reason") };
     assert_eq!(limit, 256 * 1024);
+    assert!(held < 512 * 1024, "{held}");
     let Err(CallError::Closed(why)) = waiting.await else { panic!("whoever waited is told") };
-    assert!(why.to_string().contains("raise `Limits::inbound_hard`"), "{why}");
+    assert!(why.to_string().contains("nothing has moved for too long"), "{why}");
+}
+
+/// A notification of about `size` bytes.
+fn line(size: usize) -> String {
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"test/note\",\"params\":{{\"text\":\"{}\"}}}}\n",
+        "x".repeat(size)
+    )
+}
+
+#[tokio::test]
+async fn a_slow_handler_is_no_reason_to_end_while_somebody_waits() {
+    let limits = Limits {
+        inbound_soft: 16 * 1024,
+        inbound_hard: 64 * 1024,
+        stall: Duration::from_millis(2),
+        give_up: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let handled = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&handled);
+    let peer = Peer::agent().limits(limits).on_notification(move |_: Note, _| {
+        let count = Arc::clone(&count);
+        async move {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            count.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    });
+    let (connection, mut far) = open(peer);
+    let cx = connection.cx();
+    let served = tokio::spawn(connection.serve());
+    let _waiting = cx.request(echo("a prompt that takes long"));
+    for _ in 0..400 {
+        far.write_all(line(900).as_bytes()).await.expect("the connection lives");
+    }
+    while handled.load(Ordering::Relaxed) < 400 {
+        assert!(!served.is_finished(), "it was ended");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    served.abort();
+}
+
+#[tokio::test]
+async fn a_large_message_beside_the_queue_does_not_stop_the_reading() {
+    let limits = Limits { inbound_soft: 16 * 1024, ..Limits::default() };
+    let peer = Peer::agent().limits(limits).on_request_beside(|_: Echo, _| async {
+        std::future::pending::<()>().await;
+        Ok(echo("never"))
+    });
+    let mut script = crate::script::Script::new(peer);
+    let large = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"test/echo","params":{{"body":"{}"}}}}"#,
+        "x".repeat(MIB)
+    );
+    script.send(&[&large]).await;
+    script.send(&[r#"{"jsonrpc":"2.0","id":2,"method":"no/such"}"#]).await;
+    script.expect_error(serde_json::json!(2), -32601).await;
+    script.send(&[r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#]).await;
+    script.expect_error(serde_json::json!(1), -32800).await;
+    script.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn frames_larger_than_the_queue_go_one_at_a_time() {
+    let limits = Limits { outbound_soft: MIB, outbound_hard: 8 * MIB, ..Limits::default() };
+    let (near, far) = pair();
+    let agent = Peer::agent().on_notification(|_: Note, _| async { Ok(()) });
+    let served = tokio::spawn(agent.serve(far));
+    let client = Peer::client().limits(limits).connect(near).unwrap();
+    client
+        .run_until(async |cx| {
+            let sends = (0..20).map(|_| cx.notify(note("x".repeat(3 * MIB))));
+            for sent in join_all(sends).await {
+                sent.expect("a peer that reads is no reason to end");
+            }
+        })
+        .await;
+    served.await.unwrap().unwrap();
+}
+
+/// Both sides answer every note with a note until each has seen enough; nobody awaits anything.
+#[tokio::test]
+async fn notes_against_notes_do_not_come_to_a_standstill() {
+    const COUNT: usize = 400;
+    let limits = Limits {
+        inbound_soft: 64 * 1024,
+        inbound_hard: 64 * MIB,
+        outbound_soft: 64 * 1024,
+        stall: Duration::from_millis(2),
+        ..Limits::default()
+    };
+    let answering = |seen: &Arc<AtomicUsize>| {
+        let seen = Arc::clone(seen);
+        Peer::agent().limits(limits.clone()).on_notification(move |note: Note, cx| {
+            let seen = Arc::clone(&seen);
+            async move {
+                if seen.fetch_add(1, Ordering::SeqCst) < COUNT {
+                    cx.notify(note).await?;
+                }
+                Ok(())
+            }
+        })
+    };
+    let (left_seen, right_seen) = (Arc::default(), Arc::default());
+    let (near, far) = pair();
+    let left = answering(&left_seen).connect(near).unwrap();
+    let right = answering(&right_seen).connect(far).unwrap();
+    let (left_cx, right_cx) = (left.cx(), right.cx());
+    let (left, right) = (tokio::spawn(left.serve()), tokio::spawn(right.serve()));
+    let fire = async |cx: Cx| {
+        for _ in 0..COUNT {
+            cx.notify(note("x".repeat(10 * 1024))).await.unwrap();
+        }
+    };
+    let all = async {
+        tokio::join!(fire(left_cx), fire(right_cx));
+        while left_seen.load(Ordering::SeqCst) < 2 * COUNT || right_seen.load(Ordering::SeqCst) < 2 * COUNT {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, all).await.expect("no standstill");
+    left.abort();
+    right.abort();
+}
+
+#[tokio::test]
+async fn answers_do_not_wait_behind_requests() {
+    // Far more in flight than the queues hold, in both directions, answered in order.
+    let limits = Limits {
+        inbound_soft: 256 * 1024,
+        inbound_hard: MIB,
+        outbound_soft: 256 * 1024,
+        ..Limits::default()
+    };
+    let peer =
+        || Peer::agent().limits(limits.clone()).on_request(|request: Echo, _| async move { Ok(request) });
+    let (near, far) = pair();
+    let (left, right) = (peer().connect(near).unwrap(), peer().connect(far).unwrap());
+    let (left_cx, right_cx) = (left.cx(), right.cx());
+    let (left, right) = (tokio::spawn(left.serve()), tokio::spawn(right.serve()));
+    let fire = async |cx: Cx| {
+        let body = "z".repeat(64 * 1024);
+        for answer in join_all((0..200).map(|_| cx.request(echo(body.as_str())))).await {
+            answer.unwrap();
+        }
+    };
+    timeout(PATIENCE, async { tokio::join!(fire(left_cx), fire(right_cx)) }).await.expect("no deadlock");
+    left.abort();
+    right.abort();
+}
+
+#[tokio::test]
+async fn a_peer_that_asks_and_never_reads_is_slowed_down_and_not_cut_off() {
+    let limits = Limits { inbound_soft: 64 * 1024, outbound_soft: 64 * 1024, ..Limits::default() };
+    let (connection, mut far) = open(Peer::agent().limits(limits));
+    let served = tokio::spawn(connection.serve());
+    let written = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&written);
+    let flood = async {
+        for id in 0.. {
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"no/such/method\"}}\n");
+            far.write_all(line.as_bytes()).await.unwrap();
+            count.fetch_add(line.len(), Ordering::Relaxed);
+        }
+    };
+    assert!(timeout(Duration::from_secs(1), flood).await.is_err());
+    assert!(written.load(Ordering::Relaxed) < 2 * MIB);
+    assert!(!served.is_finished());
+    served.abort();
 }
 
 #[tokio::test]

@@ -101,3 +101,35 @@ async fn ends_at_once() {
     assert_eq!(report.status.and_then(|status| status.code()), Some(3));
     assert_eq!(report.stderr, ["gone"]);
 }
+
+#[tokio::test]
+async fn a_child_that_ends_is_noticed_even_if_its_output_is_held_open() {
+    let connection = Peer::client().connect(Child::new("sh").args(["-c", "sleep 1000 & exit 3"])).unwrap();
+    let failed = connection.run_until(async |cx| cx.request(echo("x")).await).await;
+    let Err(CallError::Closed(Closed::Exited(report))) = failed else { panic!("{failed:?}") };
+    assert_eq!(report.status.and_then(|status| status.code()), Some(3));
+}
+
+#[tokio::test]
+async fn the_family_of_a_child_that_has_children_by_the_same_means_goes_too() {
+    let connection = Peer::client().connect(fixture()).unwrap();
+    let cx = connection.cx();
+    let served = tokio::spawn(connection.serve());
+    let family: Vec<u32> = cx.request_raw("test/nest", None).await.unwrap().to().unwrap();
+    assert!(family.len() == 3 && family.iter().all(|pid| is_alive(*pid)), "{family:?}");
+    served.abort();
+    let _ = served.await;
+    eventually("the death of the family", || !family.iter().any(|pid| is_alive(*pid)));
+}
+
+#[tokio::test]
+async fn a_child_is_given_a_moment_to_leave_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("saved");
+    let script = format!("cat >/dev/null; sleep 0.2; echo saved > {}", saved.display());
+    let connection = Peer::client().connect(Child::new("sh").args(["-c", &script])).unwrap();
+    let cx = connection.cx();
+    cx.close();
+    connection.serve().await.unwrap();
+    assert_eq!(std::fs::read_to_string(saved).unwrap(), "saved\n");
+}

@@ -112,3 +112,72 @@ async fn close_ends_it_from_this_side() {
     drop(far);
     assert!(matches!(cx.closed().await, Closed::Local));
 }
+
+#[tokio::test]
+async fn closing_answers_what_is_open() {
+    let peer = Peer::agent().on_request_beside(|_: Wait, _| async {
+        std::future::pending::<()>().await;
+        Ok(echo("never"))
+    });
+    let (connection, far) = open(peer);
+    let cx = connection.cx();
+    let mut script = Script::over(connection, far);
+    script
+        .send(&[
+            r#"{"jsonrpc":"2.0","id":1,"method":"test/wait"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"x"}"#,
+        ])
+        .await;
+    script.expect_error(json!(2), -32601).await;
+    cx.close();
+    script.expect_error(json!(1), -32800).await;
+}
+
+#[tokio::test]
+async fn a_slow_reader_gets_everything_after_the_input_ended() {
+    let limits = Limits { drain: Duration::from_millis(200), ..Limits::default() };
+    let (connection, mut far) =
+        open(Peer::agent().limits(limits).on_request(|request: Echo, _| async move { Ok(request) }));
+    let served = tokio::spawn(connection.serve());
+    let request = |id| {
+        let body = "x".repeat(10 * 1024);
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"test/echo\",\"params\":{{\"body\":\"{body}\"}}}}\n"
+        )
+    };
+    let (mut reader, mut writer) = tokio::io::split(far);
+    for id in 0..40 {
+        writer.write_all(request(id).as_bytes()).await.unwrap();
+    }
+    writer.shutdown().await.unwrap();
+    // Longer than the drain time in all, but never so long without reading.
+    let mut output = Vec::new();
+    let mut part = vec![0; 16 * 1024];
+    loop {
+        let count = reader.read(&mut part).await.unwrap();
+        if count == 0 {
+            break;
+        }
+        output.extend_from_slice(&part[..count]);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(String::from_utf8(output).unwrap().lines().count(), 40);
+    served.await.unwrap().unwrap();
+    far = reader.unsplit(writer);
+    drop(far);
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_after_the_input_ended_is_told_in_the_log_and_the_result() {
+    let limits = Limits { drain: Duration::from_millis(100), ..Limits::default() };
+    let (connection, mut far) = open(Peer::agent().limits(limits));
+    let served = tokio::spawn(connection.serve());
+    for id in 0..2000 {
+        far.write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"x\"}}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+    far.shutdown().await.unwrap();
+    let Err(why) = served.await.unwrap() else { panic!("something was left unwritten") };
+    assert!(why.to_string().contains("did not read the last"), "{why}");
+}

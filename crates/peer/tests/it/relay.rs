@@ -84,6 +84,30 @@ async fn cancellation_passes_under_the_other_id_and_the_agent_decides() {
 }
 
 #[tokio::test]
+async fn a_cancellation_is_passed_on_once_and_never_before_its_request() {
+    let (mut client, mut agent, relay) = start();
+    client.send(r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt"}"#).await;
+    let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}"#;
+    for _ in 0..3 {
+        client.send(cancel).await;
+    }
+    client.send(r#"{"jsonrpc":"2.0","method":"last"}"#).await;
+    // Read in one go, the request is cancelled where it stands; else it is passed on and one cancellation follows it.
+    let mut seen = Vec::new();
+    while !seen.last().is_some_and(|line: &String| line.contains("last")) {
+        seen.push(agent.next().await);
+    }
+    let at = |what: &str| seen.iter().position(|line| line.contains(what));
+    assert!(seen.iter().filter(|line| line.contains("cancel_request")).count() <= 1, "{seen:?}");
+    assert!(at("cancel_request") >= at("session/prompt"), "{seen:?}");
+    if at("session/prompt").is_none() {
+        assert!(client.next().await.contains("-32800"));
+    }
+    drop(client);
+    let _ = relay.await.unwrap();
+}
+
+#[tokio::test]
 async fn the_end_of_a_turn_does_not_overtake_its_updates() {
     let (mut client, mut agent, relay) = start();
     client.send(r#"{"jsonrpc":"2.0","id":"turn","method":"session/prompt"}"#).await;
