@@ -31,7 +31,7 @@ pub(crate) struct Sizes {
     rounds: usize,
 }
 
-const FULL: Sizes = Sizes { ticks: 100_000, trips: 3_000, trips_in_flight: 32_000, megabytes: 10, rounds: 5 };
+const FULL: Sizes = Sizes { ticks: 200_000, trips: 3_000, trips_in_flight: 32_000, megabytes: 10, rounds: 5 };
 const QUICK: Sizes = Sizes { ticks: 10_000, trips: 300, trips_in_flight: 3_200, megabytes: 2, rounds: 1 };
 
 /// What one run of one side brought.

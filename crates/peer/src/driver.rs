@@ -136,10 +136,11 @@ impl Driver {
                 if let Some(tap) = &self.shared.tap {
                     tap.flush();
                 }
-                self.pace.rest(cx);
+                let in_bulk = !self.inbound.buffer.is_empty() || !self.writing.is_empty();
+                self.pace.rest(cx, self.inbound.lines(), in_bulk);
                 return Poll::Pending;
             }
-            self.pace.moved();
+            self.pace.moved(self.inbound.lines());
         }
         cx.waker().wake_by_ref();
         Poll::Pending

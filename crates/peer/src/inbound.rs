@@ -51,6 +51,8 @@ pub(crate) struct Inbound {
     bytes: usize,
     /// How many items have ever been queued.
     received: u64,
+    /// How many lines have ever been read.
+    lines: u64,
     framer: Framer,
     /// Whether the buffer has held a large message.
     grown: bool,
@@ -65,6 +67,7 @@ impl Inbound {
             queue: VecDeque::new(),
             bytes: 0,
             received: 0,
+            lines: 0,
             framer,
             grown: false,
             shared,
@@ -74,6 +77,11 @@ impl Inbound {
     /// What the queue holds in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// How many lines have ever been read.
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines
     }
 
     /// Whether nothing waits to be handled.
@@ -119,6 +127,7 @@ impl Inbound {
     }
 
     fn piece(&mut self, piece: Piece) {
+        self.lines += 1;
         match piece {
             Piece::Line(line) => {
                 if let Some(tap) = &self.shared.tap {

@@ -1,7 +1,9 @@
 //! Whether to sleep when nothing moves, or to look again for a moment.
 //!
-//! Waking a sleeping processor takes tens of microseconds, which is most of a short round trip. While messages follow
-//! each other closely it is quicker to look once more than to sleep; as soon as one keeps us waiting, we sleep again.
+//! Waking a sleeping processor takes tens of microseconds, which is most of a short round trip. While single messages
+//! follow each other closely it is quicker to look once more than to sleep. As soon as one keeps us waiting we sleep
+//! again, and also when many come at once or a large one is on its way: those are best taken in bulk, and the processor
+//! is better left to whoever sends them.
 
 use std::{
     future::Future,
@@ -17,22 +19,26 @@ const BRISK: Duration = Duration::from_micros(100);
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     idle_since: Option<Instant>,
-    /// Whether the last wait was a short one.
+    /// How many lines had been read then.
+    lines: u64,
+    /// Whether the last wait was a short one, ended by a single message.
     is_brisk: bool,
 }
 
 impl Pace {
-    /// Something moved.
-    pub(crate) fn moved(&mut self) {
+    /// Something moved; `lines` have been read so far.
+    pub(crate) fn moved(&mut self, lines: u64) {
         if let Some(since) = self.idle_since.take() {
-            self.is_brisk = since.elapsed() < BRISK;
+            self.is_brisk = lines <= self.lines + 1 && since.elapsed() < BRISK;
         }
     }
 
-    /// Nothing moves. Arranges for the task to be polled again soon if that is worth it.
-    pub(crate) fn rest(&mut self, cx: &mut Context<'_>) {
+    /// Nothing moves; `lines` have been read so far. Arranges for the task to be polled again soon if that is worth it,
+    /// which it is not `in_bulk`.
+    pub(crate) fn rest(&mut self, cx: &mut Context<'_>, lines: u64, in_bulk: bool) {
         let since = *self.idle_since.get_or_insert_with(Instant::now);
-        if self.is_brisk && since.elapsed() < BRISK {
+        self.lines = lines;
+        if self.is_brisk && !in_bulk && since.elapsed() < BRISK {
             // Yielding lets the runtime look for events, and other tasks run, before it comes back to us.
             let _ = pin!(tokio::task::yield_now()).poll(cx);
         } else {

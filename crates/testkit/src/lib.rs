@@ -14,7 +14,7 @@ pub use process::Process;
 /// How long a test waits for something that ought to come at once, on a machine that is busy.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
 
-/// The folder of reference material beside the repository, which users do not have.
+/// A folder of reference material beside the repository, if there is one.
 pub fn shared() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     path.is_dir().then_some(path)

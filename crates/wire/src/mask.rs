@@ -225,9 +225,14 @@ impl Masker<'_> {
         match self.levels.last_mut() {
             Some(level) if level.at_key => {
                 level.at_key = false;
-                let plain = plain(inner);
+                let key: Cow<'_, str> = if inner.contains('\\') {
+                    serde_json::from_str::<String>(&self.rest[..len]).unwrap_or_default().into()
+                } else {
+                    inner.into()
+                };
+                let plain = plain(&key);
                 let is_map = SECRET_MAPS.iter().any(|name| plain.ends_with(name));
-                level.value_masked = is_map || is_secret_name(inner);
+                level.value_masked = is_map || is_secret_name(&key);
                 level.is_name = nested && plain == "name";
                 self.copy(len);
                 return;
@@ -243,9 +248,24 @@ impl Masker<'_> {
             }
             _ => {}
         }
-        match text(inner) {
-            Cow::Borrowed(_) => self.copy(len),
-            Cow::Owned(masked) => self.replace(len, &masked),
+        if !inner.contains('\\') {
+            match text(inner) {
+                Cow::Borrowed(_) => self.copy(len),
+                Cow::Owned(masked) => self.replace(len, &masked),
+            }
+            return;
+        }
+        // Half an escape is no word: look at what the string says, and write it anew if it has to change.
+        let said: Option<String> = serde_json::from_str(&self.rest[..len]).ok();
+        match said.as_deref().map(text) {
+            Some(Cow::Borrowed(_)) => self.copy(len),
+            Some(Cow::Owned(masked)) => {
+                let quoted = serde_json::Value::from(masked).to_string();
+                self.out.push_str(&quoted);
+                self.rest = &self.rest[len..];
+            }
+            // Not text at all, such as half a surrogate pair.
+            None => self.replace(len, MASK),
         }
     }
 
@@ -302,6 +322,10 @@ mod tests {
         check(r#"{"args":["--token=abcdef"]}"#, r#"{"args":["--token=***"]}"#);
         check(r#"{"m":[{"t":"use Bearer abcdefgh1234."}]}"#, r#"{"m":[{"t":"use Bearer ***"}]}"#);
         check(r#"{"t":"{\"password\": \"hunter22\"}"}"#, r#"{"t":"{\"password\": \"***\"}"}"#);
+        check(r#"{"t":"Bearer\nabcdefghij"}"#, r#"{"t":"Bearer\n***"}"#);
+        check(r#"{"t":"token=\u0041sssss"}"#, r#"{"t":"token=***"}"#);
+        check(r#"{"api\u004bey":"abc"}"#, r#"{"api\u004bey":"***"}"#);
+        check(r#"{"t":"\ud800 x"}"#, r#"{"t":"***"}"#);
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn file(title: &str, defs: &Map<String, Value>) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
-        "description": "Generated from the types of the crate nudge-wire by `cargo xtask`.",
+        "description": "Generated from the types of the crate nudge-wire by `cargo xtask tidy --fix`.",
         "$defs": defs,
     })
 }

@@ -19,7 +19,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use super::{Connect, Transport, tree::Tree};
+use super::{Connect, Transport, tree::Tree, widen};
 
 /// How many of the last lines of standard error are kept, and how much of each.
 const LAST_LINES: usize = 20;
@@ -84,6 +84,8 @@ impl Connect for Child {
         let writer = child.stdin.take().ok_or_else(missing)?;
         let reader = child.stdout.take().ok_or_else(missing)?;
         let stderr = child.stderr.take().ok_or_else(missing)?;
+        widen(&writer);
+        widen(&reader);
 
         let last_lines = LastLines::default();
         let captured = tokio::spawn(capture(stderr, self.name.clone(), last_lines.clone()));

@@ -4,7 +4,7 @@ mod child;
 mod stdio;
 mod tree;
 
-use std::{fmt, io};
+use std::{fmt, io, os::fd::AsFd};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -40,6 +40,16 @@ impl Connect for Transport {
     fn open(self) -> io::Result<Transport> {
         Ok(self)
     }
+}
+
+/// Gives a pipe room for a large message, so that it does not pass in many small pieces, each with a change of process.
+/// Where the system does not allow it the pipe stays as it is.
+fn widen(pipe: impl AsFd) {
+    const ROOM: usize = 1024 * 1024;
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, ROOM);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (pipe, ROOM);
 }
 
 /// Two transports in memory, each the other's other end.

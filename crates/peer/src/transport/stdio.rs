@@ -19,7 +19,7 @@ use tokio::{
     net::{UnixStream, unix::pipe},
 };
 
-use super::{Connect, Transport};
+use super::{Connect, Transport, widen};
 
 /// The transport over standard input and output. To be opened once per process, inside a tokio runtime.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +30,10 @@ impl Connect for Stdio {
         let reader: Box<dyn AsyncRead + Send + Unpin> = match kind(io::stdin()) {
             Kind::Socket(fd) => Box::new(socket(fd)?),
             Kind::Pipe => match pipe::OpenOptions::new().open_receiver("/proc/self/fd/0") {
-                Ok(receiver) => Box::new(receiver),
+                Ok(receiver) => {
+                    widen(&receiver);
+                    Box::new(receiver)
+                }
                 Err(_) => Box::new(tokio::io::stdin()),
             },
             Kind::Other => Box::new(tokio::io::stdin()),
@@ -38,7 +41,10 @@ impl Connect for Stdio {
         let writer: Box<dyn AsyncWrite + Send + Unpin> = match kind(io::stdout()) {
             Kind::Socket(fd) => Box::new(socket(fd)?),
             Kind::Pipe => match pipe::OpenOptions::new().open_sender("/proc/self/fd/1") {
-                Ok(sender) => Box::new(sender),
+                Ok(sender) => {
+                    widen(&sender);
+                    Box::new(sender)
+                }
                 Err(_) => Box::new(tokio::io::stdout()),
             },
             Kind::Other => Box::new(tokio::io::stdout()),
