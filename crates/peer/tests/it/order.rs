@@ -193,11 +193,8 @@ async fn burst(in_order: bool) -> (usize, usize) {
             Ok(())
         }
     }));
-    let mut text = String::new();
-    for n in 0..1000 {
-        text.push_str(&format!(r#"{{"jsonrpc":"2.0","method":"test/note","params":{{"text":"{n}"}}}}"#));
-        text.push('\n');
-    }
+    let note = |n: usize| format!(r#"{{"jsonrpc":"2.0","method":"test/note","params":{{"text":"{n}"}}}}"#);
+    let mut text = (0..1000).map(note).collect::<Vec<_>>().join("\n") + "\n";
     text.push_str("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"body\":\"end\"}}\n");
     let (mut reader, mut writer) = tokio::io::split(far);
     let other = tokio::spawn(async move {
