@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
-use nudge_wire::{Body, Error, Message, Notification, RawJson, Request};
+use nudge_wire::{Body, Error, Message, Notification, Request};
 
 use crate::{Closed, Cx, InOrder, Responder, Unhandled, call::Call, cx::decode, shared::Shared};
 
@@ -74,7 +74,7 @@ where
         let responder = Responder::new(Arc::clone(&shared), Arc::clone(&call));
         // The frame may be large; a handler that runs for long must not keep it.
         let begun =
-            decode::<R>(R::METHOD, params(&message)).map(|request| handler(request, context(shared, call)));
+            decode::<R>(R::METHOD, message.params()).map(|request| handler(request, context(shared, call)));
         Box::pin(async move {
             let outcome = match begun {
                 Ok(running) => running.await,
@@ -97,7 +97,7 @@ where
     Fut: Future<Output = Result<(), Error>> + Send + 'static,
 {
     Box::new(move |Delivery { message, shared, .. }| {
-        let decoded = decode::<N>(N::METHOD, params(&message));
+        let decoded = decode::<N>(N::METHOD, message.params());
         let begun = decoded.map(|notification| handler(notification, context(Arc::clone(&shared))));
         Box::pin(async move {
             let outcome = match begun {
@@ -134,13 +134,6 @@ pub(crate) fn in_order(shared: Arc<Shared>, call: Arc<Call>) -> InOrder {
 
 pub(crate) fn beside(shared: Arc<Shared>, call: Arc<Call>) -> Cx {
     Cx::new(shared, Some(call))
-}
-
-fn params(message: &Message) -> Option<&RawJson> {
-    match &message.body {
-        Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
-        Body::Response { .. } => None,
-    }
 }
 
 fn log_closed(sent: Result<(), Closed>) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytestring::ByteString;
-use nudge_wire::{Body, Error, Id, Message, RawJson, write};
+use nudge_wire::{Error, Id, Message, RawJson, write};
 use serde::Serialize;
 
 use crate::{Closed, Cx, Responder, outbound::Kind, pending::Waiting, shared::Shared};
@@ -45,7 +45,7 @@ impl Unhandled {
 
     /// The params.
     pub fn params(&self) -> Option<&RawJson> {
-        params(self.message())
+        self.message().params()
     }
 
     fn message(&self) -> &Message {
@@ -99,7 +99,7 @@ impl RawRequest {
 
     /// The params.
     pub fn params(&self) -> Option<&RawJson> {
-        params(&self.message)
+        self.message.params()
     }
 
     /// The duty to answer, without the message.
@@ -128,7 +128,7 @@ impl RawNotification {
 
     /// The params.
     pub fn params(&self) -> Option<&RawJson> {
-        params(&self.message)
+        self.message.params()
     }
 
     /// Passes the notification on; see [`Unhandled::forward_to`].
@@ -171,11 +171,4 @@ async fn forward(
 
 fn method(message: &Message) -> &ByteString {
     message.method().expect("a response is never unhandled")
-}
-
-fn params(message: &Message) -> Option<&RawJson> {
-    match &message.body {
-        Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
-        Body::Response { .. } => None,
-    }
 }

@@ -54,11 +54,6 @@ impl Id {
         }
     }
 
-    /// Whether the id is `null`.
-    pub fn is_null(&self) -> bool {
-        matches!(&self.0, Repr::Text(text) if text == "null")
-    }
-
     /// Appends the id's JSON text.
     pub fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {

@@ -132,6 +132,14 @@ impl Message {
         }
     }
 
+    /// The params of a request or notification.
+    pub fn params(&self) -> Option<&RawJson> {
+        match &self.body {
+            Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
+            Body::Response { .. } => None,
+        }
+    }
+
     /// The frame with another id and not a byte changed elsewhere.
     pub fn frame_with_id(&self, id: &Id) -> Vec<u8> {
         let frame = self.frame.as_bytes();

@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 
 /// One JSON value as the text it came in. Cloning shares the text.
 ///
-/// The text is valid JSON by construction. It may be a slice of a larger read buffer; whoever keeps one for long
-/// should keep a [`RawJson::detached`] copy instead.
+/// The text is valid JSON by construction. It is a slice of the message it came in and keeps that alive.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RawJson(ByteString);
 
@@ -47,16 +46,6 @@ impl RawJson {
     /// Reads the text as a `T`.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
-    }
-
-    /// A copy that shares no buffer with the frame it was cut from.
-    pub fn detached(&self) -> Self {
-        Self(ByteString::from(self.as_str().to_owned()))
-    }
-
-    /// Whether the text is the JSON `null`.
-    pub fn is_null(&self) -> bool {
-        self.as_str() == "null"
     }
 
     /// The value at `path`, if every step is a member of an object. Of duplicate members the last one counts.
