@@ -196,7 +196,7 @@ impl<T> Requested<T> {
             }
             Ok(unsent)
         });
-        let inner = Box::pin(async move {
+        let answer = async move {
             if let Some(frame) = unsent? {
                 guard.shared.send(frame).await?;
                 guard.sent = true;
@@ -205,8 +205,8 @@ impl<T> Requested<T> {
                 Ok(answer) => Ok(answer),
                 Err(_) => Err(guard.shared.closed().unwrap_or(Closed::Local).into()),
             }
-        });
-        let inner = Box::pin(async move { inner.await.unwrap_or_else(Answer::failed) });
+        };
+        let inner = Box::pin(async move { answer.await.unwrap_or_else(Answer::failed) });
         Self { method, shared: Arc::clone(shared), inner, answer: PhantomData }
     }
 
