@@ -1,0 +1,19 @@
+//! Documents: a rope, versions, positions in every encoding, edits as values, diffs and the edit history.
+//!
+//! Inside, a place in a text is a byte offset. Lines, characters and encodings are for the boundary: [`Text::offset`]
+//! and [`Text::point`] convert. A line ends at `\n`, `\r\n` or `\r`.
+//!
+//! This room is pure: texts and times come in as arguments, values go out.
+
+mod compose;
+pub mod diff;
+mod document;
+mod edits;
+pub mod history;
+mod point;
+mod text;
+
+pub use document::{ContentChange, Document, OutOfSync};
+pub use edits::{Bias, Edit, Edits, EditsError};
+pub use point::{Encoding, Point};
+pub use text::Text;
