@@ -1,0 +1,155 @@
+//! Names in their spellings: `foo_bar`, `fooBar`, `FooBar`, `FOO_BAR`, `foo-bar`.
+
+/// The words of a name, in lower case.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut previous = ' ';
+    let chars: Vec<char> = name.chars().collect();
+    for (at, &c) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            previous = c;
+            continue;
+        }
+        let next_is_lower = chars.get(at + 1).is_some_and(|next| next.is_lowercase());
+        let begins = !previous.is_alphanumeric()
+            || (c.is_uppercase() && (previous.is_lowercase() || previous.is_numeric()))
+            || (c.is_uppercase() && previous.is_uppercase() && next_is_lower);
+        if begins || words.is_empty() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase());
+        }
+        previous = c;
+    }
+    words
+}
+
+type Spelling = fn(&[String]) -> String;
+
+const SPELLINGS: [Spelling; 5] = [
+    |words| words.join("_"),
+    |words| {
+        words
+            .iter()
+            .enumerate()
+            .map(|(at, word)| if at == 0 { word.clone() } else { capital(word) })
+            .collect()
+    },
+    |words| words.iter().map(|word| capital(word)).collect(),
+    |words| words.join("_").to_uppercase(),
+    |words| words.join("-"),
+];
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|c| crate::token::is_word(c) || c == '-')
+        && text.starts_with(|c: char| c == '_' || c.is_alphabetic())
+}
+
+/// The other spellings of a name and what they become when the name becomes `new`.
+pub(crate) fn variants(old: &str, new: &str) -> Vec<(String, String)> {
+    if !is_name(old) || !is_name(new) {
+        return Vec::new();
+    }
+    let (from, to) = (words(old), words(new));
+    if from.len() + to.len() < 3 && old.len() < 5 || to.is_empty() || from.concat().len() < 4 {
+        return Vec::new();
+    }
+    let mut found: Vec<(String, String)> = Vec::new();
+    for spell in SPELLINGS {
+        let pair = (spell(&from), spell(&to));
+        if pair.0 != old && pair.0 != pair.1 && !found.iter().any(|known| known.0 == pair.0) {
+            found.push(pair);
+        }
+    }
+    found
+}
+
+/// The part of a name that changed, cut at the borders of its words, if a part of it stayed.
+pub(crate) fn part(old: &str, new: &str) -> Option<(String, String)> {
+    if !is_name(old) || !is_name(new) || old == new {
+        return None;
+    }
+    let prefix = border(old, common(old.chars(), new.chars()));
+    let suffix = common(old[prefix..].chars().rev(), new[prefix.min(new.len())..].chars().rev());
+    let suffix = old.len() - border_back(old, old.len() - suffix, prefix);
+    if prefix + suffix == 0 || prefix + suffix >= old.len() || prefix + suffix > new.len() {
+        return None;
+    }
+    let from = &old[prefix..old.len() - suffix];
+    let to = new.get(prefix..new.len() - suffix)?;
+    (from.len() >= 4 && !to.is_empty()).then(|| (from.to_owned(), to.to_owned()))
+}
+
+fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
+    a.zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+}
+
+/// Whether a word of the name begins at `at`.
+fn begins(name: &str, at: usize) -> bool {
+    if !name.is_char_boundary(at) {
+        return false;
+    }
+    let before = name[..at].chars().next_back();
+    let after = name[at..].chars().next();
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            !before.is_alphanumeric()
+                || !after.is_alphanumeric()
+                || (after.is_uppercase() && !before.is_uppercase())
+        }
+        _ => true,
+    }
+}
+
+fn border(name: &str, mut at: usize) -> usize {
+    while !begins(name, at) {
+        at -= 1;
+    }
+    at
+}
+
+fn border_back(name: &str, mut at: usize, floor: usize) -> usize {
+    at = at.max(floor);
+    while at < name.len() && !begins(name, at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_words_whatever_its_spelling() {
+        for name in ["foo_bar_id", "fooBarId", "FooBarId", "FOO_BAR_ID", "foo-bar-id"] {
+            assert_eq!(words(name), ["foo", "bar", "id"], "{name}");
+        }
+        assert_eq!(words("HTTPServer2"), ["http", "server2"]);
+    }
+
+    #[test]
+    fn a_renamed_name_is_renamed_in_every_spelling() {
+        let found = variants("user_name", "login");
+        assert!(found.contains(&("userName".into(), "login".into())));
+        assert!(found.contains(&("UserName".into(), "Login".into())));
+        assert!(found.contains(&("USER_NAME".into(), "LOGIN".into())));
+    }
+
+    #[test]
+    fn the_part_that_changed_is_cut_at_words() {
+        assert_eq!(part("getUserName", "getUserTitle"), None.or(Some(("Name".into(), "Title".into()))));
+        assert_eq!(
+            part("load_config_file", "load_settings_file"),
+            Some(("config".into(), "settings".into()))
+        );
+        assert_eq!(part("abc", "xyz"), None);
+        assert_eq!(part("größe_alt", "größe_neu"), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! Asks the predictors, ranks what they say, and shows what is good enough.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
+use crate::{
+    Eagerness, Features, Kind, Outcome, Predictor, Scene, Source, Suggestion, Trigger, filter,
+    predictors::{self, Candidate},
+};
+
+/// Suggestions in one answer.
+const MAX_SHOWN: usize = 3;
+/// Candidates that are looked at closely, the most confident first.
+const MAX_EXAMINED: usize = 12;
+
+type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
+
+/// In order of worth.
+const PREDICTORS: [Predict; 7] = [
+    predictors::repeat::predict,
+    predictors::rename::predict,
+    predictors::signature::predict,
+    predictors::sibling::predict,
+    predictors::import::predict,
+    predictors::diagnostic::predict,
+    predictors::complete::predict,
+];
+
+/// What the user may want to do next.
+pub fn suggest(scene: &Scene<'_>) -> Outcome {
+    suggest_from(scene, bar(scene))
+}
+
+/// What the user may want to do next, whatever the confidence.
+///
+/// For those who want to know what the engine thought of and did not say.
+pub fn consider(scene: &Scene<'_>) -> Outcome {
+    suggest_from(scene, 0.0)
+}
+
+fn suggest_from(scene: &Scene<'_>, bar: f32) -> Outcome {
+    if scene.changes.is_empty() && scene.diagnostics.is_empty() && scene.trigger != Trigger::Manual {
+        return nothing("nothing was changed yet");
+    }
+    let mut candidates = Vec::new();
+    for predict in PREDICTORS {
+        if (scene.cancelled)() {
+            return nothing("the answer is no longer wanted");
+        }
+        predict(scene, &mut candidates);
+    }
+    if candidates.is_empty() {
+        return nothing("no predictor sees a next edit");
+    }
+    let mut ranked: Vec<Suggestion> = candidates
+        .into_iter()
+        .filter_map(|candidate| rate(scene, candidate))
+        .filter(|found| found.confidence >= bar)
+        .collect();
+    if ranked.is_empty() {
+        return nothing("no next edit is certain enough");
+    }
+    ranked.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    let shown = examine(scene, ranked);
+    if shown.is_empty() {
+        return nothing("what was found would break the file, undo your typing or was refused before");
+    }
+    Outcome { suggestions: shown, why_nothing: "" }
+}
+
+fn nothing(why: &'static str) -> Outcome {
+    Outcome { suggestions: Vec::new(), why_nothing: why }
+}
+
+/// How confident a suggestion must be.
+fn bar(scene: &Scene<'_>) -> f32 {
+    let bar = match scene.eagerness {
+        Eagerness::Low => 0.75,
+        Eagerness::Medium => 0.55,
+        Eagerness::High => 0.35,
+    };
+    // Whoever asks wants to see something.
+    if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }
+}
+
+fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
+    let uri = candidate.kind.uri();
+    let source = find(scene, uri)?;
+    let refusals = scene.memory.refusals(candidate.chain);
+    let features = Features {
+        predictor: candidate.predictor,
+        language: source.language(),
+        here: **uri == **scene.source.uri(),
+        prior: candidate.prior,
+    };
+    let trust = 0.45_f32.powi(i32::try_from(refusals).unwrap_or(9).min(9));
+    Some(Suggestion {
+        confidence: scene.memory.weights().confidence(&features) * trust,
+        fingerprint: fingerprint(source, &candidate.kind),
+        kind: candidate.kind,
+        predictor: candidate.predictor,
+        reason: candidate.reason,
+        chain: candidate.chain,
+        evidence: candidate.evidence,
+        features,
+    })
+}
+
+/// The best suggestions that pass every filter and differ in effect.
+fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>) -> Vec<Suggestion> {
+    let mut shown: Vec<Suggestion> = Vec::new();
+    for suggestion in ranked.into_iter().take(MAX_EXAMINED) {
+        if shown.len() == MAX_SHOWN || (scene.cancelled)() {
+            break;
+        }
+        let known = shown.iter().any(|other| other.kind == suggestion.kind);
+        if !known && filter::allows(scene, &suggestion) {
+            shown.push(suggestion);
+        }
+    }
+    jump_first(scene, shown)
+}
+
+/// Where the first edit is out of sight, the way there comes first.
+fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>) -> Vec<Suggestion> {
+    let Some(first) = shown.first() else { return shown };
+    let Kind::Edit { uri, edits, .. } = &first.kind else { return shown };
+    let Some(offset) = edits.as_slice().first().map(|edit| edit.range.start) else { return shown };
+    let here = **uri == **scene.source.uri();
+    let hidden = !here || scene.visible.is_some_and(|visible| !visible.contains(&offset));
+    if !scene.offers.jump || !hidden {
+        return shown;
+    }
+    let jump = Suggestion {
+        kind: Kind::Jump { uri: uri.clone(), offset },
+        predictor: Predictor::Jump,
+        reason: format!("goes to the next edit, which {}", first.reason),
+        features: Features { predictor: Predictor::Jump, ..first.features },
+        fingerprint: first.fingerprint ^ 1,
+        ..first.clone()
+    };
+    if !scene.memory.is_suppressed(jump.fingerprint) {
+        shown.insert(0, jump);
+        shown.truncate(MAX_SHOWN);
+    }
+    shown
+}
+
+/// The document with this address.
+pub(crate) fn find<'a>(scene: &Scene<'a>, uri: &str) -> Option<&'a Source> {
+    if **scene.source.uri() == *uri {
+        return Some(scene.source);
+    }
+    scene.others.iter().find(|source| **source.uri() == *uri)
+}
+
+/// What stays the same when the same suggestion is made again, though lines have moved.
+fn fingerprint(source: &Source, kind: &Kind) -> u64 {
+    let mut hasher = FxHasher::default();
+    kind.uri().hash(&mut hasher);
+    match kind {
+        Kind::Edit { edits, .. } => {
+            let text = source.text();
+            for edit in edits {
+                let line = text.line_of(edit.range.start);
+                text.line(line).trim().hash(&mut hasher);
+                line.checked_sub(1).map(|above| text.line(above).trim().to_owned()).hash(&mut hasher);
+                text.slice(edit.range.clone()).hash(&mut hasher);
+                edit.text.hash(&mut hasher);
+            }
+        }
+        Kind::Jump { offset, .. } => offset.hash(&mut hasher),
+        Kind::Rename { name, .. } => name.hash(&mut hasher),
+        Kind::Replace { search, replace, regex, .. } => (search, replace, regex).hash(&mut hasher),
+    }
+    hasher.finish()
+}

@@ -1,0 +1,82 @@
+//! What is never suggested, however likely it seems.
+
+use nudge_text::{Edits, Text};
+
+use crate::{Kind, Predictor, Scene, Source, Suggestion, engine::find};
+
+/// Whether a suggestion may be shown at all.
+pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
+    if scene.memory.is_suppressed(suggestion.fingerprint) {
+        return false;
+    }
+    let Kind::Edit { uri, edits, .. } = &suggestion.kind else { return true };
+    let Some(source) = find(scene, uri) else { return false };
+    edits.fits(source.text())
+        && changes_more_than_blanks(source.text(), edits)
+        && !undoes(scene, source, edits)
+        && (may_delete(suggestion.predictor) || !only_deletes(source.text(), edits) || user_deletes(scene))
+        && keeps_sound(source, edits)
+}
+
+fn changes_more_than_blanks(text: &Text, edits: &Edits) -> bool {
+    let solid = |piece: &str| piece.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    edits.into_iter().any(|edit| solid(&text.slice(edit.range.clone())) != solid(&edit.text))
+}
+
+/// Whether it takes away what was just typed, or brings back what was just taken away.
+fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
+    let text = source.text();
+    let after = edits.apply(text);
+    scene.changes.iter().rev().take(16).filter(|change| *change.uri == **source.uri()).any(|change| {
+        let start = text.line_start(change.line);
+        let end =
+            if change.after_lines == 0 { start } else { text.line_end(change.line + change.after_lines - 1) };
+        if text.slice(start..end) != change.after {
+            return false;
+        }
+        let touched = edits.into_iter().any(|edit| edit.range.start <= end && start <= edit.range.end);
+        if !touched {
+            return false;
+        }
+        let typed = start + change.touched.start..start + change.touched.end;
+        let removes_typed = !typed.is_empty()
+            && edits.into_iter().any(|edit| {
+                edit.range.start <= typed.start
+                    && typed.end <= edit.range.end
+                    && !edit.text.contains(&change.after[change.touched.clone()])
+            });
+        if removes_typed {
+            return true;
+        }
+        let region = edits.map_range(start..end);
+        let now = after.slice(region);
+        !change.before.trim().is_empty() && now.trim_matches(['\r', '\n']) == change.before
+    })
+}
+
+/// Predictors whose very job includes taking something away.
+fn may_delete(predictor: Predictor) -> bool {
+    matches!(predictor, Predictor::Import | Predictor::Diagnostic | Predictor::Signature)
+}
+
+fn only_deletes(text: &Text, edits: &Edits) -> bool {
+    let words = |piece: &str| piece.contains(crate::token::is_word);
+    edits.into_iter().all(|edit| edit.text.trim().is_empty() && words(&text.slice(edit.range.clone())))
+}
+
+/// Whether the user has been taking something away.
+fn user_deletes(scene: &Scene<'_>) -> bool {
+    scene.changes.iter().rev().take(16).any(|change| {
+        let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+        change.after_lines < change.before_lines || length(&change.after) < length(&change.before)
+    })
+}
+
+/// Whether a document that parses still does.
+fn keeps_sound(source: &Source, edits: &Edits) -> bool {
+    if source.is_sound() != Some(true) {
+        return true;
+    }
+    let after = source.edited(edits, edits.apply(source.text()));
+    after.is_sound() != Some(false)
+}

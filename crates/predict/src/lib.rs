@@ -1,0 +1,27 @@
+//! The next edit engine: what a person has just done goes in, what they would do next comes out.
+//!
+//! It is pure and deterministic. A caller describes the moment in a [`Scene`] and calls [`suggest`]; what comes back is a
+//! ranked list with a confidence and a one-sentence reason each, or nothing and why. [`Memory`] learns from what became
+//! of earlier suggestions. Documents are [`Source`]s, which keep their analysis; files that are not open are in an
+//! [`Index`].
+
+mod case;
+mod engine;
+mod filter;
+mod index;
+mod language;
+mod memory;
+mod predictors;
+mod scene;
+mod source;
+mod suggestion;
+mod syntax;
+mod token;
+
+pub use engine::{consider, suggest};
+pub use index::{FileFacts, Index};
+pub use language::Language;
+pub use memory::{Features, Feedback, Memory, Weights};
+pub use scene::{Action, Diagnostic, Eagerness, Offers, Scene, Severity, Snippet, Trigger};
+pub use source::Source;
+pub use suggestion::{Kind, Outcome, Predictor, Suggestion};

@@ -1,0 +1,158 @@
+//! What became of earlier suggestions: which are not made again, and how much each predictor is trusted.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use crate::{Language, Predictor, Suggestion};
+
+/// What the user did with a suggestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// Took it.
+    Accepted,
+    /// Refused it: it is not made again, and its like is trusted less.
+    Rejected,
+    /// Went on as if it were not there: its like is trusted a little less.
+    Ignored,
+    /// Was shown another instead: teaches nothing.
+    Replaced,
+    /// Never saw it: teaches nothing.
+    Cancelled,
+}
+
+/// What a confidence is made from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Features {
+    /// Who made the suggestion.
+    pub predictor: Predictor,
+    /// The language of its document.
+    pub language: Language,
+    /// Whether it is about the document the cursor is in.
+    pub here: bool,
+    /// What the predictor itself thinks, from 0 to 1.
+    pub prior: f32,
+}
+
+/// How far the trust in a kind of suggestion has moved, learned online.
+///
+/// A logistic model: the predictor's own probability is shifted by the weights of the contexts that the suggestion is in.
+/// Without feedback all weights are 0, so the predictor is believed as it is.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Weights(BTreeMap<String, f32>);
+
+/// How fast the weights move.
+const RATE: f32 = 0.35;
+/// How far one weight may move: a run of bad luck must not silence a predictor for ever.
+const BOUND: f32 = 1.5;
+/// Suppressed suggestions that are remembered.
+const MAX_SUPPRESSED: usize = 4096;
+
+impl Weights {
+    /// The confidence in a suggestion with these features.
+    pub fn confidence(&self, features: &Features) -> f32 {
+        let shift: f32 = contexts(features).iter().filter_map(|name| self.0.get(name)).sum();
+        sigmoid(logit(features.prior) + shift)
+    }
+
+    /// Moves the weights towards what happened; `weight` says how much it counts.
+    fn learn(&mut self, features: &Features, outcome: f32, weight: f32) {
+        let step = RATE * weight * (outcome - self.confidence(features));
+        for name in contexts(features) {
+            let value = self.0.entry(name).or_insert(0.0);
+            *value = (*value + step).clamp(-BOUND, BOUND);
+        }
+    }
+
+    /// Weights that a file may hold in any state: unknown names and wild numbers do no harm.
+    pub fn checked(mut self) -> Self {
+        self.0.retain(|_, value| value.is_finite());
+        for value in self.0.values_mut() {
+            *value = value.clamp(-BOUND, BOUND);
+        }
+        self
+    }
+}
+
+/// The contexts of a suggestion that have a weight each.
+fn contexts(features: &Features) -> [String; 3] {
+    let predictor = features.predictor.name();
+    [
+        predictor.to_owned(),
+        format!("{predictor} {}", features.language.name()),
+        format!("{predictor} {}", if features.here { "here" } else { "elsewhere" }),
+    ]
+}
+
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+fn logit(p: f32) -> f32 {
+    let p = p.clamp(0.001, 0.999);
+    (p / (1.0 - p)).ln()
+}
+
+/// The accept and reject memory of one session.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    weights: Weights,
+    suppressed: FxHashSet<u64>,
+    /// By chain: how often one of its suggestions was refused since one was taken.
+    refused: FxHashMap<u64, u32>,
+}
+
+impl Memory {
+    /// A memory that begins with what was learned before.
+    pub fn new(weights: Weights) -> Self {
+        Self { weights, ..Self::default() }
+    }
+
+    /// What has been learned.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Takes over what was learned elsewhere.
+    pub fn set_weights(&mut self, weights: Weights) {
+        self.weights = weights;
+    }
+
+    /// Learns from what became of a suggestion.
+    pub fn feedback(&mut self, suggestion: &Suggestion, feedback: Feedback) {
+        match feedback {
+            Feedback::Accepted => {
+                self.weights.learn(&suggestion.features, 1.0, 1.0);
+                self.refused.remove(&suggestion.chain);
+            }
+            Feedback::Rejected => {
+                self.weights.learn(&suggestion.features, 0.0, 1.0);
+                self.suppress(suggestion.fingerprint);
+                if self.refused.len() >= MAX_SUPPRESSED {
+                    self.refused.clear();
+                }
+                *self.refused.entry(suggestion.chain).or_insert(0) += 1;
+            }
+            Feedback::Ignored => self.weights.learn(&suggestion.features, 0.0, 0.25),
+            Feedback::Replaced | Feedback::Cancelled => {}
+        }
+    }
+
+    /// Whether a suggestion was refused before.
+    pub fn is_suppressed(&self, fingerprint: u64) -> bool {
+        self.suppressed.contains(&fingerprint)
+    }
+
+    /// How often suggestions of this chain were refused since one was taken.
+    pub fn refusals(&self, chain: u64) -> u32 {
+        self.refused.get(&chain).copied().unwrap_or(0)
+    }
+
+    fn suppress(&mut self, fingerprint: u64) {
+        if self.suppressed.len() >= MAX_SUPPRESSED {
+            self.suppressed.clear();
+        }
+        self.suppressed.insert(fingerprint);
+    }
+}

@@ -1,0 +1,162 @@
+//! Follows the most likely token, again and again.
+
+use memchr::memmem;
+
+use super::{
+    analog::Analogs,
+    draft::Draft,
+    judge::Judge,
+    mix::{Choice, Origin},
+    place::{Place, is_break},
+    witness::Witness,
+};
+use crate::{Scene, index::Id, token::is_word};
+
+/// Tokens that are followed at most.
+const MOST_TOKENS: usize = 60;
+/// Lines in one proposal.
+const MOST_LINES: usize = 8;
+/// A token that is less likely ends the way.
+const LEAST: f32 = 0.15;
+/// The same on the lines below the first.
+const LEAST_BELOW: f32 = 0.6;
+/// How likely a way must be to go on for another line, compared with the way up to there.
+const STRONG_LINE: f32 = 0.78;
+/// A way that is this likely is not compared with others.
+const SURE: f32 = 0.8;
+/// Documents that are longer are not searched for single words.
+const LONGEST: usize = 200_000;
+
+/// A way that was followed to the end of a line.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) text: String,
+    pub(super) judge: Judge,
+    pub(super) prior: f32,
+    /// Where it was seen.
+    pub(super) origin: Origin,
+}
+
+/// The most likely way from a place to the end of its line, or of some line below.
+pub(super) fn follow<'a>(scene: &'a Scene<'a>, place: &Place<'a>) -> Option<Way> {
+    let plain = walk(scene, place, None);
+    if plain.as_ref().is_some_and(|way| way.prior >= SURE) {
+        return plain;
+    }
+    let analogs = Analogs::new(place.content, &place.gap(), &Draft::new(place));
+    if analogs.is_empty() {
+        return plain;
+    }
+    // Analogs are heard only for what they alone know: that a name stands for another.
+    let renamed = walk(scene, place, Some(analogs)).filter(|way| way.judge.is_renamed());
+    [plain, renamed].into_iter().flatten().max_by(|a, b| a.prior.total_cmp(&b.prior))
+}
+
+fn walk<'a>(scene: &'a Scene<'a>, place: &Place<'a>, analogs: Option<Analogs<'a>>) -> Option<Way> {
+    let judge = Judge::new(place.typed.len(), place.is_prose());
+    let witness = Witness::new(scene, place, analogs);
+    let draft = Draft::new(place);
+    let mut walk = Walk { place, draft, judge, origin: Origin::Workspace, depth: 0, line: 0, best: None };
+    walk.go(witness);
+    walk.best
+}
+
+/// A way that is being followed.
+struct Walk<'a> {
+    place: &'a Place<'a>,
+    draft: Draft<'a>,
+    judge: Judge,
+    origin: Origin,
+    /// How many brackets it has opened.
+    depth: i32,
+    /// Where its last line begins in what was added.
+    line: usize,
+    best: Option<Way>,
+}
+
+impl Walk<'_> {
+    fn go(&mut self, mut witness: Witness<'_>) {
+        for steps in 0..MOST_TOKENS {
+            let Some((choice, text)) = witness.next(&self.draft, steps) else { return };
+            let least = if self.best.is_some() { LEAST_BELOW } else { LEAST };
+            if choice.p < least || !self.step(&choice, &text) || !self.draft.push(choice.id, &text) {
+                return;
+            }
+            witness.advance(choice.id, &text);
+        }
+    }
+
+    /// Looks at the next token. `false` if the way ends before it.
+    fn step(&mut self, choice: &Choice, text: &str) -> bool {
+        self.judge.token(choice, self.is_stranger(text));
+        let was_renamed = matches!(self.origin, Origin::Renamed(_));
+        if choice.origin != Origin::Workspace && !was_renamed {
+            self.origin = choice.origin;
+        }
+        if !self.place.closers.is_empty() {
+            return self.step_to_closers(choice.id, text);
+        }
+        choice.id.as_line_break().is_none() || self.end_line()
+    }
+
+    /// Looks at the next token where the editor has closed what is to be closed. `false` if it comes to that.
+    fn step_to_closers(&mut self, id: Id, text: &str) -> bool {
+        if is_break(id) {
+            return false;
+        }
+        if self.depth == 0 && self.place.closers.starts_with(text) {
+            self.arrive();
+            return false;
+        }
+        self.depth += match text {
+            "(" | "[" | "{" => 1,
+            ")" | "]" | "}" => -1,
+            _ => 0,
+        };
+        true
+    }
+
+    /// Comes to the end of a line. `false` if the way ends there.
+    fn end_line(&mut self) -> bool {
+        let added = self.draft.added();
+        let line = &added[self.line..];
+        let is_whole = self.line > 0 || self.place.is_blank();
+        // What stands below already is not typed again.
+        if is_whole && line.trim() == self.place.next_line() {
+            return false;
+        }
+        self.line = added.len();
+        let goes_on = self.arrive();
+        self.judge.line();
+        goes_on && usize::from(self.judge.lines()) < MOST_LINES
+    }
+
+    /// Takes the way as it is, if it is likely enough.
+    fn arrive(&mut self) -> bool {
+        let added = self.draft.added();
+        if added.trim().is_empty() {
+            return true;
+        }
+        // The frame of a comment without the comment.
+        if self.best.is_some()
+            && added[added.rfind('\n').unwrap_or(0)..].trim().chars().all(|c| "*/#".contains(c))
+        {
+            return true;
+        }
+        let prior = self.judge.prior();
+        if self.best.as_ref().is_some_and(|best| prior < best.prior * STRONG_LINE) {
+            return false;
+        }
+        self.best = Some(Way { text: added.to_owned(), judge: self.judge, prior, origin: self.origin });
+        true
+    }
+
+    /// Whether a token is a word that the document does not have.
+    fn is_stranger(&self, text: &str) -> bool {
+        let content = self.place.content;
+        text.len() > 2
+            && text.starts_with(is_word)
+            && content.len() <= LONGEST
+            && memmem::find(content.as_bytes(), text.as_bytes()).is_none()
+    }
+}

@@ -1,0 +1,77 @@
+//! The complete predictor: the rest of the line, or of a few lines, that is being typed.
+//!
+//! It knows how the workspace goes on after the same tokens: in the document as it is now, in other open documents, in
+//! the directory, and anywhere. From these it follows the most likely token to the end of the line.
+
+mod analog;
+mod draft;
+mod follow;
+mod judge;
+mod mix;
+mod names;
+mod nearby;
+mod place;
+mod witness;
+
+use std::hash::{Hash, Hasher};
+
+use nudge_text::Edits;
+use rustc_hash::FxHasher;
+
+use self::{
+    follow::{Way, follow},
+    mix::Origin,
+    place::Place,
+};
+use super::Candidate;
+use crate::{Kind, Predictor, Scene};
+
+/// What is less likely is not proposed.
+const LEAST_PRIOR: f32 = 0.25;
+
+/// What may come next.
+pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
+    let Some(place) = Place::of(scene) else { return };
+    if let Some(way) = follow(scene, &place) {
+        out.extend(candidate(scene, way));
+    }
+}
+
+fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
+    if way.prior < LEAST_PRIOR {
+        return None;
+    }
+    let reason = reason(scene, way.origin);
+    let text = match scene.source.text().line_break() {
+        "\n" => way.text,
+        other => way.text.replace('\n', other),
+    };
+    let mut chain = FxHasher::default();
+    text.hash(&mut chain);
+    Some(Candidate {
+        kind: Kind::Edit {
+            uri: scene.source.uri().clone(),
+            cursor: scene.cursor + text.len(),
+            edits: Edits::one(scene.cursor..scene.cursor, text),
+        },
+        predictor: Predictor::Complete,
+        reason,
+        prior: way.prior,
+        chain: chain.finish(),
+        evidence: way.judge.evidence().to_vec(),
+    })
+}
+
+fn reason(scene: &Scene<'_>, origin: Origin) -> String {
+    match origin {
+        Origin::Here(at) => format!("continues as on line {}", scene.source.text().line_of(at) + 1),
+        Origin::Renamed(at) => {
+            format!("continues as on line {}, with other names", scene.source.text().line_of(at) + 1)
+        }
+        Origin::Open(which) => {
+            let uri = scene.others.get(which).map_or("", |other| &**other.uri());
+            format!("continues as in `{}`", uri.rsplit('/').next().unwrap_or(uri))
+        }
+        Origin::Workspace => "continues as elsewhere in this workspace".to_owned(),
+    }
+}

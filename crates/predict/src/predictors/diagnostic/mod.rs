@@ -1,0 +1,123 @@
+//! Does what a diagnostic asks for.
+
+mod code;
+mod near;
+mod table;
+
+use std::hash::{Hash, Hasher};
+
+use nudge_text::Edit;
+use rustc_hash::FxHasher;
+
+use self::table::{Fix, fix};
+use super::{Candidate, import};
+use crate::{Diagnostic, Predictor, Scene, Source, engine::find, syntax::edit_runs};
+
+/// Diagnostics that are looked at, the nearest to the cursor first.
+const MAX_DIAGNOSTICS: usize = 40;
+
+/// Says what the diagnostics ask for.
+pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
+    let mut known: Vec<&Diagnostic> = scene.diagnostics.iter().collect();
+    let distance = |diagnostic: &Diagnostic| {
+        let here = *diagnostic.uri == **scene.source.uri();
+        (!here, diagnostic.severity, diagnostic.range.start.abs_diff(scene.cursor))
+    };
+    known.sort_by_key(|diagnostic| distance(diagnostic));
+    for (rank, diagnostic) in known.into_iter().take(MAX_DIAGNOSTICS).enumerate() {
+        if (scene.cancelled)() {
+            return;
+        }
+        let Some(source) = find(scene, &diagnostic.uri) else { continue };
+        if source.content().get(diagnostic.range.clone()).is_none() {
+            continue;
+        }
+        let Some(fix) = fix(&diagnostic.message) else { continue };
+        let Some(found) = (Problem { scene, source, diagnostic }).solve(&fix) else { continue };
+        offer(scene, source, found, rank, out);
+    }
+}
+
+/// What can be done, how likely it is meant, and what it does in words.
+struct Solution {
+    edits: Vec<Edit>,
+    prior: f32,
+    what: String,
+}
+
+fn offer(scene: &Scene<'_>, source: &Source, found: Solution, rank: usize, out: &mut Vec<Candidate>) {
+    let Solution { edits, prior, what } = found;
+    let mut hasher = FxHasher::default();
+    ("diagnostic", &what).hash(&mut hasher);
+    let chain = hasher.finish();
+    let mut runs = edit_runs(source, edits, source.text().line_of(scene.cursor));
+    if runs.len() != 1 {
+        return;
+    }
+    let Some(kind) = runs.pop().and_then(|run| run.into_kind(source)) else { return };
+    let nearness = f32::from(u8::try_from(rank).unwrap_or(u8::MAX)) * 0.003;
+    let evidence = vec![("diagnostic", 1.0)];
+    let prior = (prior - nearness).max(0.05);
+    out.push(Candidate { kind, predictor: Predictor::Diagnostic, reason: what, prior, chain, evidence });
+}
+
+/// A diagnostic in its document.
+struct Problem<'a> {
+    scene: &'a Scene<'a>,
+    source: &'a Source,
+    diagnostic: &'a Diagnostic,
+}
+
+impl Problem<'_> {
+    fn solve(&self, fix: &Fix) -> Option<Solution> {
+        match fix {
+            Fix::Rename { name, to } => self.renamed(name.as_deref(), to, 0.72),
+            Fix::Unknown(name) => self.imported(name).or_else(|| {
+                let to = near::similar(self.source, name, self.diagnostic.range.start)?;
+                self.renamed(Some(name), &to, 0.42)
+            }),
+            Fix::Import(path) => {
+                let edits = import::import_path(self.source, path)?;
+                Some(Solution {
+                    edits,
+                    prior: 0.66,
+                    what: format!("imports `{path}`, as the diagnostic proposes"),
+                })
+            }
+            Fix::Unimport(names) => self.unimported(names),
+            Fix::Unused(name) => self.unused(name),
+            Fix::Fields(names) => self.fields(names),
+            Fix::Arms(patterns) => self.arms(patterns),
+            Fix::Mutable(name) => self.mutable(name),
+            Fix::Immutable => self.immutable(),
+            Fix::Semicolon => self.semicolon(),
+            Fix::IsNone => self.is_none(),
+        }
+    }
+
+    fn renamed(&self, name: Option<&str>, to: &str, prior: f32) -> Option<Solution> {
+        let range = self.place(name)?;
+        let name = &self.source.content()[range.clone()];
+        if name == to {
+            return None;
+        }
+        let what = format!("writes `{to}` where `{name}` is not known");
+        Some(Solution { edits: vec![Edit::new(range, to)], prior, what })
+    }
+
+    fn imported(&self, name: &str) -> Option<Solution> {
+        self.place(Some(name))?;
+        let (sure, edits) = import::import_name(self.scene, self.source, name)?;
+        Some(Solution {
+            edits,
+            prior: 0.7 * sure,
+            what: format!("imports `{name}`, which is not known here"),
+        })
+    }
+
+    fn unimported(&self, names: &[String]) -> Option<Solution> {
+        let edits = import::unimport(self.source, names, &self.diagnostic.range)?;
+        let what = format!("removes the import of `{}`, which is not used", names.join("`, `"));
+        Some(Solution { edits, prior: 0.55, what })
+    }
+}

@@ -1,0 +1,102 @@
+//! How likely a place is meant, from what can be counted about it.
+//!
+//! A logistic model. Its weights were fitted on the history of public repositories (`nudge replay --dump`); they are the
+//! same for everybody, what a user teaches comes on top.
+
+mod weights;
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::{Language, Scene, Source};
+
+/// What is known of a place, by name.
+pub(crate) type Evidence = Vec<(&'static str, f32)>;
+
+/// What all places of a document have in common.
+pub(crate) struct Around {
+    /// It is the document the cursor is in.
+    pub(crate) here: bool,
+    /// The line of the cursor.
+    pub(crate) cursor: usize,
+    /// How many changes there are.
+    pub(crate) changes: usize,
+    /// Whether the document was changed.
+    pub(crate) has_changes: bool,
+    /// Its language.
+    pub(crate) own: Language,
+    /// The language of each change.
+    pub(crate) languages: Vec<Language>,
+}
+
+impl Around {
+    /// What is around a document.
+    pub(crate) fn of(scene: &Scene<'_>, source: &Source, here: bool) -> Self {
+        Self {
+            here,
+            cursor: source.text().line_of(scene.cursor),
+            changes: scene.changes.len(),
+            has_changes: scene.changes.iter().any(|change| *change.uri == **source.uri()),
+            own: source.language(),
+            languages: scene.changes.iter().map(|change| Language::of(None, &change.uri)).collect(),
+        }
+    }
+
+    /// The language of the document that a change was made in.
+    pub(crate) fn language(&self, change: usize) -> Language {
+        self.languages.get(change).copied().unwrap_or(Language::Other)
+    }
+}
+
+/// What all places of one rule have in common in a document.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Spread {
+    /// Lines it applies to.
+    pub(crate) lines: usize,
+    /// Of these, lines that lie between places where it was applied by hand: they were passed over.
+    pub(crate) skipped: usize,
+}
+
+/// Adds what is known of a place whatever the rule: `at` is its line, `newest` the number of the newest example.
+pub(crate) fn of_place(evidence: &mut Evidence, at: usize, around: &Around, spread: Spread, newest: usize) {
+    let below = around.here && at >= around.cursor;
+    let distance = at.abs_diff(around.cursor);
+    let age = around.changes.saturating_sub(newest + 1);
+    evidence.extend([
+        ("elsewhere", flag(!around.here)),
+        ("untouched file", flag(!around.here && !around.has_changes)),
+        ("above", flag(around.here && !below)),
+        ("near", flag(around.here && distance <= 3)),
+        ("close", flag(around.here && distance <= 20)),
+        ("only one", flag(spread.lines == 1)),
+        ("few", flag(spread.lines <= 3)),
+        ("many", flag(spread.lines > 10)),
+        ("very many", flag(spread.lines > 40)),
+        ("skipped", flag(spread.skipped > 0)),
+        ("skipped more", flag(spread.skipped > 2)),
+        ("old", flag(age >= 1)),
+        ("older", flag(age >= 3)),
+        ("oldest", flag(age >= 8)),
+    ]);
+}
+
+pub(crate) fn flag(yes: bool) -> f32 {
+    f32::from(u8::from(yes))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of tokens and lines are small")]
+pub(crate) fn small(count: usize) -> f32 {
+    count as f32
+}
+
+/// The probability that follows from the evidence.
+pub(crate) fn probability(evidence: &Evidence) -> f32 {
+    let sum: f32 = evidence.iter().map(|(name, value)| weight(name) * value).sum();
+    1.0 / (1.0 + (-sum).exp())
+}
+
+fn weight(name: &'static str) -> f32 {
+    static BY_NAME: OnceLock<FxHashMap<&'static str, f32>> = OnceLock::new();
+    BY_NAME.get_or_init(|| weights::WEIGHTS.iter().copied().collect()).get(name).copied().unwrap_or(0.0)
+}

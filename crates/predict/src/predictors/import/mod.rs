@@ -1,0 +1,216 @@
+//! Adds the import that new code needs, and takes away the one that was only needed by code that is gone.
+
+mod add;
+mod remove;
+mod route;
+
+use std::{
+    hash::{Hash, Hasher},
+    ops::Range,
+};
+
+use nudge_text::{Edit, history::Change};
+use rustc_hash::FxHasher;
+
+use self::route::Routes;
+use super::Candidate;
+use crate::{
+    Predictor, Scene, Source,
+    engine::find,
+    index::imports::{Import, Leaf, Statement, Style, statements},
+    syntax::{Grammar, Path, Role, declaration_at, edit_runs, occurrences, placed, role_at},
+    token::{TokenKind, solid},
+};
+
+/// Changes that are looked at, the newest first.
+const MAX_CHANGES: usize = 8;
+/// Macros that bear the name of a module.
+const STANDARD_MACROS: &[&str] = &["vec", "env", "assert", "panic", "matches", "format", "write"];
+/// Names that are looked at.
+const MAX_NAMES: usize = 60;
+
+/// Says which imports recent changes call for.
+pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
+    let mut seen: Vec<&str> = Vec::new();
+    for change in scene.changes.iter().rev().take(MAX_CHANGES) {
+        if seen.contains(&&*change.uri) || (scene.cancelled)() {
+            continue;
+        }
+        seen.push(&change.uri);
+        let Some(source) = find(scene, &change.uri) else { continue };
+        let changes: Vec<&Change> =
+            scene.changes.iter().rev().take(MAX_CHANGES).filter(|other| other.uri == change.uri).collect();
+        in_document(scene, source, &changes, out);
+    }
+}
+
+fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mut Vec<Candidate>) {
+    if Grammar::of(source.language()).is_none() {
+        return;
+    }
+    let statements = statements(source.language(), source.content());
+    let mut offers: Vec<Offered> = Vec::new();
+    let routes = Routes::to(scene, source);
+    for name in new_names(source, &routes, changes) {
+        if (scene.cancelled)() {
+            return;
+        }
+        if let Some((sure, import)) = needed(&routes, source, &statements, &name) {
+            offers.extend(add::edits(source, &statements, &import).map(|edits| Offered {
+                edits,
+                prior: 0.6 * sure,
+                what: format!("imports `{name}`, which is used now"),
+            }));
+        }
+    }
+    let gone = remove::unneeded(source, &statements, changes);
+    for (edits, names) in remove::edits(source, &statements, &gone) {
+        let what = format!("removes the import of `{}`, which is no longer used", names.join("`, `"));
+        offers.push(Offered { edits, prior: 0.62, what });
+    }
+    offer(scene, source, &offers, out);
+}
+
+/// The edits that import a name the way other files do, and how sure that is.
+pub(super) fn import_name(scene: &Scene<'_>, source: &Source, name: &str) -> Option<(f32, Vec<Edit>)> {
+    let statements = statements(source.language(), source.content());
+    let (sure, import) = needed(&Routes::to(scene, source), source, &statements, name)?;
+    Some((sure, add::edits(source, &statements, &import)?))
+}
+
+/// The edits that import what a path names.
+pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
+    let statements = statements(source.language(), source.content());
+    let (module, name) = path.rsplit_once("::").or_else(|| path.rsplit_once('.'))?;
+    let import = Import {
+        name: name.to_owned(),
+        original: None,
+        module: module.to_owned(),
+        style: Style::Named,
+        type_only: false,
+    };
+    let known =
+        statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name);
+    if known { None } else { add::edits(source, &statements, &import) }
+}
+
+/// The edits that take imported names away from the statement at a place. A name may be given with its path.
+pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> Option<Vec<Edit>> {
+    let statements = statements(source.language(), source.content());
+    let is_meant = |import: &Import, name: &str| {
+        let last = name.rsplit([':', '.', '/']).next().unwrap_or(name);
+        import.module == name || import.name == last
+    };
+    let mut gone: Vec<(usize, usize)> = Vec::new();
+    for (number, statement) in statements.iter().enumerate() {
+        if at.end < statement.range.start || statement.range.end < at.start {
+            continue;
+        }
+        let meant = |leaf: &Leaf| names.iter().any(|name| is_meant(&leaf.import, name));
+        gone.extend(
+            statement
+                .leaves
+                .iter()
+                .enumerate()
+                .filter(|(_, leaf)| meant(leaf))
+                .map(|(member, _)| (number, member)),
+        );
+    }
+    let edits: Vec<Edit> =
+        remove::edits(source, &statements, &gone).into_iter().flat_map(|(edits, _)| edits).collect();
+    (!edits.is_empty()).then_some(edits)
+}
+
+struct Offered {
+    edits: Vec<Edit>,
+    prior: f32,
+    what: String,
+}
+
+/// Edits of adjacent lines are offered together.
+fn offer(scene: &Scene<'_>, source: &Source, offers: &[Offered], out: &mut Vec<Candidate>) {
+    let mut all: Vec<Edit> = offers.iter().flat_map(|offer| offer.edits.iter().cloned()).collect();
+    // At the end of a line, what goes on in it comes before a new line.
+    all.sort_by_key(|edit| (edit.text.starts_with('\n'), edit.text.clone()));
+    let line = if source.uri() == scene.source.uri() { source.text().line_of(scene.cursor) } else { 0 };
+    for run in edit_runs(source, all, line) {
+        let first = run.first;
+        let near = |offer: &&Offered| {
+            offer
+                .edits
+                .iter()
+                .any(|edit| (first..=run.last + 1).contains(&source.text().line_of(edit.range.start)))
+        };
+        let Some(best) = offers.iter().find(near) else { continue };
+        let prior = offers.iter().filter(near).map(|offer| offer.prior).fold(1.0, f32::min);
+        let what = best.what.clone();
+        let mut hasher = FxHasher::default();
+        ("import", &what).hash(&mut hasher);
+        let chain = hasher.finish();
+        let Some(kind) = run.into_kind(source) else { continue };
+        let evidence = vec![("import", 1.0)];
+        out.push(Candidate { kind, predictor: Predictor::Import, reason: what, prior, chain, evidence });
+    }
+}
+
+/// Names in what was put in that were not there before and that stand by themselves.
+fn new_names(source: &Source, routes: &Routes<'_>, changes: &[&Change]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else { return found };
+    for change in changes {
+        for token in solid(&change.after) {
+            let name = token.text(&change.after);
+            let touched = token.range.start < change.touched.end && change.touched.start < token.range.end;
+            if token.kind != TokenKind::Word || !touched || found.iter().any(|known| known == name) {
+                continue;
+            }
+            if !routes.know(name) || is_known_before(change, name) {
+                continue;
+            }
+            let Some(range) = placed(source, change, &token.range) else { continue };
+            let path = Path::at(tree, range.start);
+            let in_attribute = path.enclosing(&["attribute_item"]).is_some();
+            let is_macro = STANDARD_MACROS.contains(&name) && source.content()[range.end..].starts_with('!');
+            let is_free = role_at(grammar, &path, source.content(), &range) == Role::Free;
+            if !is_free || in_attribute || is_macro {
+                continue;
+            }
+            found.push(name.to_owned());
+            if found.len() == MAX_NAMES {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+fn is_known_before(change: &Change, name: &str) -> bool {
+    !occurrences(&change.before, name, 0..change.before.len(), 1).is_empty()
+}
+
+/// How a name that the document does not know is imported elsewhere, and how sure that is.
+fn needed(
+    routes: &Routes<'_>,
+    source: &Source,
+    statements: &[Statement],
+    name: &str,
+) -> Option<(f32, Import)> {
+    let imported =
+        statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name);
+    if imported {
+        return None;
+    }
+    let (share, import) = routes.find(name)?;
+    let text = source.content();
+    let declared = occurrences(text, name, 0..text.len(), 40)
+        .iter()
+        .any(|range| declaration_at(source, range).is_some());
+    if declared {
+        return None;
+    }
+    let globs = statements
+        .iter()
+        .flat_map(|statement| &statement.leaves)
+        .any(|leaf| leaf.import.style == Style::Glob);
+    Some((if globs { share * 0.25 } else { share }, import))
+}

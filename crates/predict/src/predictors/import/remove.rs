@@ -1,0 +1,130 @@
+//! Imports that are no longer needed.
+
+use std::ops::Range;
+
+use nudge_text::{Edit, history::Change};
+
+use crate::{
+    Language, Source,
+    index::imports::{Leaf, Statement, Style},
+    syntax::occurrences,
+};
+
+/// Imported names that a change took the last use of, as places in the statements.
+pub(super) fn unneeded(
+    source: &Source,
+    statements: &[Statement],
+    changes: &[&Change],
+) -> Vec<(usize, usize)> {
+    let text = source.content();
+    let is_package = source.uri().ends_with("__init__.py");
+    let mut found = Vec::new();
+    for (at, statement) in
+        statements.iter().enumerate().filter(|(_, statement)| !statement.is_export && !is_package)
+    {
+        for (member, leaf) in statement.leaves.iter().enumerate() {
+            let name = &leaf.import.name;
+            let was_used = |change: &&Change| {
+                let (before, after) = (&change.before, &change.after);
+                let count = |code: &str| occurrences(code, name, 0..code.len(), 50).len();
+                count(before) > count(after) && !is_import(before, name, source.language())
+            };
+            if leaf.import.style == Style::Glob || !changes.iter().any(was_used) {
+                continue;
+            }
+            let elsewhere = |range: &Range<usize>| {
+                !(statement.range.start <= range.start && range.end <= statement.range.end)
+            };
+            if !occurrences(text, name, 0..text.len(), 12).iter().any(elsewhere) {
+                found.push((at, member));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the name only occurs in an import of the text.
+fn is_import(text: &str, name: &str, language: Language) -> bool {
+    let statements = crate::index::imports::statements(language, text);
+    statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name)
+}
+
+/// The edits that take names out, statement by statement.
+pub(super) fn edits(
+    source: &Source,
+    statements: &[Statement],
+    gone: &[(usize, usize)],
+) -> Vec<(Vec<Edit>, Vec<String>)> {
+    let mut found = Vec::new();
+    for (at, statement) in statements.iter().enumerate() {
+        let members: Vec<usize> =
+            gone.iter().filter(|(of, _)| *of == at).map(|(_, member)| *member).collect();
+        if members.is_empty() {
+            continue;
+        }
+        let names = members.iter().map(|member| statement.leaves[*member].import.name.clone()).collect();
+        let edits = if members.len() == statement.leaves.len() {
+            vec![Edit::new(whole_lines(source, &statement.range), "")]
+        } else {
+            without(source, statement, &members)
+        };
+        found.push((edits, names));
+    }
+    found
+}
+
+/// The lines of a statement; an empty line that would be left double goes too.
+fn whole_lines(source: &Source, range: &Range<usize>) -> Range<usize> {
+    let text = source.text();
+    let (first, last) = (text.line_of(range.start), text.line_of(range.end));
+    let blank = |line: usize| line < text.line_count() && text.line(line).trim().is_empty();
+    let alone = (first == 0 || blank(first - 1)) && blank(last + 1) && last + 2 < text.line_count();
+    text.line_start(first)..text.line_end_with_break(if alone { last + 1 } else { last })
+}
+
+/// A statement with some of its members taken out.
+fn without(source: &Source, statement: &Statement, members: &[usize]) -> Vec<Edit> {
+    let text = source.content();
+    let stay: Vec<&Leaf> = statement
+        .leaves
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !members.contains(at))
+        .map(|(_, leaf)| leaf)
+        .collect();
+    // One name needs no braces.
+    if let ([leaf], [list], Language::Rust) = (stay.as_slice(), statement.lists.as_slice(), source.language())
+        && leaf.list == Some(0)
+        && &text[leaf.range.clone()] != "self"
+    {
+        let braces = list.range.start - 1..list.range.end + 1;
+        return vec![Edit::new(braces, &text[leaf.range.clone()])];
+    }
+    let mut cuts: Vec<Range<usize>> = Vec::new();
+    for member in members {
+        let cut = cut(text, statement, *member);
+        match cuts.last_mut() {
+            Some(last) if cut.start <= last.end => last.end = last.end.max(cut.end),
+            _ => cuts.push(cut),
+        }
+    }
+    cuts.into_iter().map(|cut| Edit::new(cut, "")).collect()
+}
+
+/// A member with the comma that goes with it: the one behind it, or before it if it is the last.
+fn cut(text: &str, statement: &Statement, member: usize) -> Range<usize> {
+    let leaf = &statement.leaves[member];
+    let next = statement.leaves.get(member + 1).filter(|next| next.list == leaf.list);
+    let previous =
+        member.checked_sub(1).map(|at| &statement.leaves[at]).filter(|previous| previous.list == leaf.list);
+    match (next, previous) {
+        (Some(next), _) => leaf.range.start..next.range.start,
+        (None, Some(previous)) => previous.range.end..leaf.range.end,
+        // The last one of an inner list, or `a` in `import a, { b } from`.
+        (None, None) => {
+            let after =
+                text[leaf.range.end..].len() - text[leaf.range.end..].trim_start_matches([',', ' ']).len();
+            leaf.range.start..leaf.range.end + after
+        }
+    }
+}

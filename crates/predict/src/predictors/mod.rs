@@ -1,0 +1,27 @@
+//! The predictors: each looks at the scene and says what may come next, and how sure it is.
+
+pub(crate) mod complete;
+pub(crate) mod diagnostic;
+mod evidence;
+pub(crate) mod import;
+pub(crate) mod rename;
+pub(crate) mod repeat;
+pub(crate) mod sibling;
+pub(crate) mod signature;
+
+use crate::{Kind, Predictor};
+
+/// What a predictor proposes; the engine ranks, filters and shows it or not.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub(crate) kind: Kind,
+    pub(crate) predictor: Predictor,
+    /// Why, in one sentence for the user, such as `repeats your edit on line 12`.
+    pub(crate) reason: String,
+    /// How likely the predictor holds it, from 0 to 1.
+    pub(crate) prior: f32,
+    /// What it has in common with others that stand or fall with it: the rewrite, the renamed name.
+    pub(crate) chain: u64,
+    /// What the prior was made from, by name.
+    pub(crate) evidence: Vec<(&'static str, f32)>,
+}

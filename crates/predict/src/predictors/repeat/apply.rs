@@ -1,0 +1,151 @@
+//! A rule at a place of a line.
+
+use std::ops::Range;
+
+use super::rule::{Output, Pattern, Rule, Shape};
+use crate::token::{Token, TokenKind, stands_alone};
+
+/// What a rule makes of a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// What is replaced, in bytes of the line.
+    pub(crate) range: Range<usize>,
+    /// By what.
+    pub(crate) text: String,
+    /// Soft tokens that are those of the example.
+    pub(crate) same: usize,
+    /// Soft tokens that are others.
+    pub(crate) different: usize,
+}
+
+/// A line cut into tokens.
+pub(crate) struct Cut<'a> {
+    pub(crate) text: &'a str,
+    /// Without space.
+    pub(crate) tokens: Vec<Token>,
+}
+
+impl<'a> Cut<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, tokens: crate::token::solid(text) }
+    }
+}
+
+/// Every place of the line where the rule applies, from left to right, none overlapping another.
+pub(crate) fn matches(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
+    match rule.shape {
+        Shape::CaseVariant | Shape::Part => inside_names(rule, line),
+        Shape::Call => calls(rule, line),
+        Shape::Line => whole(rule, line).into_iter().collect(),
+        _ => runs(rule, line),
+    }
+}
+
+fn runs(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
+    let mut found: Vec<Match> = Vec::new();
+    let mut at = 0;
+    while at + rule.pattern.len() <= line.tokens.len() {
+        match run_at(rule, line, at) {
+            Some(hit) => {
+                at += rule.pattern.len();
+                found.push(hit);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// The line as a whole, if at least half of its names are those of the example.
+fn whole(rule: &Rule, line: &Cut<'_>) -> Option<Match> {
+    if line.tokens.len() != rule.pattern.len() {
+        return None;
+    }
+    run_at(rule, line, 0).filter(|hit| hit.different <= hit.same + 1)
+}
+
+fn run_at(rule: &Rule, line: &Cut<'_>, at: usize) -> Option<Match> {
+    let tokens = line.tokens.get(at..at + rule.pattern.len())?;
+    let mut soft: Vec<(&str, &str)> = Vec::new();
+    for (pattern, token) in rule.pattern.iter().zip(tokens) {
+        let text = token.text(line.text);
+        match pattern {
+            Pattern::Hard(wanted) if wanted != text => return None,
+            Pattern::Hard(_) => {}
+            Pattern::Soft(example, kind) => {
+                if token.kind != *kind && !(token.kind == TokenKind::Word && *kind == TokenKind::Number) {
+                    return None;
+                }
+                match soft.iter().find(|(known, _)| known == example) {
+                    Some((_, bound)) if *bound != text => return None,
+                    Some(_) => {}
+                    None => soft.push((example, text)),
+                }
+            }
+        }
+    }
+    let range = tokens.first()?.range.start..tokens.last()?.range.end;
+    let text = write(&rule.output, &soft);
+    if line.text[range.clone()] == text {
+        return None;
+    }
+    let same = soft.iter().filter(|(example, bound)| example == bound).count();
+    Some(Match { range, text, same, different: soft.len() - same })
+}
+
+fn write(output: &[Output], soft: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    for piece in output {
+        match piece {
+            Output::Literal(literal) => text.push_str(literal),
+            Output::Soft(number) => text.push_str(soft.get(*number).map_or("", |(_, bound)| bound)),
+        }
+    }
+    text
+}
+
+fn inside_names(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
+    let (Some(Pattern::Hard(from)), Some(Output::Literal(to))) = (rule.pattern.first(), rule.output.first())
+    else {
+        return Vec::new();
+    };
+    let whole = rule.shape == Shape::CaseVariant;
+    line.text
+        .match_indices(from.as_str())
+        .map(|(start, _)| start..start + from.len())
+        .filter(
+            |range| if whole { stands_alone(line.text, range) } else { is_word_of_name(line.text, range) },
+        )
+        .map(|range| Match { range, text: to.clone(), same: 0, different: 0 })
+        .collect()
+}
+
+/// Whether the piece is a word of a name, as `name` is in `user_name` and `Name` in `userName`.
+fn is_word_of_name(text: &str, range: &Range<usize>) -> bool {
+    let piece = &text[range.clone()];
+    let before = text[..range.start].chars().next_back().unwrap_or(' ');
+    let after = text[range.end..].chars().next().unwrap_or(' ');
+    let first = piece.chars().next().unwrap_or(' ');
+    let starts = !before.is_alphanumeric() || (first.is_uppercase() && !before.is_uppercase());
+    let ends = !after.is_alphanumeric() || after.is_uppercase() || after.is_numeric();
+    starts && ends
+}
+
+fn calls(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
+    let (Some(edit), Some(Pattern::Hard(name))) = (&rule.call, rule.pattern.first()) else {
+        return Vec::new();
+    };
+    let names = (0..line.tokens.len()).filter(|&at| {
+        line.tokens[at].text(line.text) == name
+            && line.tokens.get(at + 1).is_some_and(|next| next.text(line.text) == "(")
+    });
+    let mut found: Vec<Match> = Vec::new();
+    for at in names {
+        if let Some((range, text, same)) = super::call::apply(edit, line.text, &line.tokens, at)
+            && found.last().is_none_or(|last| last.range.end <= range.start)
+        {
+            found.push(Match { range, text, same: usize::from(same), different: usize::from(!same) });
+        }
+    }
+    found
+}

@@ -1,0 +1,143 @@
+//! Lines that were inserted, deleted or replaced as a whole, and where the same may be due.
+
+use nudge_text::history::Change;
+
+use super::template::{self, Mapping};
+
+/// A change of whole lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) before: Vec<String>,
+    pub(crate) after: Vec<String>,
+    /// Neighbours above, the nearest first.
+    pub(crate) above: Vec<String>,
+    /// Neighbours below, the nearest first.
+    pub(crate) below: Vec<String>,
+    pub(crate) change: usize,
+}
+
+/// A place where a block applies.
+#[derive(Debug, Clone)]
+pub(crate) struct BlockSite {
+    /// The first line that is replaced, or before which lines are inserted.
+    pub(crate) line: usize,
+    /// How many lines are replaced.
+    pub(crate) lines: usize,
+    pub(crate) text: Vec<String>,
+    /// Neighbours above and below that are as in the example.
+    pub(crate) above: usize,
+    pub(crate) below: usize,
+    pub(crate) mapping: Mapping,
+}
+
+/// Longer blocks are not looked for elsewhere.
+const MAX_LINES: usize = 60;
+
+impl Block {
+    /// The block a change is, if it is one that can be found again.
+    pub(crate) fn learn(change: &Change, number: usize) -> Option<Self> {
+        let single = change.before_lines == 1 && change.after_lines == 1;
+        if single || change.before_lines > MAX_LINES || change.after_lines > MAX_LINES {
+            return None;
+        }
+        let lines = |text: &str, count: usize| -> Vec<String> {
+            if count == 0 { Vec::new() } else { text.split('\n').map(str::to_owned).collect() }
+        };
+        let block = Self {
+            before: lines(&change.before, change.before_lines),
+            after: lines(&change.after, change.after_lines),
+            above: change.above.iter().rev().cloned().collect(),
+            below: change.below.clone(),
+            change: number,
+        };
+        let blank = |lines: &[String]| lines.iter().all(|line| line.trim().is_empty());
+        (!(blank(&block.before) && blank(&block.after))).then_some(block)
+    }
+
+    /// The lines to search for, and where each is relative to the place of the block.
+    pub(crate) fn anchors(&self) -> Vec<(&str, isize)> {
+        if self.before.is_empty() {
+            let near = [(self.above.first(), -1), (self.below.first(), 0)];
+            let found = near.into_iter().filter_map(|(line, at)| Some((line?.trim(), at)));
+            return found.filter(|(line, _)| template::is_telling(line)).collect();
+        }
+        longest(self.before.iter().enumerate().map(|(at, line)| (line, at.cast_signed())))
+            .into_iter()
+            .collect()
+    }
+
+    /// What the block makes of the place at `line` of a document, if it applies there.
+    pub(crate) fn at(&self, line: usize, get: &dyn Fn(usize) -> Option<String>) -> Option<BlockSite> {
+        let site: Vec<String> = (0..self.before.len()).map(|at| get(line + at)).collect::<Option<_>>()?;
+        let mut mapping = template::map_lines(&self.before, &site)?;
+        let above = self.count(&self.above, |at| line.checked_sub(at + 1).and_then(get));
+        let below = self.count(&self.below, |at| get(line + site.len() + at));
+        let (from, to) = if self.before.is_empty() {
+            let (from, to) = self.neighbours(line, get, above, below)?;
+            mapping = template::map_lines(std::slice::from_ref(&from), std::slice::from_ref(&to))?;
+            (from, to)
+        } else {
+            (self.before[0].clone(), site[0].clone())
+        };
+        let text: Vec<String> = self.after.iter().map(|line| mapping.apply(line, &from, &to)).collect();
+        if text == site || self.is_there(line, &text, get) {
+            return None;
+        }
+        Some(BlockSite { line, lines: site.len(), text, above, below, mapping })
+    }
+
+    /// How many neighbours are as in the example, counted from the nearest.
+    fn count(&self, neighbours: &[String], get: impl Fn(usize) -> Option<String>) -> usize {
+        let same = |(at, line): &(usize, &String)| get(*at).is_some_and(|there| there.trim() == line.trim());
+        neighbours.iter().enumerate().take_while(same).count()
+    }
+
+    /// For an insertion: the neighbour of the example and that of the place that tell what differs.
+    fn neighbours(
+        &self,
+        line: usize,
+        get: &dyn Fn(usize) -> Option<String>,
+        above: usize,
+        below: usize,
+    ) -> Option<(String, String)> {
+        let there_above = line.checked_sub(1).and_then(get);
+        let there_below = get(line);
+        let (known_above, known_below) = (self.above.first(), self.below.first());
+        if above > 0 && below > 0 {
+            let informative = |line: Option<&String>| line.is_some_and(|line| template::is_telling(line));
+            if informative(known_above) || above > 1 {
+                return Some((known_above?.clone(), there_above?));
+            }
+            return Some((known_below?.clone(), there_below?));
+        }
+        let pair = if below > 0 { (known_above?, there_above?) } else { (known_below?, there_below?) };
+        let other =
+            if above > 0 { Some((known_above?.clone(), line.checked_sub(1).and_then(get)?)) } else { None };
+        let mapped = template::map_lines(std::slice::from_ref(pair.0), std::slice::from_ref(&pair.1));
+        match (mapped, other) {
+            (Some(mapping), _) if mapping.same > 0 => Some((pair.0.clone(), pair.1)),
+            (_, Some(other)) if template::is_telling(&other.0) => Some(other),
+            _ => None,
+        }
+    }
+
+    /// Whether the lines to be inserted are already there.
+    fn is_there(&self, line: usize, text: &[String], get: &dyn Fn(usize) -> Option<String>) -> bool {
+        if !self.before.is_empty() || text.is_empty() {
+            return false;
+        }
+        let at = |from: usize| {
+            text.iter()
+                .enumerate()
+                .all(|(at, wanted)| get(from + at).is_some_and(|there| there.trim() == wanted.trim()))
+        };
+        at(line) || line.checked_sub(text.len()).is_some_and(at)
+    }
+}
+
+fn longest<'a>(lines: impl Iterator<Item = (&'a String, isize)>) -> Option<(&'a str, isize)> {
+    lines
+        .map(|(line, at)| (line.trim(), at))
+        .filter(|(line, _)| template::is_telling(line))
+        .max_by_key(|(line, at)| (line.len(), -at.abs()))
+}

@@ -1,0 +1,114 @@
+//! Where rules and blocks apply in a document.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use memchr::memmem;
+use nudge_text::history::Change;
+use rustc_hash::FxHashMap;
+
+use super::{
+    apply::{Cut, Match, matches},
+    block::{Block, BlockSite},
+    rule::{Rule, Shape},
+};
+use crate::{Source, token::stands_alone};
+
+/// Lines with an anchor that are looked at in one document, the nearest to the cursor.
+const MAX_LINES: usize = 200;
+/// Occurrences past which an anchor is not even counted.
+const MAX_HITS: usize = 4000;
+/// Lines of the same build are looked for this far from the cursor.
+const NEIGHBOURS: usize = 24;
+
+/// A rule that applies to a line.
+pub(crate) struct Hit {
+    pub(crate) rule: usize,
+    pub(crate) matches: Vec<Match>,
+}
+
+/// The lines of a document that rules apply to.
+pub(crate) fn lines(
+    source: &Source,
+    rules: &[Rule],
+    taken: &[Range<usize>],
+    near: Option<usize>,
+) -> BTreeMap<usize, Vec<Hit>> {
+    let mut found: BTreeMap<usize, Vec<Hit>> = BTreeMap::new();
+    let mut cuts: FxHashMap<usize, String> = FxHashMap::default();
+    for (number, rule) in rules.iter().enumerate() {
+        let alone = rule.shape != Shape::Part;
+        let mut lines = lines_with(source, &rule.anchor, alone, near.unwrap_or(0));
+        if let (Shape::Line, Some(near)) = (rule.shape, near) {
+            lines
+                .extend(near.saturating_sub(NEIGHBOURS)..(near + NEIGHBOURS).min(source.text().line_count()));
+            lines.sort_unstable();
+            lines.dedup();
+        }
+        for line in lines {
+            if is_taken(line, taken) {
+                continue;
+            }
+            let text = cuts.entry(line).or_insert_with(|| source.text().line(line).into_owned());
+            let hits = matches(rule, &Cut::new(text));
+            if !hits.is_empty() {
+                found.entry(line).or_default().push(Hit { rule: number, matches: hits });
+            }
+        }
+    }
+    found
+}
+
+/// The places of a document that a block applies to.
+pub(crate) fn places(source: &Source, block: &Block, taken: &[Range<usize>]) -> Vec<BlockSite> {
+    let text = source.text();
+    let get = |line: usize| (line < text.line_count()).then(|| text.line(line).into_owned());
+    let mut found: Vec<BlockSite> = Vec::new();
+    for (anchor, offset) in block.anchors() {
+        for line in lines_with(source, anchor, false, 0) {
+            if text.line(line).trim() != anchor {
+                continue;
+            }
+            let Some(start) = line.checked_add_signed(-offset) else { continue };
+            let end = start + block.before.len().max(1);
+            if (start..end).any(|line| is_taken(line, taken)) || found.iter().any(|site| site.line == start) {
+                continue;
+            }
+            found.extend(block.at(start, &get));
+        }
+    }
+    found
+}
+
+/// The lines that hold a text, each once, in order; only those nearest to a line if they are many.
+fn lines_with(source: &Source, anchor: &str, alone: bool, near: usize) -> Vec<usize> {
+    let mut lines: Vec<usize> = Vec::new();
+    let (text, content) = (source.text(), source.content());
+    for at in memmem::find_iter(content.as_bytes(), anchor).take(MAX_HITS) {
+        if alone && !stands_alone(content, &(at..at + anchor.len())) {
+            continue;
+        }
+        let line = text.line_of(at);
+        if lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+    if lines.len() > MAX_LINES {
+        let first = lines.partition_point(|line| *line < near).saturating_sub(MAX_LINES / 4);
+        let first = first.min(lines.len() - MAX_LINES);
+        lines = lines[first..first + MAX_LINES].to_vec();
+    }
+    lines
+}
+
+/// The lines that recent changes have just written: nothing is done to them again.
+pub(crate) fn taken(source: &Source, changes: &[Change]) -> Vec<Range<usize>> {
+    changes
+        .iter()
+        .filter(|change| *change.uri == **source.uri())
+        .map(|change| change.line..change.line + change.after_lines)
+        .collect()
+}
+
+fn is_taken(line: usize, taken: &[Range<usize>]) -> bool {
+    taken.iter().any(|range| range.contains(&line))
+}

@@ -1,0 +1,259 @@
+//! Does again elsewhere what was just done.
+//!
+//! Each recent change is generalised into rules: a run of tokens that became another, with holes for the names in
+//! between; an argument that a call got or lost; the same name in another spelling; whole lines that came, went or were
+//! replaced. Then the documents are searched for places where a rule applies, the one with the cursor first.
+
+mod apply;
+mod block;
+mod book;
+mod call;
+mod find;
+mod rule;
+mod score;
+mod template;
+
+use std::{
+    collections::BTreeMap,
+    hash::{Hash, Hasher},
+};
+
+use nudge_text::{Edit, Edits};
+use rustc_hash::FxHasher;
+
+use self::{
+    apply::Match,
+    block::{Block, BlockSite},
+    book::Book,
+    find::Hit,
+};
+use super::{
+    Candidate,
+    evidence::{Around, Evidence, Spread, probability},
+};
+use crate::{Kind, Predictor, Scene, Source};
+
+/// Below this a place is not even considered together with its neighbours.
+const FLOOR: f32 = 0.12;
+/// Another rule is applied to a line beside the best one from here on.
+const COMPANION: f32 = 0.4;
+/// Documents are searched until this much text was seen.
+const MAX_BYTES: usize = 6 * 1024 * 1024;
+/// The best places of one document.
+const MAX_PLACES: usize = 8;
+
+/// Says where the recent changes may be repeated.
+pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
+    let book = Book::learn(scene.changes);
+    let mut seen = 0;
+    for (number, source) in std::iter::once(scene.source).chain(scene.others).enumerate() {
+        seen += source.text().len() * (book.rules.len() / 8 + 1);
+        if (number > 0 && seen > MAX_BYTES) || (scene.cancelled)() {
+            break;
+        }
+        let mut places = in_document(scene, source, &book, number == 0);
+        places.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+        places.truncate(MAX_PLACES);
+        out.extend(places);
+    }
+}
+
+fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> Vec<Candidate> {
+    let taken = find::taken(source, scene.changes);
+    let around = Around::of(scene, source, here);
+    let lines = find::lines(source, &book.rules, &taken, here.then_some(around.cursor));
+    let spreads = spreads(scene, source, book, &lines);
+    let scored: BTreeMap<usize, Scored> = lines
+        .iter()
+        .filter_map(|(&line, hits)| Some((line, best(source, book, line, hits, &around, &spreads)?)))
+        .collect();
+    let mut found = group(scene, source, book, scored);
+    for block in &book.blocks {
+        let sites = find::places(source, block, &taken);
+        let spread = Spread { lines: sites.len(), skipped: 0 };
+        let support = book
+            .blocks
+            .iter()
+            .filter(|other| other.before == block.before && other.after == block.after)
+            .count();
+        for site in sites {
+            let evidence = score::block_evidence(block, &site, &around, spread, support);
+            found.extend(block_candidate(scene, source, block, &site, evidence));
+        }
+    }
+    found
+}
+
+/// What is to be done to one line.
+struct Scored {
+    matches: Vec<Match>,
+    rule: usize,
+    prior: f32,
+    evidence: Evidence,
+}
+
+fn best(
+    source: &Source,
+    book: &Book,
+    line: usize,
+    hits: &[Hit],
+    around: &Around,
+    spreads: &BTreeMap<usize, Spread>,
+) -> Option<Scored> {
+    let text = source.text().line(line);
+    let mut scored: Vec<(f32, &Hit, Evidence)> = hits
+        .iter()
+        .map(|hit| {
+            let spread = spreads.get(&hit.rule).copied().unwrap_or_default();
+            let evidence =
+                score::rule_evidence(&book.rules[hit.rule], &hit.matches, &text, line, around, spread);
+            (probability(&evidence), hit, evidence)
+        })
+        .collect();
+    // What does all of the example is preferred to what does a part of it.
+    let worth = |(prior, hit, _): &(f32, &Hit, Evidence)| {
+        prior * if book.rules[hit.rule].is_joint() { 1.5 } else { 1.0 }
+    };
+    scored.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.rule.cmp(&b.1.rule)));
+    let (prior, first, evidence) = scored.first()?;
+    if *prior < FLOOR {
+        return None;
+    }
+    let mut matches = first.matches.clone();
+    for (prior, hit, _) in &scored[1..] {
+        if *prior < COMPANION {
+            break;
+        }
+        for extra in &hit.matches {
+            if matches
+                .iter()
+                .all(|taken| extra.range.end <= taken.range.start || taken.range.end <= extra.range.start)
+            {
+                matches.push(extra.clone());
+            }
+        }
+    }
+    matches.sort_by_key(|hit| hit.range.start);
+    Some(Scored { matches, rule: first.rule, prior: *prior, evidence: evidence.clone() })
+}
+
+/// How often each rule applies in the document, and where it was passed over.
+fn spreads(
+    scene: &Scene<'_>,
+    source: &Source,
+    book: &Book,
+    lines: &BTreeMap<usize, Vec<Hit>>,
+) -> BTreeMap<usize, Spread> {
+    let mut spreads: BTreeMap<usize, Spread> = BTreeMap::new();
+    for (&line, hits) in lines {
+        for hit in hits {
+            let spread = spreads.entry(hit.rule).or_default();
+            spread.lines += 1;
+            let done =
+                book.rules[hit.rule].examples.iter().filter_map(|example| scene.changes.get(example.change));
+            let places = done.filter(|change| *change.uri == **source.uri()).map(|change| change.line);
+            let (mut before, mut after) = (false, false);
+            for place in places {
+                before |= place < line;
+                after |= place > line;
+            }
+            spread.skipped += usize::from(before && after);
+        }
+    }
+    spreads
+}
+
+/// Joins adjacent lines, since they are one change to a person, and makes candidates of them.
+fn group(scene: &Scene<'_>, source: &Source, book: &Book, scored: BTreeMap<usize, Scored>) -> Vec<Candidate> {
+    let mut groups: Vec<Vec<(usize, Scored)>> = Vec::new();
+    for (line, place) in scored {
+        match groups.last_mut() {
+            Some(group) if group.last().is_some_and(|(last, _)| last + 1 == line) => {
+                group.push((line, place))
+            }
+            _ => groups.push(vec![(line, place)]),
+        }
+    }
+    groups.into_iter().filter_map(|group| line_candidate(scene, source, book, &group)).collect()
+}
+
+fn line_candidate(
+    scene: &Scene<'_>,
+    source: &Source,
+    book: &Book,
+    group: &[(usize, Scored)],
+) -> Option<Candidate> {
+    let text = source.text();
+    let edits = group.iter().flat_map(|(line, place)| {
+        let start = text.line_start(*line);
+        place
+            .matches
+            .iter()
+            .map(move |hit| Edit::new(start + hit.range.start..start + hit.range.end, hit.text.clone()))
+    });
+    let edits = Edits::new(edits.collect()).ok()?.trimmed(text);
+    let (_, best) = group.iter().max_by(|a, b| a.1.prior.total_cmp(&b.1.prior))?;
+    #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
+    let prior = group.iter().map(|(_, place)| place.prior).sum::<f32>() / group.len() as f32;
+    let rule = &book.rules[best.rule];
+    Some(Candidate {
+        kind: edit_kind(source, edits)?,
+        predictor: Predictor::Repeat,
+        reason: reason(scene, rule.examples.first()?.change),
+        prior,
+        chain: hash(&rule.key()),
+        evidence: best.evidence.clone(),
+    })
+}
+
+fn block_candidate(
+    scene: &Scene<'_>,
+    source: &Source,
+    block: &Block,
+    site: &BlockSite,
+    evidence: Evidence,
+) -> Option<Candidate> {
+    let text = source.text();
+    let line_break = text.line_break();
+    let start = text.line_start(site.line);
+    let end = text.line_start(site.line + site.lines);
+    let mut with: String = site.text.iter().flat_map(|line| [line.as_str(), line_break]).collect();
+    // The last line of a document has no break of its own.
+    if site.lines > 0 && site.line + site.lines >= text.line_count() {
+        with.truncate(with.len() - line_break.len().min(with.len()));
+    }
+    let edits = Edits::one(start..end, with).trimmed(text);
+    Some(Candidate {
+        kind: edit_kind(source, edits)?,
+        predictor: Predictor::Repeat,
+        reason: reason(scene, block.change),
+        prior: probability(&evidence),
+        chain: hash(&(&block.before, &block.after)),
+        evidence,
+    })
+}
+
+fn edit_kind(source: &Source, edits: Edits) -> Option<Kind> {
+    let last = edits.as_slice().last()?;
+    let cursor = edits.map(last.range.end, nudge_text::Bias::After);
+    Some(Kind::Edit { uri: source.uri().clone(), edits, cursor })
+}
+
+fn reason(scene: &Scene<'_>, change: usize) -> String {
+    match scene.changes.get(change) {
+        Some(change) if *change.uri == **scene.source.uri() => {
+            format!("repeats your edit on line {}", change.line + 1)
+        }
+        Some(change) => {
+            let name = change.uri.rsplit('/').next().unwrap_or_default();
+            format!("repeats your edit on line {} of {name}", change.line + 1)
+        }
+        None => "repeats your edit".to_owned(),
+    }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,396 @@
+//! Rewrites of a line, learned from one changed line.
+
+use std::ops::Range;
+
+use nudge_text::diff;
+use rustc_hash::FxHashMap;
+
+use super::call::CallEdit;
+use crate::{
+    case,
+    token::{Token, TokenKind, solid},
+};
+
+/// Where a rule comes from; how far it can be trusted differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Shape {
+    /// One run of tokens became another.
+    Segment,
+    /// Several places of a line changed together.
+    Span,
+    /// Tokens were put in between others.
+    Insertion,
+    /// An argument was added to, taken from or changed in a call.
+    Call,
+    /// The same words in another spelling: `foo_bar`, `FooBar`.
+    CaseVariant,
+    /// A part of a name became another.
+    Part,
+    /// A line became another; lines of the same build may follow.
+    Line,
+}
+
+/// A token of what is to be rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Pattern {
+    /// This and nothing else.
+    Hard(String),
+    /// This, or another of its kind, which then takes its place in the output too.
+    Soft(String, TokenKind),
+}
+
+/// A piece of what it becomes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Output {
+    /// This text.
+    Literal(String),
+    /// What stood for the soft token of this number.
+    Soft(usize),
+}
+
+/// How a run of tokens is rewritten.
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    pub(crate) shape: Shape,
+    pub(crate) pattern: Vec<Pattern>,
+    pub(crate) output: Vec<Output>,
+    /// The text to search for.
+    pub(crate) anchor: String,
+    /// What happens to the arguments of a call, for rules of that shape.
+    pub(crate) call: Option<CallEdit>,
+    /// What it was learned from.
+    pub(crate) examples: Vec<Example>,
+}
+
+/// A changed line a rule was learned from.
+#[derive(Debug, Clone)]
+pub(crate) struct Example {
+    /// Which change, counted from the oldest.
+    pub(crate) change: usize,
+    /// The line before.
+    pub(crate) before: String,
+    /// Tokens before the place, the nearest first.
+    pub(crate) left: Vec<String>,
+    /// Tokens after the place, the nearest first.
+    pub(crate) right: Vec<String>,
+    /// Whether what was rewritten still stands in the line after the change.
+    pub(crate) residue: bool,
+}
+
+/// How many tokens around a place are kept for comparison.
+const CONTEXT: usize = 4;
+
+impl Rule {
+    /// What makes two rules the same.
+    pub(crate) fn key(&self) -> (Vec<Pattern>, Vec<Output>) {
+        (self.pattern.clone(), self.output.clone())
+    }
+
+    /// Whether it does several things that were done together.
+    pub(crate) fn is_joint(&self) -> bool {
+        self.shape == Shape::Span
+    }
+
+    /// How many characters of names and numbers must be found as they are.
+    pub(crate) fn hard_length(&self) -> usize {
+        self.pattern
+            .iter()
+            .map(|token| match token {
+                Pattern::Hard(text) if text.starts_with(crate::token::is_word) => text.len(),
+                _ => 0,
+            })
+            .sum()
+    }
+}
+
+/// The rules that one changed line teaches.
+pub(crate) fn learn_line(before: &str, after: &str, change: usize) -> Vec<Rule> {
+    let segments = diff::words(before, after);
+    let line = Line { before, after, tokens: solid(before), change };
+    let segments = join_close(&line, snap(&line, segments));
+    if segments.is_empty() || segments.len() > 8 {
+        return Vec::new();
+    }
+    let mut rules = Vec::new();
+    for (number, segment) in segments.iter().enumerate() {
+        // What lies beyond the neighbours has moved.
+        let from = number.checked_sub(1).map_or(0, |before| segments[before].0.end);
+        let to = segments.get(number + 1).map_or(before.len(), |next| next.0.start);
+        rules.extend(line.rule(std::slice::from_ref(segment), &(from..to)));
+        rules.extend(line.variants(segment));
+    }
+    if segments.len() > 1 {
+        rules.extend(line.rule(&segments, &(0..before.len())));
+    }
+    rules.extend(super::call::learn(&line, &segments));
+    rules.extend(line.whole(&segments));
+    rules
+}
+
+/// A changed line in the making of rules.
+pub(crate) struct Line<'a> {
+    pub(crate) before: &'a str,
+    pub(crate) after: &'a str,
+    /// The tokens of `before` that are not space.
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) change: usize,
+}
+
+/// A run of bytes before and what it became.
+pub(crate) type Segment = (Range<usize>, Range<usize>);
+
+/// Moves the ends of segments outwards to the borders of tokens.
+fn snap(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
+    let after = solid(line.after);
+    let mut snapped: Vec<Segment> = Vec::with_capacity(segments.len());
+    for (mut old, mut new) in segments {
+        let back = inside(&line.tokens, old.start).map_or(0, |token| old.start - token.start);
+        let back = back.max(inside(&after, new.start).map_or(0, |token| new.start - token.start));
+        let on = inside(&line.tokens, old.end).map_or(0, |token| token.end - old.end);
+        let on = on.max(inside(&after, new.end).map_or(0, |token| token.end - new.end));
+        old = old.start.saturating_sub(back)..(old.end + on).min(line.before.len());
+        new = new.start.saturating_sub(back)..(new.end + on).min(line.after.len());
+        match snapped.last_mut() {
+            Some(last) if last.0.end >= old.start || last.1.end >= new.start => {
+                *last = (last.0.start..old.end, last.1.start..new.end)
+            }
+            _ => snapped.push((old, new)),
+        }
+    }
+    let whole = |(old, new): &Segment| {
+        line.before.get(old.clone()).is_some() && line.after.get(new.clone()).is_some()
+    };
+    snapped.retain(whole);
+    snapped
+}
+
+/// The token that has `at` inside, not at its edge.
+fn inside(tokens: &[Token], at: usize) -> Option<&Range<usize>> {
+    tokens.iter().map(|token| &token.range).find(|range| range.start < at && at < range.end)
+}
+
+/// Joins segments that have only marks and blanks between them: those are one change to a person.
+fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
+    let mut joined: Vec<Segment> = Vec::with_capacity(segments.len());
+    for (old, new) in segments {
+        if let Some(last) = joined.last_mut() {
+            let between = &line.before[last.0.end..old.start];
+            if between.len() <= 2 && !between.contains(crate::token::is_word) {
+                last.0.end = old.end;
+                last.1.end = new.end;
+                continue;
+            }
+        }
+        joined.push((old, new));
+    }
+    joined
+}
+
+impl Line<'_> {
+    /// The rule for these segments and what is between them.
+    fn rule(&self, segments: &[Segment], limit: &Range<usize>) -> Option<Rule> {
+        let (first, last) = (segments.first()?, segments.last()?);
+        let mut old = first.0.start..last.0.end;
+        let mut new = first.1.start..last.1.end;
+        self.widen(&mut old, &mut new, limit);
+        let mut shape = if segments.len() > 1 { Shape::Span } else { Shape::Segment };
+        let has_hard_word =
+            segments.iter().any(|(old, _)| self.before[old.clone()].contains(crate::token::is_word));
+        if !has_hard_word {
+            shape = Shape::Insertion;
+            self.widen_by_context(&mut old, &mut new, limit)?;
+        }
+        let (pattern, output) = self.pattern(&old, &new, segments, shape == Shape::Insertion)?;
+        self.finish(shape, pattern, output, &old)
+    }
+
+    pub(crate) fn finish(
+        &self,
+        shape: Shape,
+        pattern: Vec<Pattern>,
+        output: Vec<Output>,
+        old: &Range<usize>,
+    ) -> Option<Rule> {
+        let anchor = pattern
+            .iter()
+            .filter_map(|token| match token {
+                Pattern::Hard(text) => Some(text),
+                Pattern::Soft(..) => None,
+            })
+            .max_by_key(|text| (text.starts_with(crate::token::is_word), text.len()))?
+            .clone();
+        let mut example = self.example(old);
+        // What only stands beside an insertion stays by its nature.
+        example.residue &= !matches!(shape, Shape::Insertion | Shape::Call);
+        Some(Rule { shape, pattern, output, anchor, call: None, examples: vec![example] })
+    }
+
+    pub(crate) fn example(&self, old: &Range<usize>) -> Example {
+        let text = |token: &Token| token.text(self.before).to_owned();
+        let left =
+            self.tokens.iter().rev().filter(|token| token.range.end <= old.start).take(CONTEXT).map(text);
+        let right = self.tokens.iter().filter(|token| token.range.start >= old.end).take(CONTEXT).map(text);
+        let gone = &self.before[old.clone()];
+        Example {
+            change: self.change,
+            before: self.before.trim().to_owned(),
+            left: left.collect(),
+            right: right.collect(),
+            residue: gone.contains(crate::token::is_word) && self.after.contains(gone),
+        }
+    }
+
+    /// Moves the ends of a place outwards to where both texts have a token, so that blanks come out right.
+    fn widen(&self, old: &mut Range<usize>, new: &mut Range<usize>, limit: &Range<usize>) {
+        let open = |text: &str, from_start: bool| {
+            let edge = if from_start { text.chars().next() } else { text.chars().next_back() };
+            edge.is_none_or(char::is_whitespace)
+        };
+        if open(&self.before[old.clone()], false) || open(&self.after[new.clone()], false) {
+            if let Some(next) = self.next(old, limit) {
+                let by = next.range.end - old.end;
+                old.end += by;
+                new.end += by;
+            } else if let Some(previous) = self.previous(old, limit) {
+                let by = old.start - previous.range.start;
+                old.start -= by;
+                new.start -= by;
+            }
+        }
+        if (open(&self.before[old.clone()], true) || open(&self.after[new.clone()], true))
+            && let Some(previous) = self.previous(old, limit)
+        {
+            let by = old.start - previous.range.start;
+            old.start -= by;
+            new.start -= by;
+        }
+    }
+
+    /// The token after a place, unless it lies beyond the limit.
+    fn next(&self, place: &Range<usize>, limit: &Range<usize>) -> Option<&Token> {
+        let found = self.tokens.iter().find(|token| token.range.start >= place.end)?;
+        (found.range.end <= limit.end).then_some(found)
+    }
+
+    /// The token before a place, unless it lies beyond the limit.
+    fn previous(&self, place: &Range<usize>, limit: &Range<usize>) -> Option<&Token> {
+        let found = self.tokens.iter().rev().find(|token| token.range.end <= place.start)?;
+        (found.range.start >= limit.start).then_some(found)
+    }
+
+    /// Takes in neighbours until there is something to recognise the place by.
+    fn widen_by_context(
+        &self,
+        old: &mut Range<usize>,
+        new: &mut Range<usize>,
+        limit: &Range<usize>,
+    ) -> Option<()> {
+        for step in 0..6 {
+            if step >= 2 && self.has_name(old) {
+                break;
+            }
+            if let Some(previous) = self.previous(old, limit) {
+                let by = old.start - previous.range.start;
+                old.start -= by;
+                new.start -= by;
+            }
+        }
+        if let Some(next) = self.next(old, limit) {
+            let by = next.range.end - old.end;
+            old.end += by;
+            new.end += by;
+        }
+        self.has_name(old).then_some(())
+    }
+
+    /// Whether a word of three letters or more is in the place.
+    fn has_name(&self, place: &Range<usize>) -> bool {
+        self.tokens.iter().any(|token| {
+            token.kind == TokenKind::Word
+                && token.range.start >= place.start
+                && token.range.end <= place.end
+                && token.range.len() >= 3
+        })
+    }
+
+    /// The tokens of `old`, hard where they changed, and `new` in terms of them.
+    fn pattern(
+        &self,
+        old: &Range<usize>,
+        new: &Range<usize>,
+        segments: &[Segment],
+        all_hard: bool,
+    ) -> Option<(Vec<Pattern>, Vec<Output>)> {
+        let mut pattern = Vec::new();
+        let mut soft: FxHashMap<&str, usize> = FxHashMap::default();
+        for token in &self.tokens {
+            if token.range.start < old.start || token.range.end > old.end {
+                continue;
+            }
+            let text = token.text(self.before);
+            let changed =
+                segments.iter().any(|(old, _)| old.start < token.range.end && token.range.start < old.end);
+            let is_soft = !all_hard && !changed && matches!(token.kind, TokenKind::Word | TokenKind::Number);
+            if is_soft {
+                let next = soft.len();
+                soft.entry(text).or_insert(next);
+                pattern.push(Pattern::Soft(text.to_owned(), token.kind));
+            } else {
+                pattern.push(Pattern::Hard(text.to_owned()));
+            }
+        }
+        if pattern.is_empty() || pattern.len() > 60 {
+            return None;
+        }
+        Some((pattern, output(&self.after[new.clone()], &soft)))
+    }
+
+    /// The rule for lines of the same build, whatever their names, but for the first.
+    fn whole(&self, segments: &[Segment]) -> Option<Rule> {
+        let (first, last) = (self.tokens.first()?, self.tokens.last()?);
+        let old = first.range.start..last.range.end;
+        let new = self.after.len() - self.after.trim_start().len()..self.after.trim_end().len();
+        if self.tokens.len() < 3 || new.is_empty() {
+            return None;
+        }
+        let (pattern, output) = self.pattern(&old, &new, segments, false)?;
+        let words = pattern.iter().filter(|token| matches!(token, Pattern::Soft(text, _) if text.len() >= 3));
+        let anchor = words.filter_map(|token| match token {
+            Pattern::Soft(text, _) | Pattern::Hard(text) => Some(text.clone()),
+        });
+        let anchor = anchor.max_by_key(String::len)?;
+        let mut example = self.example(&old);
+        example.residue = false;
+        Some(Rule { shape: Shape::Line, pattern, output, anchor, call: None, examples: vec![example] })
+    }
+
+    /// The rules for other spellings and for parts of names, where one name became another.
+    fn variants(&self, (old, new): &Segment) -> Vec<Rule> {
+        let (gone, come) = (&self.before[old.clone()], &self.after[new.clone()]);
+        let mut rules = Vec::new();
+        for (shape, from, to) in case::variants(gone, come)
+            .into_iter()
+            .map(|(from, to)| (Shape::CaseVariant, from, to))
+            .chain(case::part(gone, come).map(|(from, to)| (Shape::Part, from, to)))
+        {
+            rules.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
+        }
+        rules
+    }
+}
+
+/// `text` with the names that are soft left open.
+pub(crate) fn output(text: &str, soft: &FxHashMap<&str, usize>) -> Vec<Output> {
+    let mut pieces: Vec<Output> = Vec::new();
+    for token in crate::token::tokens(text) {
+        let piece = token.text(text);
+        match soft.get(piece) {
+            Some(&number) => pieces.push(Output::Soft(number)),
+            None => match pieces.last_mut() {
+                Some(Output::Literal(literal)) => literal.push_str(piece),
+                _ => pieces.push(Output::Literal(piece.to_owned())),
+            },
+        }
+    }
+    pieces
+}

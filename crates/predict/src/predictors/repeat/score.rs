@@ -1,0 +1,153 @@
+//! What can be counted about a place where a rule or a block applies.
+
+use super::{
+    apply::Match,
+    block::{Block, BlockSite},
+    rule::{Rule, Shape},
+};
+use rustc_hash::FxHashSet;
+
+use crate::predictors::evidence::{self, Around, Evidence, Spread, flag, small};
+
+pub(crate) fn rule_evidence(
+    rule: &Rule,
+    hit: &[Match],
+    line: &str,
+    at: usize,
+    around: &Around,
+    spread: Spread,
+) -> Evidence {
+    let first = &hit[0];
+    let trimmed = line.trim();
+    let mut changes: Vec<usize> = rule.examples.iter().map(|example| example.change).collect();
+    changes.dedup();
+    let tokens = crate::token::solid(line);
+    let text = |token: &crate::token::Token| token.text(line).to_owned();
+    let left: Vec<String> =
+        tokens.iter().rev().filter(|token| token.range.end <= first.range.start).take(4).map(text).collect();
+    let right: Vec<String> =
+        tokens.iter().filter(|token| token.range.start >= first.range.end).take(4).map(text).collect();
+    let same = |a: &[String], b: &[String]| {
+        let equal = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        // Both at the edge of the line: all that could be the same is.
+        if equal == a.len() && equal == b.len() { 4 } else { equal }
+    };
+    let best = |f: &dyn Fn(&super::rule::Example) -> usize| rule.examples.iter().map(f).max().unwrap_or(0);
+    let left = best(&|example| same(&example.left, &left));
+    let right = best(&|example| same(&example.right, &right));
+    let newest = changes.iter().max().copied().unwrap_or(0);
+    let mut evidence = vec![
+        (shape_name(rule.shape), 1.0),
+        ("support 2", flag(changes.len() >= 2)),
+        ("support 3", flag(changes.len() >= 3)),
+        ("support 5", flag(changes.len() >= 5)),
+        ("lines 2", flag(rule.examples.len() >= 2)),
+        ("residue", flag(rule.examples.iter().any(|example| example.residue))),
+        ("hard 3", flag(rule.hard_length() >= 3)),
+        ("hard 6", flag(rule.hard_length() >= 6)),
+        ("hard 10", flag(rule.hard_length() >= 10)),
+        ("pattern 2", flag(rule.pattern.len() >= 2)),
+        ("pattern 4", flag(rule.pattern.len() >= 4)),
+        ("pattern 8", flag(rule.pattern.len() >= 8)),
+        ("left", small(left) / 4.0),
+        ("right", small(right) / 4.0),
+        ("left any", flag(left > 0)),
+        ("right any", flag(right > 0)),
+        ("same line", flag(rule.examples.iter().any(|example| example.before == trimmed))),
+        ("soft same", small(first.same).min(4.0) / 4.0),
+        ("soft different", small(first.different).min(4.0) / 4.0),
+        ("similar", best_similarity(rule, trimmed)),
+        (
+            "same start",
+            flag(rule.examples.iter().any(|example| start_of(&example.before) == start_of(trimmed))),
+        ),
+        (
+            "comment differs",
+            flag(rule.examples.iter().all(|example| is_comment(&example.before) != is_comment(trimmed))),
+        ),
+        ("comment", flag(is_comment(trimmed))),
+        (
+            "language differs",
+            flag(rule.examples.iter().all(|example| around.language(example.change) != around.own)),
+        ),
+        ("line different", flag(rule.shape == Shape::Line) * small(first.different).min(4.0) / 4.0),
+        ("line same", flag(rule.shape == Shape::Line) * small(first.same).min(8.0) / 8.0),
+        ("number", flag(rule.anchor.starts_with(|c: char| c.is_ascii_digit()))),
+    ];
+    evidence::of_place(&mut evidence, at, around, spread, newest);
+    evidence
+}
+
+pub(crate) fn block_evidence(
+    block: &Block,
+    site: &BlockSite,
+    around: &Around,
+    spread: Spread,
+    support: usize,
+) -> Evidence {
+    let shape = if block.before.is_empty() {
+        "insert"
+    } else if block.after.is_empty() {
+        "delete"
+    } else {
+        "block"
+    };
+    let mut evidence = vec![
+        (shape, 1.0),
+        ("block support 2", flag(support >= 2)),
+        ("block support 3", flag(support >= 3)),
+        ("block above", small(site.above) / 3.0),
+        ("block below", small(site.below) / 3.0),
+        ("block both", flag(site.above > 0 && site.below > 0)),
+        ("block mapped", flag(site.mapping.different > 0)),
+        ("block lines 2", flag(block.before.len() >= 2)),
+        ("block lines 4", flag(block.before.len() >= 4)),
+        ("block same", flag(site.mapping.same >= 3)),
+        ("block after 3", flag(block.after.len() >= 3)),
+    ];
+    if shape == "insert" {
+        evidence.push(("insert both", flag(site.above > 0 && site.below > 0)));
+        evidence.push(("insert mapped", flag(site.mapping.different > 0)));
+    }
+    if shape == "delete" {
+        evidence.push(("delete context", flag(site.above > 0 || site.below > 0)));
+    }
+    evidence::of_place(&mut evidence, site.line, around, spread, block.change);
+    evidence
+}
+
+/// How much of a line is that of an example, by its tokens: from 0 to 1.
+fn best_similarity(rule: &Rule, line: &str) -> f32 {
+    let own: FxHashSet<&str> = words_of(line);
+    let of = |example: &super::rule::Example| {
+        let other = words_of(&example.before);
+        let common = own.intersection(&other).count();
+        small(common) / small((own.len() + other.len() - common).max(1))
+    };
+    rule.examples.iter().take(8).map(of).fold(0.0, f32::max)
+}
+
+fn words_of(line: &str) -> FxHashSet<&str> {
+    line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
+}
+
+fn start_of(line: &str) -> &str {
+    line.split(|c: char| !crate::token::is_word(c)).find(|word| !word.is_empty()).unwrap_or(line)
+}
+
+fn is_comment(line: &str) -> bool {
+    ["//", "#", "*", "/*", "--", "<!--"].iter().any(|start| line.starts_with(start))
+        && !line.starts_with("#[")
+}
+
+fn shape_name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Segment => "segment",
+        Shape::Span => "span",
+        Shape::Insertion => "insertion",
+        Shape::Call => "call",
+        Shape::CaseVariant => "case",
+        Shape::Part => "part",
+        Shape::Line => "line",
+    }
+}

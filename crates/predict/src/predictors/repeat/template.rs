@@ -1,0 +1,93 @@
+//! Lines that are alike but for names and numbers.
+
+use crate::token::{TokenKind, solid, tokens};
+
+/// Which names of the example stand for which at the place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Mapping {
+    pairs: Vec<(String, String)>,
+    /// Names and numbers that are the same.
+    pub(crate) same: usize,
+    /// Names and numbers that are others.
+    pub(crate) different: usize,
+}
+
+/// Whether a line says enough to be recognised by.
+pub(crate) fn is_telling(line: &str) -> bool {
+    line.split(|c| !crate::token::is_word(c)).any(|word| word.len() >= 3)
+}
+
+/// The mapping that makes the one run of lines the other, if they have the same marks and kinds of token.
+pub(crate) fn map_lines(example: &[String], place: &[String]) -> Option<Mapping> {
+    let mut mapping = Mapping::default();
+    for (example, place) in example.iter().zip(place) {
+        if example.trim() == place.trim() {
+            mapping.same += 1;
+            continue;
+        }
+        let (left, right) = (solid(example), solid(place));
+        if left.len() != right.len() {
+            return None;
+        }
+        for (a, b) in left.iter().zip(&right) {
+            mapping.add((a.kind, a.text(example)), (b.kind, b.text(place)))?;
+        }
+    }
+    (mapping.different <= mapping.same).then_some(mapping)
+}
+
+impl Mapping {
+    fn add(&mut self, a: (TokenKind, &str), b: (TokenKind, &str)) -> Option<()> {
+        if a.0 != b.0 || (a.0 == TokenKind::Mark && a.1 != b.1) {
+            return None;
+        }
+        if a.0 == TokenKind::Mark {
+            return Some(());
+        }
+        match self.pairs.iter().find(|(from, _)| from == a.1) {
+            Some((_, to)) if to != b.1 => return None,
+            Some(_) => {}
+            None => self.pairs.push((a.1.to_owned(), b.1.to_owned())),
+        }
+        if a.1 == b.1 {
+            self.same += 1
+        } else {
+            self.different += 1
+        }
+        Some(())
+    }
+
+    /// A line of the example as it is at the place; `from` and `to` are lines whose indentation tells the difference.
+    pub(crate) fn apply(&self, line: &str, from: &str, to: &str) -> String {
+        let line = reindent(line, indent(from), indent(to));
+        if self.different == 0 {
+            return line;
+        }
+        let mut text = String::with_capacity(line.len());
+        for token in tokens(&line) {
+            let piece = token.text(&line);
+            let mapped = self.pairs.iter().find(|(from, _)| from == piece).map_or(piece, |(_, to)| to);
+            text.push_str(mapped);
+        }
+        text
+    }
+}
+
+pub(crate) fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+fn reindent(line: &str, from: &str, to: &str) -> String {
+    if line.trim().is_empty() {
+        return line.to_owned();
+    }
+    match line.strip_prefix(from) {
+        Some(rest) => format!("{to}{rest}"),
+        // Further out than the line it is measured by.
+        None if from.starts_with(indent(line)) => {
+            let less = from.len() - indent(line).len();
+            format!("{}{}", to.get(..to.len().saturating_sub(less)).unwrap_or(to), line.trim_start())
+        }
+        None => line.to_owned(),
+    }
+}

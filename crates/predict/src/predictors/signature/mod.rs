@@ -1,0 +1,128 @@
+//! Carries a changed declaration to what depends on it.
+//!
+//! The head of a function that a recent change touched is compared with what it was. Other declarations of the function
+//! that were alike get the same change; calls lose, gain and reorder arguments as the parameters did.
+
+mod before;
+mod call;
+mod counterpart;
+mod delta;
+
+use std::hash::{Hash, Hasher};
+
+use nudge_text::{Edit, history::Change};
+use rustc_hash::FxHasher;
+
+use self::{before::before, delta::Delta};
+use super::{
+    Candidate,
+    rename::draft::{Draft, merged},
+};
+use crate::{
+    Predictor, Scene, Source,
+    engine::find,
+    syntax::{Header, edit_runs, related},
+};
+
+/// Changes that are looked at, the newest first.
+const MAX_CHANGES: usize = 6;
+/// A change with more text than this is not taken apart.
+const MAX_CHANGE: usize = 6 * 1024;
+/// Candidates of one changed declaration.
+const MAX_CANDIDATES: usize = 20;
+
+/// Says what has to follow changed declarations.
+pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
+    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    for change in scene.changes.iter().rev().take(MAX_CHANGES) {
+        if (scene.cancelled)() {
+            return;
+        }
+        let both = change.before_lines > 0 && change.after_lines > 0;
+        let both = both && change.before.len() + change.after.len() < MAX_CHANGE;
+        let Some(source) = find(scene, &change.uri).filter(|_| both) else { continue };
+        for altered in altered(source, change) {
+            let begin = drafts.len();
+            counterpart::predict(scene, &altered, &mut drafts);
+            call::predict(scene, &altered, &mut drafts);
+            drafts.truncate(begin + MAX_CANDIDATES);
+        }
+    }
+    out.extend(merged(drafts).into_iter().filter_map(Draft::into_candidate));
+}
+
+/// A function whose head was changed.
+struct Altered<'a> {
+    source: &'a Source,
+    /// The head as it was, in a document of its own.
+    past: Source,
+    before: Header,
+    after: Header,
+    delta: Delta,
+}
+
+impl Altered<'_> {
+    fn old_name(&self) -> &str {
+        &self.past.content()[self.before.name.clone()]
+    }
+
+    fn new_name(&self) -> &str {
+        &self.source.content()[self.after.name.clone()]
+    }
+
+    /// What all that follows from this change has in common.
+    fn chain(&self, what: &str) -> u64 {
+        let mut hasher = FxHasher::default();
+        ("signature", what, self.old_name(), self.new_name()).hash(&mut hasher);
+        self.past.content()[self.before.params.clone()].hash(&mut hasher);
+        self.source.content()[self.after.params.clone()].hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+fn altered<'a>(source: &'a Source, change: &Change) -> Vec<Altered<'a>> {
+    let text = source.text();
+    let region = text.line_start(change.line)..text.line_end(change.line + change.after_lines - 1);
+    if source.content().get(region.clone()).is_none_or(|now| now.trim_end_matches('\r') != change.after) {
+        return Vec::new();
+    }
+    let heads = Header::all_in(source, &region).into_iter();
+    let altered = heads.filter_map(|after| {
+        let (past, before) = before(source, change, &region, &after)?;
+        let delta = Delta::of(past.content(), &before, source.content(), &after);
+        Some(Altered { source, past, before, after, delta })
+    });
+    altered.filter(|altered| !altered.delta.is_empty()).collect()
+}
+
+/// The documents that can have something to do with a source, it or the current one first.
+fn documents<'a>(scene: &Scene<'a>, of: &Source) -> impl Iterator<Item = &'a Source> {
+    let language = of.language();
+    std::iter::once(scene.source)
+        .chain(scene.others)
+        .filter(move |source| related(source.language(), language))
+}
+
+/// Offers edits of a document run by run.
+struct Offer<'r, 's> {
+    scene: &'r Scene<'s>,
+    source: &'s Source,
+    prior: f32,
+    chain: u64,
+    evidence: Vec<(&'static str, f32)>,
+}
+
+impl<'s> Offer<'_, 's> {
+    fn make(&self, edits: Vec<Edit>, reason: impl Fn(&str) -> String, drafts: &mut Vec<Draft<'s>>) {
+        let is_current = self.source.uri() == self.scene.source.uri();
+        let line = if is_current { self.source.text().line_of(self.scene.cursor) } else { 0 };
+        let mut rank = 0.0;
+        for run in edit_runs(self.source, edits, line) {
+            let reason = reason(&run.lines());
+            let prior = (if is_current { self.prior } else { self.prior * 0.93 }) - rank;
+            let (predictor, source, evidence) = (Predictor::Signature, self.source, self.evidence.clone());
+            drafts.push(Draft { predictor, source, run, reason, prior, chain: self.chain, evidence });
+            rank = f32::min(rank + 0.004, 0.06);
+        }
+    }
+}

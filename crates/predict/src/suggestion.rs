@@ -1,0 +1,139 @@
+//! What comes out of the engine.
+
+use std::sync::Arc;
+
+use nudge_text::Edits;
+
+use crate::Features;
+
+/// The answer to one question.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// The best first; at most a handful.
+    pub suggestions: Vec<Suggestion>,
+    /// Why there are none; empty if there are.
+    pub why_nothing: &'static str,
+}
+
+/// One thing the user may want to do next.
+#[derive(Debug, Clone)]
+pub struct Suggestion {
+    /// What to do.
+    pub kind: Kind,
+    /// Who says so.
+    pub predictor: Predictor,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// How sure the engine is, from 0 to 1.
+    pub confidence: f32,
+    /// What the confidence was made from; given back with the feedback.
+    pub features: Features,
+    /// What identifies the same suggestion when it is made again: its place and its effect.
+    pub fingerprint: u64,
+    /// What it has in common with others that stand or fall with it.
+    pub chain: u64,
+    /// What the predictor's own estimate was made from, by name.
+    pub evidence: Vec<(&'static str, f32)>,
+}
+
+/// What a suggestion does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Changes a document.
+    Edit {
+        /// The document.
+        uri: Arc<str>,
+        /// The change.
+        edits: Edits,
+        /// Where the user goes on typing, in bytes of the text after the change.
+        cursor: usize,
+    },
+    /// Goes to a place.
+    Jump {
+        /// The document.
+        uri: Arc<str>,
+        /// The place in bytes.
+        offset: usize,
+    },
+    /// Renames the symbol at a place by the editor's own means.
+    Rename {
+        /// The document.
+        uri: Arc<str>,
+        /// A place inside the symbol, in bytes.
+        offset: usize,
+        /// The new name.
+        name: String,
+    },
+    /// Replaces every occurrence in a document or folder.
+    Replace {
+        /// The document or folder.
+        uri: Arc<str>,
+        /// What is searched for.
+        search: String,
+        /// What it becomes.
+        replace: String,
+        /// Whether `search` is a regular expression.
+        regex: bool,
+    },
+}
+
+impl Kind {
+    /// The document or folder it is about.
+    pub fn uri(&self) -> &Arc<str> {
+        match self {
+            Self::Edit { uri, .. }
+            | Self::Jump { uri, .. }
+            | Self::Rename { uri, .. }
+            | Self::Replace { uri, .. } => uri,
+        }
+    }
+}
+
+/// Who makes suggestions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Predictor {
+    /// Does again elsewhere what was just done.
+    Repeat,
+    /// Carries a new name to the uses of the old one.
+    Rename,
+    /// Carries a changed declaration to what depends on it.
+    Signature,
+    /// Carries an edit from one member of a family to the next.
+    Sibling,
+    /// Adds or removes an import.
+    Import,
+    /// Does what a diagnostic asks for.
+    Diagnostic,
+    /// Finishes what is being typed.
+    Complete,
+    /// Goes to the place of the next edit.
+    Jump,
+}
+
+impl Predictor {
+    /// All of them, in order of worth.
+    pub const ALL: [Self; 8] = [
+        Self::Repeat,
+        Self::Rename,
+        Self::Signature,
+        Self::Sibling,
+        Self::Import,
+        Self::Diagnostic,
+        Self::Complete,
+        Self::Jump,
+    ];
+
+    /// Its name, as shown in `_meta`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Repeat => "repeat",
+            Self::Rename => "rename",
+            Self::Signature => "signature",
+            Self::Sibling => "sibling",
+            Self::Import => "import",
+            Self::Diagnostic => "diagnostic",
+            Self::Complete => "complete",
+            Self::Jump => "jump",
+        }
+    }
+}

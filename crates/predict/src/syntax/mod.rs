@@ -1,0 +1,25 @@
+//! What the predictors know about languages: which names are declared where, and what a use of a name means.
+
+mod call;
+mod declaration;
+mod grammar;
+mod header;
+mod path;
+mod placed;
+mod role;
+mod runs;
+mod scope;
+mod uses;
+mod words;
+
+pub(crate) use call::Call;
+pub(crate) use declaration::{Declaration, declaration_at};
+pub(crate) use grammar::{Grammar, Sort, related};
+pub(crate) use header::{Header, Param};
+pub(crate) use path::Path;
+pub(crate) use placed::placed;
+pub(crate) use role::{Role, role_at};
+pub(crate) use runs::{EditRun, edit_runs};
+pub(crate) use scope::variable;
+pub(crate) use uses::{Form, Use, Uses, uses_of};
+pub(crate) use words::{contains, occurrences};

@@ -1,0 +1,236 @@
+//! Scenes from marked texts.
+//!
+//! `⟦old→new⟧` is what the user did, in the order of the text; `⟨old→new⟩` is what is to follow. Either side may be empty.
+
+use std::{ops::Range, sync::Arc};
+
+use nudge_predict::{
+    Diagnostic, Eagerness, Feedback, FileFacts, Index, Kind, Language, Memory, Offers, Predictor, Scene,
+    Severity, Source, Suggestion, Trigger, Weights, consider,
+};
+use nudge_text::{Edits, Text, history::History};
+
+/// A moment in a workspace.
+pub(crate) struct Fixture {
+    predictor: Predictor,
+    files: Vec<File>,
+    history: History,
+    /// The file the cursor is in, and where.
+    current: usize,
+    cursor: usize,
+    index: Index,
+    diagnostics: Vec<Diagnostic>,
+    pub(crate) offers: Offers,
+    memory: Memory,
+}
+
+struct File {
+    uri: Arc<str>,
+    source: Source,
+    expected: String,
+}
+
+/// A piece of a marked text.
+enum Piece<'a> {
+    Plain(&'a str),
+    Done(&'a str, &'a str),
+    Expected(&'a str, &'a str),
+}
+
+impl Fixture {
+    /// The files after the user's edits, which are made file by file.
+    pub(crate) fn new(predictor: Predictor, files: &[(&str, &str)]) -> Self {
+        let mut fixture = Self {
+            predictor,
+            files: Vec::new(),
+            history: History::default(),
+            current: 0,
+            cursor: 0,
+            index: Index::default(),
+            diagnostics: Vec::new(),
+            offers: Offers::default(),
+            memory: Memory::new(silent_but(predictor)),
+        };
+        for (at, (uri, marked)) in files.iter().enumerate() {
+            fixture.open(at, uri, &pieces(marked));
+        }
+        fixture
+    }
+
+    fn open(&mut self, at: usize, uri: &str, pieces: &[Piece<'_>]) {
+        let uri: Arc<str> = uri.into();
+        let before: String = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Plain(text) | Piece::Done(text, _) | Piece::Expected(text, _) => *text,
+            })
+            .collect();
+        let expected: String = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Plain(text) | Piece::Done(_, text) | Piece::Expected(_, text) => *text,
+            })
+            .collect();
+        let mut source = Source::new(uri.clone(), Language::of(None, &uri), Text::new(&before));
+        let mut offset = 0;
+        for piece in pieces {
+            match piece {
+                Piece::Plain(text) | Piece::Expected(text, _) => offset += text.len(),
+                Piece::Done(old, new) => {
+                    let edits = Edits::one(offset..offset + old.len(), *new);
+                    source = record(&mut self.history, &source, &edits);
+                    offset += new.len();
+                    (self.current, self.cursor) = (at, offset);
+                }
+            }
+        }
+        self.files.push(File { uri, source, expected });
+    }
+
+    /// A file that is in the workspace, but not open.
+    pub(crate) fn indexed(mut self, uri: &str, text: &str) -> Self {
+        let facts = FileFacts::of(Language::of(None, uri), text);
+        self.index.insert(uri.into(), Arc::new(facts));
+        self
+    }
+
+    /// A diagnostic at the first occurrence of `at` in the current file.
+    pub(crate) fn diagnosed(mut self, at: &str, message: &str) -> Self {
+        let file = &self.files[self.current];
+        let start = file.source.content().find(at).expect("a diagnostic has a place");
+        self.diagnostics.push(Diagnostic {
+            uri: file.uri.clone(),
+            range: start..start + at.len(),
+            severity: Severity::Error,
+            message: message.to_owned(),
+        });
+        self
+    }
+
+    /// What the predictor says, the best first.
+    pub(crate) fn suggestions(&self) -> Vec<Suggestion> {
+        let others: Vec<Source> = self
+            .files
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != self.current)
+            .map(|(_, file)| file.source.clone())
+            .collect();
+        let changes = self.history.changes();
+        let scene = Scene {
+            source: &self.files[self.current].source,
+            cursor: self.cursor,
+            selection: None,
+            visible: None,
+            others: &others,
+            changes: &changes,
+            diagnostics: &self.diagnostics,
+            actions: &[],
+            snippets: &[],
+            index: &self.index,
+            memory: &self.memory,
+            offers: self.offers,
+            eagerness: Eagerness::High,
+            trigger: Trigger::Automatic,
+            cancelled: &|| false,
+        };
+        let mut found = consider(&scene).suggestions;
+        found.retain(|found| found.predictor == self.predictor);
+        found
+    }
+
+    /// What the predictor says beyond the few that are shown at a time: each that is shown is refused until none is left.
+    pub(crate) fn all(&mut self) -> Vec<Suggestion> {
+        let mut all = Vec::new();
+        loop {
+            let found = self.suggestions();
+            if found.is_empty() || all.len() > 60 {
+                return all;
+            }
+            for suggestion in found {
+                self.memory.feedback(&suggestion, Feedback::Rejected);
+                all.push(suggestion);
+            }
+        }
+    }
+
+    /// Takes suggestion after suggestion, as long as one is as likely as `bar`, and compares the files with what was expected.
+    pub(crate) fn check(mut self, bar: f32) {
+        let mut taken: Vec<String> = Vec::new();
+        for _ in 0..20 {
+            let found = self.suggestions();
+            let next = found
+                .into_iter()
+                .find(|found| found.confidence >= bar && matches!(found.kind, Kind::Edit { .. }));
+            let Some(next) = next else { break };
+            taken.push(format!("{:.2} {}", next.confidence, next.reason));
+            self.take(&next);
+        }
+        for file in &self.files {
+            assert_eq!(file.source.content(), file.expected, "{}; taken: {taken:#?}", file.uri);
+        }
+    }
+
+    fn take(&mut self, suggestion: &Suggestion) {
+        let Kind::Edit { uri, edits, cursor } = &suggestion.kind else { return };
+        let at =
+            self.files.iter().position(|file| file.uri == *uri).expect("a suggestion is about a known file");
+        self.files[at].source = record(&mut self.history, &self.files[at].source, edits);
+        (self.current, self.cursor) = (at, *cursor);
+        assert!(*cursor <= self.files[at].source.content().len(), "the cursor is in the text");
+        self.diagnostics.clear();
+    }
+
+    /// Where a text is in the current file.
+    pub(crate) fn place(&self, text: &str) -> Range<usize> {
+        let start = self.files[self.current].source.content().find(text).expect("the text is there");
+        start..start + text.len()
+    }
+}
+
+/// Everything that is marked follows, and nothing else.
+pub(crate) fn check(predictor: Predictor, files: &[(&str, &str)]) {
+    Fixture::new(predictor, files).check(0.3);
+}
+
+/// Nothing follows that is as likely as this.
+pub(crate) fn check_silent(predictor: Predictor, files: &[(&str, &str)], bar: f32) {
+    let found = Fixture::new(predictor, files).suggestions();
+    let loud: Vec<_> = found
+        .iter()
+        .filter(|found| found.confidence >= bar)
+        .map(|found| (&found.reason, &found.kind))
+        .collect();
+    assert!(loud.is_empty(), "{loud:#?}");
+}
+
+fn record(history: &mut History, source: &Source, edits: &Edits) -> Source {
+    let after = edits.apply(source.text());
+    history.record(source.uri(), source.text(), edits, &after, 0);
+    history.close_open();
+    source.edited(edits, after)
+}
+
+/// Weights under which only one predictor is believed.
+fn silent_but(predictor: Predictor) -> Weights {
+    let others = Predictor::ALL.into_iter().filter(|other| *other != predictor);
+    let weights: serde_json::Map<String, serde_json::Value> =
+        others.map(|other| (other.name().to_owned(), serde_json::json!(-40.0))).collect();
+    serde_json::from_value(serde_json::Value::Object(weights)).expect("weights are names and numbers")
+}
+
+fn pieces(marked: &str) -> Vec<Piece<'_>> {
+    let mut found = Vec::new();
+    let mut rest = marked;
+    while let Some(at) = rest.find(['⟦', '⟨']) {
+        let (plain, marked) = rest.split_at(at);
+        found.push(Piece::Plain(plain));
+        let is_done = marked.starts_with('⟦');
+        let (inside, after) = marked['⟦'.len_utf8()..].split_once(['⟧', '⟩']).expect("a mark is closed");
+        let (old, new) = inside.split_once('→').expect("a mark has an arrow");
+        found.push(if is_done { Piece::Done(old, new) } else { Piece::Expected(old, new) });
+        rest = after;
+    }
+    found.push(Piece::Plain(rest));
+    found
+}

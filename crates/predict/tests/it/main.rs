@@ -1,0 +1,12 @@
+//! The engine, seen from outside.
+
+mod complete;
+mod diagnostic;
+mod fixture;
+mod import;
+mod index;
+mod never;
+mod rename;
+mod repeat;
+mod sibling;
+mod signature;

@@ -1,0 +1,262 @@
+//! What must never be suggested, one test each.
+
+use std::sync::Arc;
+
+use nudge_predict::{
+    Diagnostic, Eagerness, Feedback, Index, Kind, Language, Memory, Offers, Outcome, Scene, Severity, Source,
+    Suggestion, Trigger, suggest,
+};
+use nudge_text::{
+    Edits, Text,
+    history::{Change, History},
+};
+
+/// A document whose edits were made one after the other.
+struct Moment {
+    source: Source,
+    history: History,
+    cursor: usize,
+    memory: Memory,
+    diagnostics: Vec<Diagnostic>,
+    trigger: Trigger,
+}
+
+impl Moment {
+    fn new(uri: &str, text: &str) -> Self {
+        let uri: Arc<str> = uri.into();
+        Self {
+            source: Source::new(uri.clone(), Language::of(None, &uri), Text::new(text)),
+            history: History::default(),
+            cursor: 0,
+            memory: Memory::default(),
+            diagnostics: Vec::new(),
+            trigger: Trigger::Automatic,
+        }
+    }
+
+    /// Replaces the occurrence of `old` with this number.
+    fn edit(mut self, old: &str, number: usize, new: &str) -> Self {
+        let (at, _) = self.source.content().match_indices(old).nth(number).expect("the text is there");
+        self.apply(&Edits::one(at..at + old.len(), new));
+        self.cursor = at + new.len();
+        self
+    }
+
+    fn apply(&mut self, edits: &Edits) {
+        let after = edits.apply(self.source.text());
+        self.history.record(self.source.uri(), self.source.text(), edits, &after, 0);
+        self.history.close_open();
+        self.source = self.source.edited(edits, after);
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        self.history.changes()
+    }
+
+    fn ask(&self) -> Outcome {
+        suggest(&Scene {
+            source: &self.source,
+            cursor: self.cursor,
+            selection: None,
+            visible: None,
+            others: &[],
+            changes: &self.changes(),
+            diagnostics: &self.diagnostics,
+            actions: &[],
+            snippets: &[],
+            index: &Index::default(),
+            memory: &self.memory,
+            offers: Offers { jump: true, rename: true, search_and_replace: true },
+            eagerness: Eagerness::High,
+            trigger: self.trigger,
+            cancelled: &|| false,
+        })
+    }
+
+    /// The texts that the suggested edits would leave.
+    fn texts(&self) -> Vec<String> {
+        let edits = self.ask().suggestions.into_iter().filter_map(|found| match found.kind {
+            Kind::Edit { edits, .. } => Some(edits.apply(self.source.text()).to_string()),
+            _ => None,
+        });
+        edits.collect()
+    }
+
+    fn first(&self) -> Suggestion {
+        self.ask().suggestions.into_iter().next().expect("there is a suggestion")
+    }
+}
+
+const LOOP: &str =
+    "def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n    print(total)\n    return total\n";
+
+/// A moment at which there is something to suggest.
+fn renaming() -> Moment {
+    Moment::new("a.py", LOOP).edit("total", 0, "amount").edit("total", 0, "amount")
+}
+
+#[test]
+fn nothing_without_history_diagnostic_or_manual_trigger() {
+    let moment = Moment::new("a.py", LOOP);
+    let outcome = moment.ask();
+    assert!(outcome.suggestions.is_empty());
+    assert_eq!(outcome.why_nothing, "nothing was changed yet");
+}
+
+#[test]
+fn silence_says_why() {
+    let moment = Moment::new("a.py", LOOP).edit("xs", 0, "zs").edit("zs", 0, "xs");
+    let outcome = moment.ask();
+    assert!(outcome.suggestions.is_empty(), "{outcome:?}");
+    assert!(!outcome.why_nothing.is_empty());
+}
+
+#[test]
+fn what_was_just_typed_is_not_undone() {
+    // The reverse of the first edit would match the second place.
+    let moment = Moment::new("a.py", "a = old_name()\nb = new_name()\nc = old_name()\n")
+        .edit("old_name", 0, "new_name")
+        .edit("new_name", 1, "old_name");
+    for text in moment.texts() {
+        assert!(text.starts_with("a = new_name()\nb = old_name()\n"), "{text}");
+    }
+}
+
+#[test]
+fn deleted_text_does_not_come_back() {
+    let moment =
+        Moment::new("a.py", "log(1)\nwork()\nlog(1)\nwork()\nlog(1)\nwork()\n").edit("log(1)\n", 0, "");
+    for text in moment.texts() {
+        assert!(text.matches("log(1)").count() < 2, "{text}");
+    }
+}
+
+#[test]
+fn a_rejected_suggestion_does_not_come_back() {
+    let mut moment = renaming();
+    let refused = moment.first();
+    moment.memory.feedback(&refused, Feedback::Rejected);
+    let again = moment.ask().suggestions;
+    assert!(again.iter().all(|found| found.kind != refused.kind), "{again:?}");
+}
+
+#[test]
+fn a_rejected_suggestion_does_not_come_back_when_lines_have_moved() {
+    let mut moment = renaming();
+    let refused = moment.first();
+    let Kind::Edit { edits: refused_edits, .. } = &refused.kind else { panic!("an edit") };
+    let refused_text = refused_edits.as_slice()[0].text.clone();
+    let place = moment
+        .source
+        .text()
+        .line(moment.source.text().line_of(refused_edits.as_slice()[0].range.start))
+        .into_owned();
+    moment.memory.feedback(&refused, Feedback::Rejected);
+    moment.apply(&Edits::one(0..0, "# a line on top\n"));
+    for found in moment.ask().suggestions {
+        if let Kind::Edit { edits, .. } = found.kind {
+            let first = &edits.as_slice()[0];
+            let line =
+                moment.source.text().line(moment.source.text().line_of(first.range.start)).into_owned();
+            assert!(line != place || first.text != refused_text, "{edits:?}");
+        }
+    }
+}
+
+#[test]
+fn an_ignored_suggestion_is_only_trusted_less() {
+    let mut moment = renaming();
+    let ignored = moment.first();
+    moment.memory.feedback(&ignored, Feedback::Ignored);
+    let again = moment.first();
+    assert_eq!(again.kind, ignored.kind);
+    assert!(again.confidence < ignored.confidence);
+}
+
+#[test]
+fn a_replaced_or_cancelled_suggestion_teaches_nothing() {
+    let mut moment = renaming();
+    let shown = moment.first();
+    for feedback in [Feedback::Replaced, Feedback::Cancelled] {
+        moment.memory.feedback(&shown, feedback);
+    }
+    assert!((moment.first().confidence - shown.confidence).abs() < f32::EPSILON);
+}
+
+#[test]
+fn blanks_alone_are_not_changed() {
+    let moment = Moment::new("a.js", "call( a );\nx();\ncall( b );\ny();\ncall( c );\n")
+        .edit("call( a )", 0, "call(a)")
+        .edit("call( b )", 0, "call(b)");
+    let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    for text in moment.texts() {
+        assert_ne!(solid(&text), solid(moment.source.content()), "{text}");
+    }
+}
+
+#[test]
+fn imports_are_not_tidied_unasked() {
+    let text = "import os\nimport sys\n\nprint(sys.argv)\n\ndef f(alpha):\n    return alpha\n";
+    let moment = Moment::new("a.py", text).edit("alpha", 0, "beta");
+    for text in moment.texts() {
+        assert!(text.starts_with("import os\nimport sys\n"), "{text}");
+    }
+}
+
+#[test]
+fn code_nobody_touched_is_not_deleted() {
+    let text = "one_thing()\nkeep()\nother_thing()\nkeep()\none_thing()\n";
+    let moment = Moment::new("a.py", text).edit("other_thing()", 0, "other_thing(1)");
+    for after in moment.texts() {
+        assert!(after.len() >= moment.source.content().len(), "{after}");
+    }
+}
+
+#[test]
+fn a_file_that_parses_still_does() {
+    // The same tokens stand in a place where the replacement would be no expression.
+    let text = "fn f() {\n    let x = alpha;\n    let alpha = 1;\n    call(alpha);\n}\n";
+    let moment = Moment::new("a.rs", text).edit("alpha", 0, "(beta + 1)");
+    for after in moment.texts() {
+        assert!(!after.contains("let (beta + 1) ="), "{after}");
+    }
+}
+
+#[test]
+fn a_manual_question_may_be_answered_without_history() {
+    let mut moment = Moment::new("a.rs", "fn main() {\n    let total = 1;\n    println!(\"{}\", totl);\n}\n");
+    moment.trigger = Trigger::Manual;
+    let at = moment.source.content().find("totl").expect("there");
+    moment.diagnostics.push(Diagnostic {
+        uri: moment.source.uri().clone(),
+        range: at..at + 4,
+        severity: Severity::Error,
+        message: "cannot find value `totl` in this scope: help: a local variable with a similar name exists: `total`".into(),
+    });
+    assert!(moment.texts().iter().any(|text| text.contains("\"{}\", total")), "{:?}", moment.ask());
+}
+
+#[test]
+fn kinds_are_offered_only_if_the_client_shows_them() {
+    let moment = renaming();
+    let changes = moment.changes();
+    let outcome = suggest(&Scene {
+        source: &moment.source,
+        cursor: moment.cursor,
+        selection: None,
+        visible: Some(&(0..1)),
+        others: &[],
+        changes: &changes,
+        diagnostics: &[],
+        actions: &[],
+        snippets: &[],
+        index: &Index::default(),
+        memory: &moment.memory,
+        offers: Offers::default(),
+        eagerness: Eagerness::High,
+        trigger: Trigger::Automatic,
+        cancelled: &|| false,
+    });
+    assert!(!outcome.suggestions.is_empty());
+    assert!(outcome.suggestions.iter().all(|found| matches!(found.kind, Kind::Edit { .. })), "{outcome:?}");
+}
