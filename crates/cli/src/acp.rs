@@ -3,18 +3,27 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::{Context, Result};
+use nudge_nes::Options;
 use nudge_peer::{Closed, Limits, Peer, Stdio, Tap};
-use nudge_wire::{Error, RawJson, Request, Version, acp};
-use serde_json::{Value, json};
+use nudge_wire::{
+    Error, RawJson, Request, Version, acp,
+    caps::{AgentInit, ClientInit},
+};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
 };
 
-use crate::args::Acp;
+use crate::{args::Acp, nes::Nes};
+
+/// Threads that compute suggestions, and those that read and write what is no pipe.
+const THREADS: usize = 8;
 
 pub(crate) fn run(args: &Acp) -> Result<ExitCode> {
     if io::stdin().is_terminal() {
@@ -24,9 +33,10 @@ pub(crate) fn run(args: &Acp) -> Result<ExitCode> {
              Type a message, or press Ctrl-D to leave."
         );
     }
-    // One connection: everything in one thread costs no hop between threads.
-    let runtime =
-        Builder::new_current_thread().enable_all().build().context("cannot start the event loop")?;
+    // One connection: everything but the computing in one thread costs no hop between threads.
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.enable_all().max_blocking_threads(THREADS).build();
+    let runtime = runtime.context("cannot start the event loop")?;
     let code = runtime.block_on(serve(args));
     // A read from a terminal cannot be interrupted; it must not hold up the end.
     runtime.shutdown_background();
@@ -42,10 +52,13 @@ async fn serve(args: &Acp) -> Result<ExitCode> {
         None => None,
     };
     let limits = Limits { max_message: args.max_message, ..Limits::default() };
-    let connection = Peer::agent()
-        .limits(limits)
-        .tap(tap)
-        .on_request(|Initialize(params), _| async move { initialize(&params) })
+    let nes = Nes::new(Options { data_dir: args.data_dir(), ..Options::default() });
+    let peer = nes.handlers(Peer::agent().limits(limits).tap(tap));
+    let connection = peer
+        .on_request(move |Initialize(params), _| {
+            let nes = Arc::clone(&nes);
+            async move { initialize(&params, &nes) }
+        })
         .connect(Stdio)
         .context("cannot open standard input and output")?;
     let cx = connection.cx();
@@ -79,10 +92,10 @@ struct Initialize(RawJson);
 
 impl Request for Initialize {
     const METHOD: &'static str = "initialize";
-    type Response = Value;
+    type Response = RawJson;
 }
 
-fn initialize(params: &RawJson) -> Result<Value, Error> {
+fn initialize(params: &RawJson, nes: &Nes) -> Result<RawJson, Error> {
     if !params.as_str().starts_with('{') {
         return Err(Error::invalid_params("Invalid params for initialize: expected an object"));
     }
@@ -90,13 +103,19 @@ fn initialize(params: &RawJson) -> Result<Value, Error> {
     let version = Version::negotiate(requested.as_ref());
     tracing::info!(?version, "initialized");
     let answer = match version {
-        Version::V1 => json!(acp::v1::InitializeResponse::new(acp::ProtocolVersion::V1).agent_info(
-            acp::v1::Implementation::new("nudge", env!("CARGO_PKG_VERSION")).title("Nudge".to_owned())
+        Version::V1 => raw(&acp::v1::InitializeResponse::new(acp::ProtocolVersion::V1).agent_info(
+            acp::v1::Implementation::new("nudge", env!("CARGO_PKG_VERSION")).title("Nudge".to_owned()),
         )),
-        Version::V2 => json!(acp::v2::InitializeResponse::new(
+        Version::V2 => raw(&acp::v2::InitializeResponse::new(
             acp::ProtocolVersion::V2,
             acp::v2::Implementation::new("nudge", env!("CARGO_PKG_VERSION")).title("Nudge".to_owned()),
         )),
     };
-    Ok(answer)
+    let client = ClientInit::new(version, params.clone());
+    let answer = nes.initialize(&client, AgentInit::new(version, answer));
+    Ok(answer.expect("the answer is an object with objects in it").result)
+}
+
+fn raw(answer: &impl Serialize) -> RawJson {
+    RawJson::of(answer).expect("the answer is plain data with string keys")
 }

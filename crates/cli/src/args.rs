@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Parser, Subcommand};
 
@@ -25,11 +25,12 @@ Environment:
 pub(crate) enum Command {
     /// Speak ACP on standard input and output, as an editor starts it
     Acp(Acp),
+    Replay(crate::replay::Replay),
 }
 
 /// Speaks ACP, versions 1 and 2 (draft), one JSON-RPC message a line. Ends when standard input does.
 ///
-/// This version answers `initialize` and refuses every other request with -32601.
+/// This version suggests next edits (`nes/*` and `document/*`) and refuses every other request with -32601.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Acp {
     /// Append every message to FILE as JSON lines, with secrets masked
@@ -39,6 +40,24 @@ pub(crate) struct Acp {
     /// The longest message taken; longer ones are refused
     #[arg(long, value_name = "BYTES", env = "NUDGE_MAX_MESSAGE", default_value_t = 64 * 1024 * 1024, value_parser = max_message)]
     pub(crate) max_message: usize,
+
+    /// Keep what is learned from accepted and rejected suggestions in DIR instead of the user's data folder; an empty
+    /// name keeps nothing
+    #[arg(long, value_name = "DIR", env = "NUDGE_DATA")]
+    pub(crate) data: Option<OsString>,
+}
+
+impl Acp {
+    /// Where to keep what is learned, if anywhere: unless told, in the folder for data of the XDG base directories.
+    pub(crate) fn data_dir(&self) -> Option<PathBuf> {
+        if let Some(data) = &self.data {
+            return (!data.is_empty()).then(|| data.into());
+        }
+        let absolute =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+        Some(data.join("nudge"))
+    }
 }
 
 /// Below this not even an `initialize` fits.

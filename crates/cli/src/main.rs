@@ -4,6 +4,8 @@
 mod acp;
 mod args;
 mod log;
+mod nes;
+mod replay;
 
 use std::{io::Write, process::ExitCode};
 
@@ -16,6 +18,7 @@ fn main() -> ExitCode {
     let log = log::init();
     let outcome = match args.command {
         Command::Acp(acp) => acp::run(&acp),
+        Command::Replay(replay) => replay::run(&replay),
     };
     drop(log);
     outcome.unwrap_or_else(|error| {

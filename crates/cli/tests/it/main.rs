@@ -4,6 +4,8 @@
 mod bad_input;
 mod ends;
 mod initialize;
+mod nes;
+mod replay;
 mod trace;
 
 use nudge_testkit::Process;

@@ -8,6 +8,7 @@
 //! | our SDK | an agent made with the Rust SDK | a cancellation that cascades both ways |
 //! | Rust, TypeScript and Python SDK | `nudge acp` | `initialize`, v1 and v2 |
 //! | TypeScript (v1, v2) and Python SDK | our example agents | a turn |
+//! | TypeScript SDK's NES client | `nudge acp` | an edit, and the suggestions that follow from it |
 //! | TypeScript SDK's NES module | our golden frames and wire types | each reads what the other writes |
 //!
 //! The Rust SDK comes with the build. `crates/interop/setup` installs the others; without them their tests say
@@ -15,6 +16,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files and the environment")]
 
 mod nes;
+mod nes_session;
 mod programs;
 mod python;
 mod rust;

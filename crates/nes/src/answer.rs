@@ -1,0 +1,108 @@
+//! The answer to a request for suggestions, in the words of either version.
+
+use nudge_wire::nes::{Position, TextEdit, v1, v2};
+use serde_json::{Map, Value, json};
+
+/// What the user might do next, best first, or why there is nothing to say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Response {
+    pub(crate) suggestions: Vec<Answer>,
+    pub(crate) why_nothing: Option<&'static str>,
+    /// Whether the client is told why.
+    pub(crate) says_why: bool,
+}
+
+/// One suggestion with its positions counted.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) id: String,
+    pub(crate) uri: String,
+    pub(crate) action: Action,
+    pub(crate) predictor: &'static str,
+    pub(crate) reason: String,
+    pub(crate) confidence: f32,
+}
+
+/// What a suggestion does.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action {
+    Edit { edits: Vec<TextEdit>, cursor: Position },
+    Jump { position: Position },
+    Rename { position: Position, name: String },
+    Replace { search: String, replace: String, regex: bool },
+}
+
+impl Response {
+    /// Nothing, and why.
+    pub(crate) fn nothing(why: &'static str, says_why: bool) -> Self {
+        Self { suggestions: Vec::new(), why_nothing: Some(why), says_why }
+    }
+
+    /// Why there is no suggestion; `None` if there is one.
+    pub fn why_nothing(&self) -> Option<&'static str> {
+        self.why_nothing
+    }
+
+    fn meta(&self) -> Option<Map<String, Value>> {
+        let why = self.why_nothing.filter(|_| self.says_why)?;
+        Some(nudge(json!({ "reason": why })))
+    }
+}
+
+impl Answer {
+    fn meta(&self) -> Map<String, Value> {
+        // Two digits are as good as the estimate is.
+        let confidence = (f64::from(self.confidence.clamp(0.0, 1.0)) * 100.0).round() / 100.0;
+        nudge(json!({ "predictor": self.predictor, "reason": self.reason, "confidence": confidence }))
+    }
+}
+
+fn nudge(value: Value) -> Map<String, Value> {
+    Map::from_iter([("nudge".to_owned(), value)])
+}
+
+macro_rules! into {
+    ($($version:ident)+) => {
+        $(impl From<Response> for $version::SuggestResponse {
+            fn from(response: Response) -> Self {
+                let meta = response.meta();
+                let mut written = Self::new(response.suggestions.into_iter().map(Into::into).collect());
+                written.meta = meta;
+                written
+            }
+        }
+
+        impl From<Answer> for $version::Suggestion {
+            fn from(answer: Answer) -> Self {
+                use $version::{
+                    EditSuggestion, JumpSuggestion, RenameSuggestion, SearchAndReplaceSuggestion,
+                };
+                let meta = Some(answer.meta());
+                let Answer { id, uri, action, .. } = answer;
+                match action {
+                    Action::Edit { edits, cursor } => {
+                        let suggestion = EditSuggestion::new(id, uri, edits);
+                        Self::Edit(EditSuggestion { cursor_position: Some(cursor), meta, ..suggestion })
+                    }
+                    Action::Jump { position } => {
+                        Self::Jump(JumpSuggestion { meta, ..JumpSuggestion::new(id, uri, position) })
+                    }
+                    Action::Rename { position, name } => Self::Rename(RenameSuggestion {
+                        meta,
+                        ..RenameSuggestion::new(id, uri, position, name)
+                    }),
+                    Action::Replace { search, replace, regex } => {
+                        let suggestion = SearchAndReplaceSuggestion::new(id, uri, search, replace);
+                        Self::SearchAndReplace(SearchAndReplaceSuggestion {
+                            is_regex: Some(regex),
+                            meta,
+                            ..suggestion
+                        })
+                    }
+                }
+            }
+        })+
+    };
+}
+
+into! { v1 v2 }

@@ -1,0 +1,211 @@
+//! The NES sessions of one connection.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use nudge_predict::Offers;
+use nudge_wire::{
+    Error, Version,
+    caps::ClientInit,
+    document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
+    nes::{
+        CloseRequest, CloseResponse, ErrorReason, NesCapabilities, PositionEncoding, RejectReason,
+        StartRequest, StartResponse,
+    },
+};
+use serde_json::Value;
+
+use crate::{
+    Ask, Pending, Service, SettingValue, capability, convert, limits,
+    lock::lock,
+    pending::Client,
+    session::Session,
+    setting::{Settings, Shape},
+};
+
+/// The NES sessions of one client.
+///
+/// Events must be given in the order in which they came. None of the methods waits for a suggestion to be computed.
+pub struct Connection {
+    service: Service,
+    version: Version,
+    position_encoding: PositionEncoding,
+    client: Client,
+    shape: Shape,
+    sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
+    /// Whether it was told that the client speaks of sessions that are not there.
+    told_unknown: AtomicBool,
+}
+
+impl Connection {
+    pub(crate) fn new(service: Service, init: &ClientInit) -> Self {
+        let position_encoding = PositionEncoding::choose(&init.position_encodings());
+        let nes = init.nes().unwrap_or_default();
+        let offers = Offers {
+            jump: nes.jump.is_some(),
+            rename: nes.rename.is_some(),
+            search_and_replace: nes.search_and_replace.is_some(),
+        };
+        let encoding = convert::encoding(&position_encoding);
+        Self {
+            client: Client { encoding, offers, engine: Arc::clone(service.engine()) },
+            service,
+            version: init.version,
+            position_encoding,
+            shape: Shape { version: init.version, booleans: knows_booleans(init) },
+            sessions: Mutex::default(),
+            told_unknown: AtomicBool::new(false),
+        }
+    }
+
+    /// The version of the protocol that is spoken.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// What `initialize` says that Nudge wants to be told.
+    pub fn capabilities(&self) -> NesCapabilities {
+        capability::ours()
+    }
+
+    /// The position encoding that `initialize` says was chosen.
+    pub fn position_encoding(&self) -> &PositionEncoding {
+        &self.position_encoding
+    }
+
+    /// `nes/start`.
+    pub fn start(&self, request: &StartRequest) -> Result<StartResponse, Error> {
+        let engine = self.service.engine();
+        if engine.needs_auth() {
+            return Err(ErrorReason::AuthRequired.error());
+        }
+        let mut sessions = lock(&self.sessions);
+        if sessions.len() >= limits::SESSIONS {
+            let what = format!("Too many NES sessions are open, the limit is {}", limits::SESSIONS);
+            return Err(Error::invalid_request(what));
+        }
+        let id = self.service.next_session();
+        let settings = Settings::new(engine.name());
+        let mut response = StartResponse::new(id.clone());
+        response.config_options = Some(settings.options(self.shape));
+        let session = Session::new(id.clone(), self.service.workspace(request), settings);
+        tracing::debug!(session = id, "an NES session begins");
+        sessions.insert(id, Arc::new(Mutex::new(session)));
+        Ok(response)
+    }
+
+    /// `nes/close`: what the session is still working on is cancelled.
+    pub fn close(&self, request: &CloseRequest) -> Result<CloseResponse, Error> {
+        let session = lock(&self.sessions).remove(&request.session_id);
+        let session = session.ok_or_else(|| ErrorReason::UnknownSession.error())?;
+        let mut session = lock(&session);
+        session.cancel();
+        session.workspace.learned.flush();
+        tracing::debug!(session = session.id, "an NES session ends");
+        Ok(CloseResponse::default())
+    }
+
+    /// `document/didOpen`.
+    pub fn did_open(&self, event: DidOpen) {
+        self.on(&event.session_id.clone(), |session| session.did_open(event));
+    }
+
+    /// `document/didChange`, at this time in milliseconds.
+    pub fn did_change(&self, event: DidChange, now: u64) {
+        self.on(&event.session_id.clone(), |session| {
+            session.did_change(event, self.client.encoding, now);
+        });
+    }
+
+    /// `document/didClose`.
+    pub fn did_close(&self, event: &DidClose) {
+        self.on(&event.session_id, |session| session.did_close(event));
+    }
+
+    /// `document/didSave`.
+    pub fn did_save(&self, event: DidSave) {
+        self.on(&event.session_id.clone(), |session| session.did_save(event));
+    }
+
+    /// `document/didFocus`.
+    pub fn did_focus(&self, event: DidFocus) {
+        self.on(&event.session_id.clone(), |session| session.did_focus(event));
+    }
+
+    /// `nes/suggest`, at this time in milliseconds. The suggestion that the session is still working on is cancelled.
+    pub fn suggest(&self, ask: impl Into<Ask>, now: u64) -> Result<Pending, Error> {
+        let ask = ask.into();
+        let session = self.session(&ask.session_id).ok_or_else(|| ErrorReason::UnknownSession.error())?;
+        Pending::new(&session, &self.client, &ask, now)
+    }
+
+    /// `nes/accept`.
+    pub fn accept(&self, session_id: &str, suggestion_id: &str) {
+        self.on(session_id, |session| session.accept(suggestion_id));
+    }
+
+    /// `nes/reject`.
+    pub fn reject(&self, session_id: &str, suggestion_id: &str, reason: Option<&RejectReason>) {
+        self.on(session_id, |session| session.reject(suggestion_id, reason));
+    }
+
+    /// `session/set_config_option` on an NES session: the full list of options afterwards.
+    pub fn set_config_option(
+        &self,
+        session_id: &str,
+        option_id: &str,
+        value: &SettingValue,
+    ) -> Result<Vec<Value>, Error> {
+        let session = self.session(session_id).ok_or_else(|| ErrorReason::UnknownSession.error())?;
+        let mut session = lock(&session);
+        session.settings.set(option_id, value)?;
+        // What is shown was chosen by the settings before.
+        session.offered.clear();
+        Ok(session.settings.options(self.shape))
+    }
+
+    fn session(&self, id: &str) -> Option<Arc<Mutex<Session>>> {
+        lock(&self.sessions).get(id).cloned()
+    }
+
+    /// Hands a notification to its session. There is no way to tell the client that there is none.
+    fn on(&self, id: &str, handle: impl FnOnce(&mut Session)) {
+        match self.session(id) {
+            Some(session) => handle(&mut lock(&session)),
+            None if self.told_unknown.swap(true, Ordering::Relaxed) => {
+                tracing::debug!("a notification is about an NES session that is not open");
+            }
+            None => tracing::warn!("a notification is about an NES session that is not open"),
+        }
+    }
+}
+
+/// In v2 every client knows settings that are on or off; in v1 it says so.
+fn knows_booleans(init: &ClientInit) -> bool {
+    let path = ["clientCapabilities", "session", "configOptions", "boolean"];
+    init.version == Version::V2 || init.params.get(&path).is_some_and(|boolean| boolean.as_str() != "null")
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        for session in lock(&self.sessions).values() {
+            lock(session).cancel();
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("version", &self.version)
+            .field("position_encoding", &self.position_encoding)
+            .field("sessions", &lock(&self.sessions).len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,31 @@
+//! Who makes the suggestions.
+
+use nudge_predict::{Outcome, Scene};
+
+/// Something that makes suggestions.
+pub trait Engine: Send + Sync {
+    /// Its name among the settings.
+    fn name(&self) -> &str;
+
+    /// Whether the user has to authenticate before it can be used.
+    fn needs_auth(&self) -> bool {
+        false
+    }
+
+    /// What the user may want to do next. Gives up early once the scene says that the answer is not wanted any more.
+    fn suggest(&self, scene: &Scene<'_>) -> Outcome;
+}
+
+/// The engine that needs no model, no network and no account.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Local;
+
+impl Engine for Local {
+    fn name(&self) -> &'static str {
+        "local"
+    }
+
+    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+        nudge_predict::suggest(scene)
+    }
+}

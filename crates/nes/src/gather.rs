@@ -1,0 +1,217 @@
+//! What a request is about, put together from the events of the session and what came with the request. Where both tell,
+//! the events are believed.
+
+use std::sync::Arc;
+
+use nudge_predict::{Action, Diagnostic, Snippet, Source, Suggestion, Trigger};
+use nudge_text::history::{self, Change};
+use nudge_wire::{
+    Error,
+    nes::{ErrorReason, RecentFile, SuggestContext},
+};
+
+use crate::{
+    Ask, convert,
+    documents::Lookup,
+    limits,
+    offered::Place,
+    pending::{Client, Snapshot},
+    session::Session,
+};
+
+/// What a request comes to.
+pub(crate) enum Gathered {
+    /// There is nothing to suggest, and why.
+    Nothing(&'static str),
+    /// What is left of the suggestion that is shown.
+    Left(Box<Suggestion>, Place),
+    /// The engine is asked.
+    Scene(Box<Snapshot>),
+}
+
+pub(crate) fn is_manual(ask: &Ask) -> bool {
+    convert::trigger(&ask.trigger) == Trigger::Manual
+}
+
+/// Looks at a request.
+pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64) -> Result<Gathered, Error> {
+    let source = match document(session, ask, now)? {
+        Ok(source) => source,
+        Err(why) => return Ok(Gathered::Nothing(why)),
+    };
+    if !session.settings.enabled {
+        return Ok(Gathered::Nothing("suggestions are turned off"));
+    }
+    let text = source.text();
+    let cursor = convert::offset(text, &ask.position, client.encoding);
+    let selection = ask.selection.as_ref().map(|range| convert::range(text, range, client.encoding));
+    let selection = selection.filter(|range| !range.is_empty());
+    let others = others(session, &ask.context, source.uri());
+    let changes = changes(session, &ask.context, &source, &others);
+    let diagnostics = diagnostics(&ask.context, client, &source, &others);
+    let trigger = convert::trigger(&ask.trigger);
+    let place = Place::new(&source, cursor, selection.clone());
+    let standing = session.offered.standing(&place, |uri| {
+        std::iter::once(&source).chain(&others).find(|source| **source.uri() == *uri).map(Source::text)
+    });
+    if standing.is_empty() {
+        if let Some(left) = session.offered.remainder(&place) {
+            return Ok(Gathered::Left(Box::new(left), place));
+        }
+        if changes.is_empty() && diagnostics.is_empty() && trigger != Trigger::Manual {
+            return Ok(Gathered::Nothing("there is no edit and no diagnostic to go by"));
+        }
+    }
+    Ok(Gathered::Scene(Box::new(Snapshot {
+        client: client.clone(),
+        folders: Arc::clone(&session.workspace.folders),
+        visible: visible(session, ask, client, &source),
+        cursor,
+        selection,
+        changes,
+        diagnostics,
+        actions: actions(&ask.context),
+        snippets: snippets(&ask.context),
+        index: session.workspace.index.as_ref().map(|index| index.latest()).unwrap_or_default(),
+        memory: session.memory(),
+        eagerness: session.settings.eagerness,
+        trigger,
+        standing,
+        others,
+        source,
+    })))
+}
+
+/// The document that is asked about, or why there is nothing to say about it.
+fn document(session: &mut Session, ask: &Ask, now: u64) -> Result<Result<Source, &'static str>, Error> {
+    match session.documents.get(&ask.uri) {
+        Lookup::Open { version, .. } if ask.version > version => Err(ErrorReason::DocumentOutOfSync.error()),
+        Lookup::Open { version, .. } if ask.version < version => {
+            Ok(Err("the document has changed since it was asked"))
+        }
+        Lookup::Open { source, .. } => Ok(Ok(source.clone())),
+        Lookup::OutOfSync => Err(ErrorReason::DocumentOutOfSync.error()),
+        Lookup::TooLarge => Ok(Err("the document is too large")),
+        Lookup::Unknown => attached(session, ask, now),
+    }
+}
+
+/// A document that no event was about: it came with the request, or it is read from the workspace.
+fn attached(session: &mut Session, ask: &Ask, now: u64) -> Result<Result<Source, &'static str>, Error> {
+    let files = ask.context.recent_files.iter().flatten();
+    let Some(file) = files.into_iter().find(|file| file.uri == ask.uri) else {
+        let read = session.shelf.read(&session.workspace.folders, &ask.uri);
+        return read.map(Ok).ok_or_else(|| ErrorReason::UnknownDocument.error());
+    };
+    if file.text.len() > limits::FILE_BYTES {
+        return Ok(Err("the document is too large"));
+    }
+    let (source, changed) = session.shelf.put(&file.uri, &file.language_id, &file.text);
+    // A client that tells no edits at all still shows them, one request after the other.
+    if let Some(made) = changed.filter(|_| ask.context.edit_history.is_none()) {
+        session.history.record(&made.uri, &made.before, &made.edits, &made.after, now);
+    }
+    Ok(Ok(source))
+}
+
+/// The other documents, the most recently used first.
+fn others(session: &mut Session, context: &SuggestContext, this: &str) -> Vec<Source> {
+    let mut others: Vec<Source> =
+        session.documents.recent().into_iter().filter(|source| **source.uri() != *this).cloned().collect();
+    others.truncate(limits::OTHERS);
+    let is_new = |others: &[Source], session: &Session, uri: &str| {
+        uri != this
+            && others.len() < limits::OTHERS
+            && matches!(session.documents.get(uri), Lookup::Unknown)
+            && others.iter().all(|source| **source.uri() != *uri)
+    };
+    let short = |file: &&RecentFile| file.text.len() <= limits::FILE_BYTES;
+    for file in context.recent_files.iter().flatten().filter(short).take(limits::RECENT_FILES) {
+        if is_new(&others, session, &file.uri) {
+            others.push(session.shelf.put(&file.uri, &file.language_id, &file.text).0);
+        }
+    }
+    let mut open: Vec<_> = context.open_files.iter().flatten().collect();
+    open.sort_by_key(|file| std::cmp::Reverse(file.last_focused_ms.as_option().copied()));
+    for file in open.into_iter().take(limits::OPEN_FILES) {
+        if is_new(&others, session, &file.uri)
+            && let Some(source) = session.shelf.read(&session.workspace.folders, &file.uri)
+        {
+            others.push(source);
+        }
+    }
+    others
+}
+
+/// What was changed, the oldest first. Of a document whose edits were seen the request has nothing to add.
+fn changes(session: &Session, context: &SuggestContext, source: &Source, others: &[Source]) -> Vec<Change> {
+    let seen = session.history.changes();
+    let told: Vec<_> = context.edit_history.iter().flatten().collect();
+    let told = &told[told.len().saturating_sub(limits::EDIT_HISTORY)..];
+    let mut changes = Vec::new();
+    for entry in told {
+        if seen.iter().any(|change| *change.uri == *entry.uri) || entry.diff.len() > limits::FILE_BYTES {
+            continue;
+        }
+        let known = std::iter::once(source).chain(others).find(|source| **source.uri() == *entry.uri);
+        let uri = known.map_or_else(|| entry.uri.as_str().into(), |source| Arc::clone(source.uri()));
+        changes.extend(history::from_diff(&uri, &entry.diff, known.map(Source::text)));
+    }
+    changes.extend(seen);
+    changes
+}
+
+/// What compilers and linters say about documents whose text is known.
+fn diagnostics(
+    context: &SuggestContext,
+    client: &Client,
+    source: &Source,
+    others: &[Source],
+) -> Vec<Diagnostic> {
+    let convert = |diagnostic: &nudge_wire::nes::Diagnostic| {
+        let mut known = std::iter::once(source).chain(others);
+        let about = known.find(|source| **source.uri() == *diagnostic.uri)?;
+        Some(Diagnostic {
+            uri: Arc::clone(about.uri()),
+            range: convert::range(about.text(), &diagnostic.range, client.encoding),
+            severity: convert::severity(&diagnostic.severity),
+            message: diagnostic.message.clone(),
+        })
+    };
+    context.diagnostics.iter().flatten().filter_map(convert).take(limits::DIAGNOSTICS).collect()
+}
+
+fn actions(context: &SuggestContext) -> Vec<Action> {
+    let told: Vec<_> = context.user_actions.iter().flatten().collect();
+    let told = &told[told.len().saturating_sub(limits::USER_ACTIONS)..];
+    let convert = |action: &&nudge_wire::nes::UserAction| Action {
+        name: action.action.clone(),
+        uri: action.uri.as_str().into(),
+        line: action.position.line as usize,
+        time: action.timestamp_ms,
+    };
+    told.iter().map(convert).collect()
+}
+
+fn snippets(context: &SuggestContext) -> Vec<Snippet> {
+    let mut snippets = Vec::new();
+    for related in context.related_snippets.iter().flatten() {
+        let uri: Arc<str> = related.uri.as_str().into();
+        let excerpts = related.excerpts.iter().filter(|excerpt| excerpt.text.len() <= limits::FILE_BYTES);
+        snippets
+            .extend(excerpts.map(|excerpt| Snippet { uri: Arc::clone(&uri), text: excerpt.text.clone() }));
+    }
+    snippets.truncate(limits::SNIPPETS);
+    snippets
+}
+
+/// What the user sees of the document.
+fn visible(session: &Session, ask: &Ask, client: &Client, source: &Source) -> Option<std::ops::Range<usize>> {
+    let focused = match session.documents.get(&ask.uri) {
+        Lookup::Open { visible, .. } => visible,
+        _ => None,
+    };
+    let open = ask.context.open_files.iter().flatten().find(|file| file.uri == ask.uri);
+    let range = focused.or_else(|| open?.visible_range.as_option())?;
+    Some(convert::range(source.text(), range, client.encoding))
+}

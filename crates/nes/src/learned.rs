@@ -1,0 +1,126 @@
+//! What was learned in a workspace, kept from one session to the next.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use nudge_predict::{Memory, Weights};
+use serde::{Deserialize, Serialize};
+
+use crate::lock::lock;
+
+/// How often a file is written at the most while sessions go on.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The form of the file.
+const FORM: u32 = 1;
+
+/// The weights of one workspace, shared by its sessions.
+pub(crate) struct Learned {
+    file: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+struct State {
+    weights: Weights,
+    /// Counts the changes, so that a session sees whether another has learned something.
+    revision: u64,
+    unwritten: bool,
+    written: Option<Instant>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    form: u32,
+    weights: Weights,
+}
+
+impl Learned {
+    /// What is known of the workspace with this key.
+    pub(crate) fn open(data_dir: Option<&Path>, key: &str) -> Self {
+        let file = data_dir.map(|dir| dir.join("nes").join(format!("{:016x}.json", hash(key))));
+        let weights = file.as_deref().map(read).unwrap_or_default();
+        Self { file, state: Mutex::new(State { weights, revision: 0, unwritten: false, written: None }) }
+    }
+
+    /// The weights if they are not those of this revision, with their own.
+    pub(crate) fn newer_than(&self, revision: Option<u64>) -> Option<(Weights, u64)> {
+        let state = lock(&self.state);
+        (revision != Some(state.revision)).then(|| (state.weights.clone(), state.revision))
+    }
+
+    /// Lets a session learn something on top of what all of them know; gives the new revision.
+    pub(crate) fn learn(&self, memory: &mut Memory, teach: impl FnOnce(&mut Memory)) -> u64 {
+        let mut state = lock(&self.state);
+        memory.set_weights(state.weights.clone());
+        teach(memory);
+        if state.weights != *memory.weights() {
+            state.weights = memory.weights().clone();
+            state.revision += 1;
+            state.unwritten = true;
+            if state.written.is_none_or(|written| written.elapsed() >= INTERVAL) {
+                self.write(&mut state);
+            }
+        }
+        state.revision
+    }
+
+    /// Writes what is not written yet.
+    pub(crate) fn flush(&self) {
+        self.write(&mut lock(&self.state));
+    }
+
+    fn write(&self, state: &mut State) {
+        let Some(file) = self.file.as_deref().filter(|_| state.unwritten) else { return };
+        state.unwritten = false;
+        state.written = Some(Instant::now());
+        if let Err(error) = write(file, &state.weights) {
+            tracing::warn!(file = %file.display(), %error, "what was learned cannot be written");
+        }
+    }
+}
+
+impl Drop for Learned {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// The weights in a file. One that cannot be used is set aside, so that somebody can look at it.
+fn read(file: &Path) -> Weights {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Weights::default(),
+        Err(error) => {
+            tracing::warn!(file = %file.display(), %error, "what was learned cannot be read");
+            return Weights::default();
+        }
+    };
+    match serde_json::from_str::<File>(&text) {
+        Ok(read) if read.form == FORM => read.weights.checked(),
+        _ => {
+            let aside = file.with_extension("json.bad");
+            tracing::warn!(file = %file.display(), aside = %aside.display(), "what was learned is not readable");
+            let _ = fs::rename(file, aside);
+            Weights::default()
+        }
+    }
+}
+
+/// Puts a whole file in the place of the old one, so that nobody ever sees half of it.
+fn write(file: &Path, weights: &Weights) -> io::Result<()> {
+    let folder = file.parent().ok_or(io::ErrorKind::NotFound)?;
+    fs::create_dir_all(folder)?;
+    let new = file.with_extension(format!("{}.tmp", std::process::id()));
+    let text = serde_json::to_string(&File { form: FORM, weights: weights.clone() })?;
+    fs::write(&new, text)?;
+    fs::rename(&new, file).inspect_err(|_| drop(fs::remove_file(&new)))
+}
+
+/// FNV-1a: file names must be the same in every build.
+fn hash(key: &str) -> u64 {
+    key.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

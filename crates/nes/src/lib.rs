@@ -1,0 +1,63 @@
+//! Next edit suggestion sessions of a connection: documents, engine and capabilities, as a service.
+//!
+//! A process has one [`Service`], which holds what sessions share: the index and the learned weights of a workspace. A
+//! client's connection gets a [`Connection`] from it, whose methods are those of the protocol. All of them return at
+//! once. What takes time is the [`Pending`] that [`Connection::suggest`] gives: it holds a snapshot and is run wherever
+//! the caller likes.
+//!
+//! ```
+//! use nudge_nes::{Options, Service};
+//! use nudge_wire::{RawJson, Version, caps::ClientInit, nes::v1};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let service = Service::new(Options::default());
+//! let client = ClientInit::new(Version::V1, RawJson::parse("{}".to_owned())?);
+//! let connection = service.connect(&client);
+//! let session = connection.start(&v1::StartRequest::default())?.session_id;
+//! let unknown = v1::SuggestRequest::new(
+//!     session,
+//!     "file:///nowhere.rs",
+//!     1,
+//!     v1::Position::new(0, 0),
+//!     v1::TriggerKind::Manual,
+//! );
+//! assert!(connection.suggest(unknown, 0).is_err());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! No clock decides what is answered: the time of an event is an argument.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this room reads the workspace and keeps what was learned on disk"
+)]
+
+mod answer;
+mod ask;
+mod capability;
+mod connection;
+mod convert;
+mod documents;
+mod engine;
+mod folders;
+mod gather;
+mod index;
+mod learned;
+mod limits;
+mod lock;
+mod offered;
+mod pending;
+mod service;
+mod session;
+mod setting;
+mod shelf;
+mod uri;
+
+pub use answer::Response;
+pub use ask::Ask;
+pub use connection::Connection;
+pub use engine::{Engine, Local};
+pub use nudge_predict::{Outcome, Scene};
+pub use pending::{Cancel, Pending};
+pub use service::{Options, Service};
+pub use setting::Value as SettingValue;

@@ -1,0 +1,239 @@
+//! A suggestion on its way.
+
+use std::{
+    fmt, iter,
+    ops::Range,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use nudge_predict::{
+    Action, Diagnostic, Eagerness, Index, Kind, Memory, Offers, Outcome, Scene, Snippet, Source, Suggestion,
+    Trigger,
+};
+use nudge_text::{Encoding, Text, history::Change};
+use nudge_wire::Error;
+
+use crate::{
+    Ask, Engine, Response, convert,
+    folders::{Folders, read_text},
+    gather::{self, Gathered},
+    limits,
+    lock::lock,
+    offered::{Entry, Place, Ready, extends},
+    session::Session,
+};
+
+/// A request for suggestions that is still to be answered.
+///
+/// It holds a snapshot of everything it needs, so that it can be run on any thread while the session goes on.
+pub struct Pending {
+    cancel: Cancel,
+    work: Work,
+}
+
+enum Work {
+    /// The answer is known without asking the engine.
+    Known(Response),
+    Compute(Box<Snapshot>, Arc<Mutex<Session>>),
+}
+
+/// Ends a request for suggestions before its time. Clones end the same request.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+/// What a connection's client can take.
+#[derive(Clone)]
+pub(crate) struct Client {
+    pub(crate) encoding: Encoding,
+    pub(crate) offers: Offers,
+    pub(crate) engine: Arc<dyn Engine>,
+}
+
+/// Everything the engine looks at, as it was when the request came.
+pub(crate) struct Snapshot {
+    pub(crate) client: Client,
+    pub(crate) folders: Arc<Folders>,
+    pub(crate) source: Source,
+    pub(crate) cursor: usize,
+    pub(crate) selection: Option<Range<usize>>,
+    pub(crate) visible: Option<Range<usize>>,
+    pub(crate) others: Vec<Source>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) snippets: Vec<Snippet>,
+    pub(crate) index: Arc<Index>,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) eagerness: Eagerness,
+    pub(crate) trigger: Trigger,
+    /// What is shown and goes on to be, unless something extends it.
+    pub(crate) standing: Vec<Entry>,
+}
+
+impl Cancel {
+    /// Ends the request: it is answered with -32800.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}
+
+impl Pending {
+    pub(crate) fn new(
+        session: &Arc<Mutex<Session>>,
+        client: &Client,
+        ask: &Ask,
+        now: u64,
+    ) -> Result<Self, Error> {
+        let mut locked = lock(session);
+        let cancel = locked.begin();
+        let work = match gather::gather(&mut locked, client, ask, now)? {
+            Gathered::Nothing(why) => {
+                tracing::debug!(session = locked.id, why, "nothing is suggested");
+                Work::Known(Response::nothing(why, gather::is_manual(ask)))
+            }
+            Gathered::Left(suggestion, place) => Work::Known(go_on(&mut locked, client, *suggestion, place)),
+            Gathered::Scene(snapshot) => Work::Compute(snapshot, Arc::clone(session)),
+        };
+        Ok(Self { cancel, work })
+    }
+
+    /// Whether the answer is known already, so that running it takes no time.
+    pub fn is_known(&self) -> bool {
+        matches!(self.work, Work::Known(_))
+    }
+
+    /// What ends it before its time.
+    pub fn canceller(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// The answer; -32800 if it is not wanted any more.
+    pub fn run(self) -> Result<Response, Error> {
+        self.cancel.check()?;
+        match self.work {
+            Work::Known(response) => Ok(response),
+            Work::Compute(snapshot, session) => {
+                let outcome = snapshot.suggest(&self.cancel);
+                self.cancel.check()?;
+                let ready = snapshot.ready(outcome.suggestions);
+                let mut session = lock(&session);
+                self.cancel.check()?;
+                Ok(snapshot.settle(&mut session, ready, outcome.why_nothing))
+            }
+        }
+    }
+}
+
+/// Offers what is left of a suggestion whose beginning the user has typed.
+fn go_on(session: &mut Session, client: &Client, suggestion: Suggestion, place: Place) -> Response {
+    let target = Some(place.text.clone());
+    let answer = convert::answer(&suggestion, target.as_ref(), client.encoding);
+    let entry = answer.map(|answer| session.offered.enter(Ready { suggestion, target, answer }));
+    show(session, place, entry.into_iter().collect())
+}
+
+/// Shows these from now on.
+fn show(session: &mut Session, place: Place, entries: Vec<Entry>) -> Response {
+    let suggestions = entries.iter().map(|entry| entry.answer.clone()).collect();
+    session.offered.show(place, entries);
+    Response { suggestions, ..Response::default() }
+}
+
+impl Snapshot {
+    fn suggest(&self, cancel: &Cancel) -> Outcome {
+        let cancelled = || cancel.is_cancelled();
+        self.client.engine.suggest(&Scene {
+            source: &self.source,
+            cursor: self.cursor,
+            selection: self.selection.as_ref(),
+            visible: self.visible.as_ref(),
+            others: &self.others,
+            changes: &self.changes,
+            diagnostics: &self.diagnostics,
+            actions: &self.actions,
+            snippets: &self.snippets,
+            index: &self.index,
+            memory: &self.memory,
+            offers: self.client.offers,
+            eagerness: self.eagerness,
+            trigger: self.trigger,
+            cancelled: &cancelled,
+        })
+    }
+
+    /// What of it the client can show.
+    fn ready(&self, suggestions: Vec<Suggestion>) -> Vec<Ready> {
+        let offers = self.client.offers;
+        let is_offered = |suggestion: &Suggestion| match suggestion.kind {
+            Kind::Edit { .. } => true,
+            Kind::Jump { .. } => offers.jump,
+            Kind::Rename { .. } => offers.rename,
+            Kind::Replace { .. } => offers.search_and_replace,
+        };
+        let ready = |suggestion: Suggestion| {
+            let known = self.text(suggestion.kind.uri());
+            let read = if known.is_none() { self.read(&suggestion.kind) } else { None };
+            let answer = convert::answer(&suggestion, known.or(read.as_ref()), self.client.encoding)?;
+            // What a whole folder is about is not looked at again, nor is a file that is not open.
+            let is_placed = !matches!(suggestion.kind, Kind::Replace { .. });
+            Some(Ready { target: known.filter(|_| is_placed).cloned(), suggestion, answer })
+        };
+        suggestions.into_iter().filter(is_offered).filter_map(ready).collect()
+    }
+
+    /// The text of a document.
+    fn text(&self, uri: &str) -> Option<&Text> {
+        let mut known = iter::once(&self.source).chain(&self.others);
+        known.find(|source| **source.uri() == *uri).map(Source::text)
+    }
+
+    /// The text of a file that is not open. An edit must fit the very text it was made for, but a jump to a place nearby
+    /// is still of use.
+    fn read(&self, kind: &Kind) -> Option<Text> {
+        let Kind::Jump { uri, .. } = kind else { return None };
+        let found = self.folders.find(uri)?;
+        read_text(&found.path, limits::FILE_BYTES).map(Text::from)
+    }
+
+    /// Decides what is shown from now on.
+    fn settle(mut self, session: &mut Session, mut ready: Vec<Ready>, why_nothing: &'static str) -> Response {
+        // Something may have been taken or refused while this one was on its way.
+        let memory = session.memory();
+        ready.retain(|ready| !memory.is_suppressed(ready.suggestion.fingerprint));
+        self.standing.retain(|entry| session.offered.is_shown(&entry.id));
+        let entries: Vec<Entry> = if self.standing.is_empty() {
+            ready.into_iter().map(|ready| session.offered.enter(ready)).collect()
+        } else {
+            let stand = |entry: Entry| {
+                let more = ready.iter().position(|ready| extends(&ready.suggestion, &entry.suggestion));
+                more.map_or(entry, |at| session.offered.enter(ready.remove(at)))
+            };
+            self.standing.into_iter().map(stand).collect()
+        };
+        if entries.is_empty() {
+            let why =
+                if why_nothing.is_empty() { "nothing that was found can be shown" } else { why_nothing };
+            tracing::debug!(session = session.id, why, "nothing is suggested");
+            session.offered.clear();
+            return Response::nothing(why, self.trigger == Trigger::Manual);
+        }
+        show(session, Place::new(&self.source, self.cursor, self.selection), entries)
+    }
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("cancel", &self.cancel).finish_non_exhaustive()
+    }
+}

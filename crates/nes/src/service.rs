@@ -1,0 +1,111 @@
+//! What the connections of a process share.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use nudge_wire::{caps::ClientInit, nes::StartRequest};
+
+use crate::{
+    Connection, Engine, Local,
+    folders::{Folder, Folders},
+    index::FolderIndex,
+    learned::Learned,
+    lock::{lock, shared},
+};
+
+/// How the service is run.
+#[derive(Clone)]
+pub struct Options {
+    /// Where learned weights are kept; nothing is written if there is no such place.
+    pub data_dir: Option<PathBuf>,
+    /// Whether the folders of a workspace are read in the background.
+    pub index: bool,
+    /// Who makes the suggestions.
+    pub engine: Arc<dyn Engine>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { data_dir: None, index: true, engine: Arc::new(Local) }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("data_dir", &self.data_dir)
+            .field("index", &self.index)
+            .field("engine", &self.engine.name())
+            .finish()
+    }
+}
+
+/// Suggestions for any number of connections. Clones are the same service.
+#[derive(Clone)]
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    options: Options,
+    sessions: AtomicU64,
+    learned: Mutex<HashMap<String, Weak<Learned>>>,
+    indexes: Mutex<HashMap<Vec<Folder>, Weak<FolderIndex>>>,
+}
+
+/// What a session knows of the place it works in.
+#[derive(Clone)]
+pub(crate) struct Workspace {
+    pub(crate) folders: Arc<Folders>,
+    pub(crate) learned: Arc<Learned>,
+    pub(crate) index: Option<Arc<FolderIndex>>,
+}
+
+impl Service {
+    /// A service without connections.
+    pub fn new(options: Options) -> Self {
+        Self(Arc::new(Inner {
+            options,
+            sessions: AtomicU64::new(0),
+            learned: Mutex::default(),
+            indexes: Mutex::default(),
+        }))
+    }
+
+    /// The sessions of a client that has said this in `initialize`.
+    pub fn connect(&self, client: &ClientInit) -> Connection {
+        Connection::new(self.clone(), client)
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
+        &self.0.options.engine
+    }
+
+    /// A name no other session of this service has.
+    pub(crate) fn next_session(&self) -> String {
+        format!("nes-{}", self.0.sessions.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The workspace a session is started in, shared with the other sessions that are in it.
+    pub(crate) fn workspace(&self, start: &StartRequest) -> Workspace {
+        let folders = Arc::new(Folders::of(start));
+        let key = folders.key(start.repository.as_ref());
+        let data_dir = self.0.options.data_dir.as_deref();
+        let learned = shared(&mut lock(&self.0.learned), &key, || Learned::open(data_dir, &key));
+        let index = (self.0.options.index && !folders.is_empty()).then(|| {
+            shared(&mut lock(&self.0.indexes), &folders.sorted(), || FolderIndex::start(Arc::clone(&folders)))
+        });
+        Workspace { folders, learned, index }
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! One NES session.
+
+use std::sync::Arc;
+
+use nudge_predict::{Feedback, Memory};
+use nudge_text::{Encoding, history::History};
+use nudge_wire::{
+    document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
+    nes::RejectReason,
+};
+
+use crate::{
+    Cancel, convert,
+    documents::{Documents, NotChanged},
+    offered::Offered,
+    service::Workspace,
+    setting::Settings,
+    shelf::Shelf,
+};
+
+/// What a session knows.
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) workspace: Workspace,
+    pub(crate) documents: Documents,
+    pub(crate) history: History,
+    pub(crate) shelf: Shelf,
+    pub(crate) settings: Settings,
+    pub(crate) offered: Offered,
+    memory: Arc<Memory>,
+    /// The state of the workspace's weights that the memory has.
+    revision: Option<u64>,
+    running: Cancel,
+}
+
+impl Session {
+    pub(crate) fn new(id: String, workspace: Workspace, settings: Settings) -> Self {
+        Self {
+            id,
+            workspace,
+            documents: Documents::default(),
+            history: History::default(),
+            shelf: Shelf::default(),
+            settings,
+            offered: Offered::default(),
+            memory: Arc::default(),
+            revision: None,
+            running: Cancel::default(),
+        }
+    }
+
+    pub(crate) fn did_open(&mut self, event: DidOpen) {
+        self.history.forget(&event.uri);
+        self.documents.open(event.uri, &event.language_id, event.version, &event.text);
+    }
+
+    pub(crate) fn did_change(&mut self, event: DidChange, encoding: Encoding, now: u64) {
+        let changes = convert::changes(event.content_changes);
+        match self.documents.change(&event.uri, event.version, &changes, encoding) {
+            Ok(made) => self.history.record(&made.uri, &made.before, &made.edits, &made.after, now),
+            Err(NotChanged::Still) => {}
+            Err(why) => {
+                self.history.forget(&event.uri);
+                tracing::warn!(session = self.id, uri = event.uri, %why, "a change could not be made");
+            }
+        }
+    }
+
+    pub(crate) fn did_close(&mut self, event: &DidClose) {
+        self.history.forget(&event.uri);
+        if !self.documents.close(&event.uri) {
+            tracing::debug!(session = self.id, uri = event.uri, "a document was closed that was not open");
+        }
+    }
+
+    pub(crate) fn did_save(&mut self, event: DidSave) {
+        if let Some(index) = &self.workspace.index {
+            index.saved(event.uri);
+        }
+    }
+
+    pub(crate) fn did_focus(&mut self, event: DidFocus) {
+        self.documents.focus(&event.uri, event.visible_range);
+    }
+
+    pub(crate) fn accept(&mut self, id: &str) {
+        self.feedback(id, Feedback::Accepted);
+    }
+
+    pub(crate) fn reject(&mut self, id: &str, reason: Option<&RejectReason>) {
+        let feedback = match reason {
+            None | Some(RejectReason::Rejected) => Feedback::Rejected,
+            Some(RejectReason::Ignored) => Feedback::Ignored,
+            Some(RejectReason::Replaced) => Feedback::Replaced,
+            // What a reason means that is not known is not known either.
+            Some(RejectReason::Cancelled | RejectReason::Other(_)) => Feedback::Cancelled,
+        };
+        self.feedback(id, feedback);
+    }
+
+    fn feedback(&mut self, id: &str, feedback: Feedback) {
+        let Some(suggestion) = self.offered.find(id) else {
+            tracing::debug!(session = self.id, "feedback came for a suggestion that is not known");
+            return;
+        };
+        tracing::debug!(session = self.id, predictor = suggestion.predictor.name(), ?feedback, "feedback");
+        if matches!(feedback, Feedback::Replaced | Feedback::Cancelled) {
+            return;
+        }
+        let memory = Arc::make_mut(&mut self.memory);
+        let revision = self.workspace.learned.learn(memory, |memory| memory.feedback(suggestion, feedback));
+        self.revision = Some(revision);
+        self.offered.settle(id);
+    }
+
+    /// What became of earlier suggestions, in this session and in the others of the workspace.
+    pub(crate) fn memory(&mut self) -> Arc<Memory> {
+        if let Some((weights, revision)) = self.workspace.learned.newer_than(self.revision) {
+            Arc::make_mut(&mut self.memory).set_weights(weights);
+            self.revision = Some(revision);
+        }
+        Arc::clone(&self.memory)
+    }
+
+    /// Begins a request for suggestions, which supersedes the one that runs.
+    pub(crate) fn begin(&mut self) -> Cancel {
+        self.running.cancel();
+        self.running = Cancel::default();
+        self.running.clone()
+    }
+
+    /// Ends what is running.
+    pub(crate) fn cancel(&mut self) {
+        self.running.cancel();
+    }
+}

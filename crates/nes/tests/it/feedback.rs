@@ -1,0 +1,268 @@
+//! What is learned from what became of suggestions, and where it is kept.
+
+use std::{fs, path::Path, sync::Arc};
+
+use nudge_nes::{Engine, Local, Options, Service};
+use nudge_predict::{Outcome, Scene};
+use nudge_wire::{Version, nes::RejectReason};
+use serde_json::json;
+
+use crate::editor::{Editor, URI, begin, client, edit, manual, name};
+
+/// How much the engine is told to trust the kind of suggestion that the tests make.
+fn confidence(editor: &Editor) -> f32 {
+    let told = Arc::new(std::sync::Mutex::new(0.0));
+    let seen = Arc::clone(&told);
+    editor.engine.says(move |scene| {
+        let suggestion = edit(URI, &[(0..3, "1")]);
+        *seen.lock().unwrap() = scene.memory.weights().confidence(&suggestion.features);
+        vec![suggestion]
+    });
+    editor.suggest(manual(editor.ask(1, 0, 0))).unwrap();
+    *told.lock().unwrap()
+}
+
+fn editor_with(options: Options, start: &serde_json::Value) -> Editor {
+    let editor = Editor::with_options(&json!({}), start, Options { index: false, ..options });
+    editor.open(URI, 1, "one\n");
+    editor
+}
+
+fn editor() -> Editor {
+    editor_with(Options::default(), &json!({}))
+}
+
+/// Shows a suggestion and gives this feedback.
+fn feedback(editor: &Editor, reason: Option<RejectReason>) {
+    editor.engine.says(|_| vec![edit(URI, &[(0..3, "1")])]);
+    let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
+    match reason {
+        None => editor.connection.accept(&editor.session, shown[0].id()),
+        Some(reason) => editor.connection.reject(&editor.session, shown[0].id(), Some(&reason)),
+    }
+}
+
+#[test]
+fn feedback_moves_the_trust() {
+    let moved = |reason: Option<RejectReason>| {
+        let editor = editor();
+        let before = confidence(&editor);
+        feedback(&editor, reason);
+        confidence(&editor) - before
+    };
+    assert!(moved(None) > 0.0);
+    let (rejected, ignored) = (moved(Some(RejectReason::Rejected)), moved(Some(RejectReason::Ignored)));
+    assert!(rejected < ignored && ignored < 0.0, "{rejected} {ignored}");
+    for reason in [RejectReason::Replaced, RejectReason::Cancelled, RejectReason::Other("bored".to_owned())] {
+        assert!(moved(Some(reason)).abs() < f32::EPSILON);
+    }
+}
+
+#[test]
+fn what_was_rejected_does_not_come_back() {
+    let editor = editor();
+    feedback(&editor, Some(RejectReason::Rejected));
+    // The engine filters what it is told of; here one that does not.
+    assert!(editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions.is_empty());
+    editor.engine.says(|_| vec![edit(URI, &[(0..3, "2")])]);
+    assert_eq!(editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions.len(), 1);
+}
+
+#[test]
+fn what_was_rejected_while_another_answer_was_on_its_way_does_not_come_back_with_it() {
+    let editor = editor();
+    editor.engine.says(|_| vec![edit(URI, &[(0..3, "1")])]);
+    let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
+    let pending = editor.begin(manual(editor.ask(1, 0, 0))).unwrap();
+    editor.connection.reject(&editor.session, shown[0].id(), None);
+    assert!(pending.run().unwrap().why_nothing().is_some());
+}
+
+#[test]
+fn only_the_last_suggestions_are_remembered_and_unknown_ones_ignored() {
+    let editor = editor();
+    let before = confidence(&editor);
+    for id in ["", "s0", "s999", "nonsense"] {
+        editor.connection.accept(&editor.session, id);
+        editor.connection.reject(&editor.session, id, None);
+    }
+    editor.connection.accept("nobody", "s1");
+    assert!((confidence(&editor) - before).abs() < f32::EPSILON);
+    for version in 2..300 {
+        editor.replace(version, (0, 3, 0, 3), "x");
+        assert_eq!(editor.suggest(manual(editor.ask(version, 0, 0))).unwrap().suggestions.len(), 1);
+    }
+    editor.connection.accept(&editor.session, "s1");
+    editor.open(URI, 1, "one\n");
+    assert!((confidence(&editor) - before).abs() < f32::EPSILON, "the first is forgotten");
+}
+
+#[test]
+fn a_suggestion_is_judged_once() {
+    let once = editor();
+    feedback(&once, None);
+    let twice = editor();
+    twice.engine.says(|_| vec![edit(URI, &[(0..3, "1")])]);
+    let shown = twice.suggest(manual(twice.ask(1, 0, 0))).unwrap().suggestions;
+    // What teaches nothing does not count as a judgement.
+    twice.connection.reject(&twice.session, shown[0].id(), Some(&RejectReason::Replaced));
+    twice.connection.accept(&twice.session, shown[0].id());
+    twice.connection.accept(&twice.session, shown[0].id());
+    twice.connection.reject(&twice.session, shown[0].id(), None);
+    assert!((confidence(&once) - confidence(&twice)).abs() < f32::EPSILON);
+}
+
+#[test]
+fn sessions_in_one_workspace_learn_together() {
+    let editor = editor_with(Options::default(), &repository("w"));
+    let same = begin(&editor.connection, &repository("w"));
+    let elsewhere = begin(&editor.connection, &repository("other"));
+    let told = Arc::new(std::sync::Mutex::new(0.0));
+    let trust = |session: &str| {
+        let heard = Arc::clone(&told);
+        editor.engine.says(move |scene| {
+            let features = edit(URI, &[(0..3, "1")]).features;
+            *heard.lock().unwrap() = scene.memory.weights().confidence(&features);
+            Vec::new()
+        });
+        editor.connection.did_open(nudge_wire::document::DidOpen::new(session, URI, "rust", 1, "one\n"));
+        let mut request = manual(editor.ask(1, 0, 0));
+        session.clone_into(&mut request.session_id);
+        editor.suggest(request).unwrap();
+        *told.lock().unwrap()
+    };
+    let before = trust(&same);
+    feedback(&editor, None);
+    let after = trust(&same);
+    assert!(after > before);
+    // What one has learned is not lost when another learns that has not looked since.
+    editor.engine.says(|_| vec![edit(URI, &[(0..3, "1")])]);
+    let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
+    let mut request = manual(editor.ask(1, 0, 0));
+    same.clone_into(&mut request.session_id);
+    let others = editor.suggest(request).unwrap().suggestions;
+    editor.connection.accept(&editor.session, shown[0].id());
+    let more = trust(&elsewhere_in("w", &editor));
+    editor.connection.accept(&same, others[0].id());
+    assert!(more > after && trust(&elsewhere_in("w", &editor)) > more);
+    assert!((trust(&elsewhere) - before).abs() < f32::EPSILON);
+}
+
+/// Another new session in this workspace.
+fn elsewhere_in(name: &str, editor: &Editor) -> String {
+    begin(&editor.connection, &repository(name))
+}
+
+fn repository(name: &str) -> serde_json::Value {
+    let url = format!("https://git.example.org/o/{name}.git");
+    json!({"repository": {"name": name, "owner": "o", "remoteUrl": url}})
+}
+
+fn kept_in(folder: &Path) -> Options {
+    Options { data_dir: Some(folder.to_owned()), ..Options::default() }
+}
+
+#[test]
+fn what_was_learned_is_there_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = editor_with(kept_in(folder.path()), &repository("w"));
+    let before = confidence(&first);
+    for _ in 0..3 {
+        feedback(&first, None);
+    }
+    let learned = confidence(&first);
+    drop(first);
+    assert!(learned > before);
+    let again = editor_with(kept_in(folder.path()), &repository("w"));
+    assert!((confidence(&again) - learned).abs() < 1e-6);
+    let other = editor_with(kept_in(folder.path()), &repository("other"));
+    assert!((confidence(&other) - before).abs() < f32::EPSILON);
+    let names: Vec<String> = fs::read_dir(folder.path().join("nes"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(names.len(), 1, "one file for each workspace, and no remains: {names:?}");
+}
+
+#[test]
+fn closing_a_session_writes_what_was_learned() {
+    let folder = tempfile::tempdir().unwrap();
+    let editor = editor_with(kept_in(folder.path()), &repository("w"));
+    let file = || fs::read_dir(folder.path().join("nes")).unwrap().next().unwrap().unwrap().path();
+    feedback(&editor, None);
+    let first = fs::read_to_string(file()).unwrap();
+    feedback(&editor, None);
+    assert_eq!(fs::read_to_string(file()).unwrap(), first, "not after every word");
+    editor.connection.close(&nudge_wire::nes::CloseRequest::new(&editor.session)).unwrap();
+    assert_ne!(fs::read_to_string(file()).unwrap(), first);
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_set_aside() {
+    for content in ["", "{", "[]", r#"{"form":99,"weights":{}}"#, r#"{"form":1,"weights":{"repeat":"x"}}"#] {
+        let folder = tempfile::tempdir().unwrap();
+        let editor = editor_with(kept_in(folder.path()), &repository("w"));
+        let fresh = confidence(&editor);
+        feedback(&editor, None);
+        drop(editor);
+        let file = fs::read_dir(folder.path().join("nes")).unwrap().next().unwrap().unwrap().path();
+        fs::write(&file, content).unwrap();
+        let editor = editor_with(kept_in(folder.path()), &repository("w"));
+        assert!((confidence(&editor) - fresh).abs() < f32::EPSILON, "{content}");
+        assert_eq!(fs::read_to_string(file.with_extension("json.bad")).unwrap(), content);
+        feedback(&editor, None);
+        drop(editor);
+        assert!(fs::read_to_string(&file).unwrap().contains("repeat"));
+    }
+}
+
+#[test]
+fn wild_numbers_in_a_file_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let editor = editor_with(kept_in(folder.path()), &repository("w"));
+    feedback(&editor, None);
+    drop(editor);
+    let file = fs::read_dir(folder.path().join("nes")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&file, r#"{"form":1,"weights":{"repeat":1e30,"repeat rust":-1e30,"nobody":1}}"#).unwrap();
+    let editor = editor_with(kept_in(folder.path()), &repository("w"));
+    assert!((0.0..=1.0).contains(&confidence(&editor)));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_does_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let editor = editor_with(kept_in(&file), &json!({}));
+    feedback(&editor, None);
+    assert!(editor.suggest(manual(editor.ask(1, 0, 0))).is_ok());
+}
+
+/// An engine for which one has to sign in.
+struct Locked(std::sync::atomic::AtomicBool);
+
+impl Engine for Locked {
+    fn name(&self) -> &'static str {
+        "locked"
+    }
+
+    fn needs_auth(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+        Local.suggest(scene)
+    }
+}
+
+#[test]
+fn an_engine_without_credentials_asks_for_them() {
+    let engine = Arc::new(Locked(true.into()));
+    let service = Service::new(Options { engine: engine.clone(), index: false, ..Options::default() });
+    let connection = service.connect(&client(Version::V1, &json!({})));
+    let start = nudge_wire::nes::StartRequest::default();
+    let refused = connection.start(&start).unwrap_err();
+    assert_eq!((refused.code.0, name(&refused).as_str()), (-32000, "auth_required"));
+    engine.0.store(false, std::sync::atomic::Ordering::Relaxed);
+    assert!(connection.start(&start).is_ok());
+}

@@ -1,0 +1,13 @@
+//! Sessions as a client sees them, with an engine that does what a test wants.
+#![allow(clippy::disallowed_methods, reason = "tests read and write files")]
+
+mod context;
+mod documents;
+mod editor;
+mod feedback;
+mod flicker;
+mod fresh;
+mod kinds;
+mod model;
+mod settings;
+mod workspace;

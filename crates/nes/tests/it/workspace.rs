@@ -1,0 +1,101 @@
+//! The index of a workspace, made in the background.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use nudge_nes::Options;
+use nudge_wire::{document::DidSave, nes::CloseRequest};
+use serde_json::json;
+
+use crate::editor::{Editor, URI, begin, manual};
+
+fn workspace(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    folder
+}
+
+fn start(folder: &Path) -> serde_json::Value {
+    json!({"workspaceUri": format!("file://{}", folder.display())})
+}
+
+/// Asks until the engine sees this many files.
+fn sees(editor: &Editor, session: &str, files: usize) {
+    let began = Instant::now();
+    loop {
+        editor.connection.did_open(nudge_wire::document::DidOpen::new(session, URI, "rust", 1, "x"));
+        let mut request = manual(editor.ask(1, 0, 0));
+        session.clone_into(&mut request.session_id);
+        editor.suggest(request).unwrap();
+        if editor.engine.last().files == files {
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_mins(1), "{} files", editor.engine.last().files);
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn files_are_read_in_the_background() {
+    let long = vec![b'x'; 1024 * 1024 + 1];
+    let folder = workspace(&[
+        ("src/a.rs", b"fn a() {}\n"),
+        ("src/b.py", b"def b(): pass\n"),
+        (".gitignore", b"target/\n"),
+        ("target/c.rs", b"fn c() {}\n"),
+        (".hidden/d.rs", b"fn d() {}\n"),
+        ("binary", b"\0\x01\x02"),
+        ("latin", b"caf\xe9"),
+        ("long.txt", &long),
+    ]);
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    sees(&editor, &editor.session, 2);
+    // A file that is saved is read, be it new, changed or gone.
+    let save = |name: &str| {
+        let uri = format!("file://{}", folder.path().join(name).display());
+        editor.connection.did_save(DidSave::new(&editor.session, uri));
+    };
+    fs::write(folder.path().join("src/e.rs"), "fn e() {}\n").unwrap();
+    save("src/e.rs");
+    sees(&editor, &editor.session, 3);
+    fs::remove_file(folder.path().join("src/a.rs")).unwrap();
+    save("src/a.rs");
+    sees(&editor, &editor.session, 2);
+    save("../outside.rs");
+    sees(&editor, &editor.session, 2);
+}
+
+#[test]
+fn sessions_in_the_same_folder_share_it() {
+    let folder = workspace(&[("a.rs", b"fn a() {}\n")]);
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    sees(&editor, &editor.session, 1);
+    // Shared: the new session sees what is not there any more.
+    fs::remove_file(folder.path().join("a.rs")).unwrap();
+    let second = begin(&editor.connection, &start(folder.path()));
+    sees(&editor, &second, 1);
+    let close = |session: &str| editor.connection.close(&CloseRequest::new(session)).unwrap();
+    close(&second);
+    close(&editor.session);
+    // Nobody used it any more, so it is made anew.
+    let third = begin(&editor.connection, &start(folder.path()));
+    sees(&editor, &third, 0);
+}
+
+#[test]
+fn without_folders_or_when_it_is_not_wanted_nothing_is_read() {
+    let folder = workspace(&[("a.rs", b"fn a() {}\n")]);
+    let without = Options { index: false, ..Options::default() };
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), without);
+    sees(&editor, &editor.session, 0);
+    let editor =
+        Editor::with_options(&json!({}), &json!({"workspaceUri": "file:///no/such"}), Options::default());
+    sees(&editor, &editor.session, 0);
+}
