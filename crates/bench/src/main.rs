@@ -4,6 +4,7 @@
 mod cases;
 mod cpu;
 mod messages;
+mod nes;
 mod ours;
 mod relay;
 mod report;
@@ -17,6 +18,8 @@ fn main() -> Result<()> {
     match args.as_slice() {
         ["peer"] => cases::run(false),
         ["peer", "--quick"] => cases::run(true),
+        ["nes"] => nes::run(false),
+        ["nes", "--quick"] => nes::run(true),
         // The other ends, started by the benchmark itself.
         ["agent", "nudge"] => ours::agent(),
         ["agent", "sdk"] => sdk::agent(),
@@ -24,6 +27,6 @@ fn main() -> Result<()> {
         ["relay", "sdk"] => sdk::relay(),
         ["sink"] => relay::sink(),
         ["profile", place] => cases::profile(place),
-        _ => bail!("usage: nudge-bench peer [--quick]"),
+        _ => bail!("usage: nudge-bench peer|nes [--quick]"),
     }
 }

@@ -31,7 +31,7 @@ const ROOMS: &[(&str, May)] = &[
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "hub", "nes"])),
     ("lsp", May::Use(&["wire", "peer", "hub", "nes"])),
-    ("replay", May::Use(&["wire", "text", "nes"])),
+    ("replay", May::Use(&["wire", "text", "predict", "nes"])),
     ("check", May::Use(&["wire", "peer"])),
     ("cli", May::UseAllBut(&["interop", "bench", "xtask"])),
     ("testkit", May::Use(&[])),

@@ -1,0 +1,55 @@
+//! One commit, ready to be done again.
+
+use std::sync::Arc;
+
+/// A commit with everything that is needed to do it again.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    /// The repository it is from.
+    pub(crate) repo: Arc<str>,
+    /// Its id.
+    pub(crate) commit: String,
+    /// The files it changes, in the order in which they are edited.
+    pub(crate) files: Vec<Changed>,
+    /// Files that are open beside them: bystanders from the tree before, and files that the commit adds.
+    pub(crate) context: Vec<Context>,
+    /// Files of the tree before that are not opened until everything is done.
+    pub(crate) untouched: Vec<Context>,
+}
+
+/// A file before and after.
+#[derive(Debug, Clone)]
+pub(crate) struct Changed {
+    pub(crate) path: String,
+    pub(crate) before: String,
+    pub(crate) after: String,
+}
+
+/// A file that is only looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// The address of a file of the repository, as a client would send it.
+pub(crate) fn uri(path: &str) -> String {
+    use std::fmt::Write;
+    let mut uri = "file:///work/".to_owned();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~+@".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn addresses_are_encoded() {
+        assert_eq!(super::uri("src/a b.rs"), "file:///work/src/a%20b.rs");
+    }
+}

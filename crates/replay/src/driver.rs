@@ -1,0 +1,58 @@
+//! What a replay does to an engine.
+
+use nudge_text::{Edit, Edits};
+use nudge_wire::nes::RejectReason;
+
+use crate::Error;
+
+/// One session with an engine, as an editor has it. Places are byte offsets in the texts both sides know.
+pub(crate) trait Driver {
+    /// Opens a document.
+    fn open(&mut self, uri: &str, language: &str, text: &str) -> Result<(), Error>;
+    /// Goes to a place.
+    fn focus(&mut self, uri: &str, cursor: usize) -> Result<(), Error>;
+    /// Changes a document.
+    fn change(&mut self, uri: &str, edits: &[Edit]) -> Result<(), Error>;
+    /// Asks what comes next. Only the best suggestion counts.
+    fn suggest(&mut self, uri: &str, cursor: usize) -> Result<Answer, Error>;
+    /// Takes a suggestion; the change itself is told by [`Driver::change`].
+    fn accept(&mut self, id: &str) -> Result<(), Error>;
+    /// Does not take a suggestion.
+    fn reject(&mut self, id: &str, reason: RejectReason) -> Result<(), Error>;
+}
+
+/// What an engine said, and how long it took.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) shown: Option<Shown>,
+    pub(crate) micros: u64,
+}
+
+/// A suggestion as the user sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    pub(crate) id: String,
+    pub(crate) uri: String,
+    /// Empty if it is not an edit.
+    pub(crate) edits: Edits,
+    /// Where the cursor is afterwards.
+    pub(crate) cursor: usize,
+    pub(crate) predictor: String,
+    pub(crate) confidence: f64,
+    pub(crate) reason: String,
+}
+
+impl Shown {
+    /// Something else than an edit of a document that is open; it cannot be right.
+    pub(crate) fn not_an_edit(id: String) -> Self {
+        Self {
+            id,
+            uri: String::new(),
+            edits: Edits::default(),
+            cursor: 0,
+            predictor: String::new(),
+            confidence: 0.0,
+            reason: String::new(),
+        }
+    }
+}

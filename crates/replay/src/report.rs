@@ -1,0 +1,175 @@
+//! What a replay has found out.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Serialize;
+
+use crate::{
+    quiet::Quiet,
+    recording::Recordings,
+    tally::{Counts, Replayed, Tally, mean},
+    typed::Typed,
+};
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The engine that was scored.
+    pub engine: String,
+    /// What the choice of commits came from.
+    pub seed: u64,
+    /// One for each level of eagerness.
+    pub runs: Vec<Run>,
+}
+
+/// The scores at one level of eagerness.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    /// How sure a suggestion had to be.
+    pub eagerness: &'static str,
+    /// The mean over the repositories, and all counts together.
+    pub total: Score,
+    /// Each repository.
+    pub repositories: Vec<Score>,
+    /// Each language.
+    pub languages: Vec<Score>,
+    /// Each predictor, by what it showed.
+    pub predictors: Vec<Score>,
+    /// What was shown where nothing was to be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Quiet>,
+    /// What became of recorded edits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recordings: Option<Recordings>,
+}
+
+/// One line of the report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Score {
+    /// What it is about.
+    pub name: String,
+    /// How many commits had something of it.
+    pub commits: usize,
+    /// What was counted.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Of a repository, the mean over its commits with something shown; of all, the mean over the repositories; of a
+    /// language or a predictor, all counts together.
+    pub precision: Option<f64>,
+    /// The mean likewise, over all commits.
+    pub recall: Option<f64>,
+    /// All counts together.
+    pub pooled_precision: Option<f64>,
+    /// All counts together.
+    pub pooled_recall: Option<f64>,
+    /// What typing every hunk came to; for repositories only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed: Option<Typed>,
+    /// How long answers took. It is not the same twice.
+    pub latency: Latency,
+}
+
+/// How long answers took, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Latency {
+    /// Half of them took no longer.
+    pub p50_ms: f64,
+    /// All but one in a hundred took no longer.
+    pub p99_ms: f64,
+    /// None took longer.
+    pub max_ms: f64,
+}
+
+impl Run {
+    /// Sums up the commits of each repository.
+    pub(crate) fn new(eagerness: &'static str, repositories: &[(Arc<str>, Vec<&Replayed>)]) -> Self {
+        let mut all = Tally::default();
+        let (mut languages, mut predictors) = (BTreeMap::new(), BTreeMap::new());
+        for replayed in repositories.iter().flat_map(|(_, replayed)| replayed) {
+            all.add(&replayed.all);
+            collect(&mut languages, replayed.languages.iter().map(|(name, tally)| (*name, tally)));
+            collect(&mut predictors, replayed.predictors.iter().map(|(name, tally)| (name.as_str(), tally)));
+        }
+        // What a predictor found is measured against everything there was to find.
+        for tally in predictors.values_mut() {
+            tally.counts.hunks = all.counts.hunks;
+        }
+        let scores: Vec<Score> =
+            repositories.iter().map(|(name, replayed)| Score::of_repository(name, replayed)).collect();
+        let quiet =
+            repositories.iter().flat_map(|(_, replayed)| replayed).filter_map(|replayed| replayed.quiet);
+        Self {
+            eagerness,
+            total: Score {
+                precision: mean(scores.iter().map(|score| score.precision)),
+                recall: mean(scores.iter().map(|score| score.recall)),
+                typed: scores.iter().filter_map(|score| score.typed).reduce(Typed::sum),
+                ..Score::pooled("all", all)
+            },
+            repositories: scores,
+            languages: pooled(languages),
+            predictors: pooled(predictors),
+            quiet: quiet.reduce(Quiet::sum),
+            recordings: None,
+        }
+    }
+}
+
+type Named<'a> = BTreeMap<&'a str, Tally>;
+
+fn collect<'a>(into: &mut Named<'a>, from: impl Iterator<Item = (&'a str, &'a Tally)>) {
+    for (name, tally) in from {
+        into.entry(name).or_default().add(tally);
+    }
+}
+
+/// The most hunks first.
+fn pooled(named: Named<'_>) -> Vec<Score> {
+    let mut scores: Vec<Score> = named.into_iter().map(|(name, tally)| Score::pooled(name, tally)).collect();
+    scores.sort_by_key(|score| std::cmp::Reverse((score.counts.hunks, score.counts.shown)));
+    scores
+}
+
+impl Score {
+    fn pooled(name: &str, tally: Tally) -> Self {
+        let (precision, recall) = (tally.counts.precision(), tally.counts.recall());
+        Self {
+            name: name.to_owned(),
+            commits: tally.commits,
+            counts: tally.counts,
+            precision,
+            recall,
+            pooled_precision: precision,
+            pooled_recall: recall,
+            typed: None,
+            latency: Latency::of(tally.micros),
+        }
+    }
+
+    fn of_repository(name: &str, replayed: &[&Replayed]) -> Self {
+        let mut tally = Tally::default();
+        for replayed in replayed {
+            tally.add(&replayed.all);
+        }
+        Self {
+            precision: mean(replayed.iter().map(|replayed| replayed.all.counts.precision())),
+            recall: mean(replayed.iter().map(|replayed| replayed.all.counts.recall())),
+            typed: replayed.iter().filter_map(|replayed| replayed.typed).reduce(Typed::sum),
+            ..Self::pooled(name, tally)
+        }
+    }
+}
+
+impl Latency {
+    #[allow(clippy::cast_precision_loss, reason = "microseconds of one answer")]
+    fn of(mut micros: Vec<u64>) -> Self {
+        micros.sort_unstable();
+        let Some(last) = micros.len().checked_sub(1) else { return Self::default() };
+        let at = |percent: usize| micros[last * percent / 100] as f64 / 1000.0;
+        Self { p50_ms: at(50), p99_ms: at(99), max_ms: at(100) }
+    }
+}

@@ -1,0 +1,145 @@
+//! Counts, and what is worked out from them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{
+    ask::{Ask, Showing},
+    judge::Verdict,
+    quiet::Quiet,
+    typed::Typed,
+};
+
+/// What came of the questions of one commit, or of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// The hunks there were.
+    pub hunks: usize,
+    /// The questions asked.
+    pub asks: usize,
+    /// The suggestions shown.
+    pub shown: usize,
+    /// Those that did one or more hunks.
+    pub exact: usize,
+    /// Those that did a part of a hunk.
+    pub partial: usize,
+    /// Those that did something else.
+    pub wrong: usize,
+    /// Those among the partial ones that left a line half done.
+    pub near: usize,
+    /// The hunks done by suggestions.
+    pub hunks_done: usize,
+}
+
+impl Counts {
+    fn show(&mut self, showing: &Showing) {
+        self.shown += 1;
+        self.hunks_done += showing.finished;
+        self.near += usize::from(showing.near);
+        match showing.verdict {
+            Verdict::Exact => self.exact += 1,
+            Verdict::Partial => self.partial += 1,
+            Verdict::Wrong => self.wrong += 1,
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.hunks += other.hunks;
+        self.asks += other.asks;
+        self.shown += other.shown;
+        self.exact += other.exact;
+        self.partial += other.partial;
+        self.wrong += other.wrong;
+        self.near += other.near;
+        self.hunks_done += other.hunks_done;
+    }
+
+    /// How much of what was shown was right; nothing if nothing was shown.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.exact + self.partial, self.shown)
+    }
+
+    /// How many of the hunks suggestions did.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.hunks_done, self.hunks)
+    }
+}
+
+/// A part of a whole, to four digits; nothing of nothing.
+#[allow(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+pub(crate) fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| rounded(part as f64 / whole as f64))
+}
+
+/// To four digits, so that a report does not end in noise.
+fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
+}
+
+/// The mean of those that are there.
+#[allow(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+pub(crate) fn mean(numbers: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let (sum, count) =
+        numbers.flatten().fold((0.0, 0_usize), |(sum, count), number| (sum + number, count + 1));
+    (count > 0).then(|| rounded(sum / count as f64))
+}
+
+/// Counts, and how long the answers took in microseconds.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    pub(crate) commits: usize,
+    pub(crate) counts: Counts,
+    pub(crate) micros: Vec<u64>,
+}
+
+impl Tally {
+    fn ask(&mut self, ask: &Ask) {
+        self.counts.asks += 1;
+        self.micros.push(ask.micros);
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.commits += other.commits;
+        self.counts.add(&other.counts);
+        self.micros.extend(&other.micros);
+    }
+}
+
+/// What came of one commit.
+#[derive(Debug, Clone)]
+pub(crate) struct Replayed {
+    pub(crate) all: Tally,
+    pub(crate) languages: BTreeMap<&'static str, Tally>,
+    pub(crate) predictors: BTreeMap<String, Tally>,
+    pub(crate) typed: Option<Typed>,
+    pub(crate) quiet: Option<Quiet>,
+}
+
+impl Replayed {
+    /// Counts what was asked about a commit with these hunks in these languages.
+    pub(crate) fn new(hunks: impl Iterator<Item = (&'static str, usize)>, asks: &[Ask]) -> Self {
+        let mut all = Tally::default();
+        let (mut languages, mut predictors) = (BTreeMap::<_, Tally>::new(), BTreeMap::<_, Tally>::new());
+        for (language, hunks) in hunks {
+            all.counts.hunks += hunks;
+            languages.entry(language).or_default().counts.hunks += hunks;
+        }
+        for ask in asks {
+            all.ask(ask);
+            languages.entry(ask.language).or_default().ask(ask);
+            if let Some(showing) = &ask.showing {
+                all.counts.show(showing);
+                languages.entry(showing.language).or_default().counts.show(showing);
+                let predictor = predictors.entry(showing.predictor.clone()).or_default();
+                predictor.ask(ask);
+                predictor.counts.show(showing);
+            }
+        }
+        for tally in languages.values_mut().chain(predictors.values_mut()).chain([&mut all]) {
+            tally.commits = 1;
+        }
+        Self { all, languages, predictors, typed: None, quiet: None }
+    }
+}
