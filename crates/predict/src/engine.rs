@@ -76,9 +76,9 @@ fn nothing(why: &'static str) -> Outcome {
 /// How confident a suggestion must be.
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
-        Eagerness::Low => 0.75,
-        Eagerness::Medium => 0.55,
-        Eagerness::High => 0.35,
+        Eagerness::Low => 0.78,
+        Eagerness::Medium => 0.6,
+        Eagerness::High => 0.36,
     };
     // Whoever asks wants to see something.
     if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }

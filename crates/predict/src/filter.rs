@@ -1,6 +1,6 @@
 //! What is never suggested, however likely it seems.
 
-use nudge_text::{Edits, Text};
+use nudge_text::{Edit, Edits, Text};
 
 use crate::{Kind, Predictor, Scene, Source, Suggestion, engine::find};
 
@@ -73,9 +73,28 @@ fn user_deletes(scene: &Scene<'_>) -> bool {
 }
 
 /// Whether a document that parses still does.
+///
+/// Where the edit lies in a part that can be parsed by itself, such as a function, only that part is.
 fn keeps_sound(source: &Source, edits: &Edits) -> bool {
-    if source.is_sound() != Some(true) {
+    let Some(tree) = source.tree() else { return true };
+    if tree.root_node().has_error() {
         return true;
+    }
+    if let Some(part) = source.part_around(edits)
+        && source.parses(&source.content()[part.clone()]) == Some(true)
+    {
+        let inside = Edits::new(
+            edits
+                .into_iter()
+                .map(|edit| {
+                    Edit::new(edit.range.start - part.start..edit.range.end - part.start, edit.text.clone())
+                })
+                .collect(),
+        );
+        if let Ok(inside) = inside {
+            let after = inside.apply(&Text::new(&source.content()[part]));
+            return source.parses(&after.to_string()) == Some(true);
+        }
     }
     let after = source.edited(edits, edits.apply(source.text()));
     after.is_sound() != Some(false)

@@ -1,6 +1,9 @@
 //! A document as predictors see it.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use nudge_text::{Edits, Text};
 use tree_sitter::{InputEdit, Parser, Point, Tree};
@@ -26,6 +29,9 @@ struct Inner {
 
 /// Longer texts are not parsed: the engine then works by tokens.
 const MAX_PARSED: usize = 2 * 1024 * 1024;
+
+/// A part is parsed by itself up to this length.
+const MAX_PART: usize = 64 * 1024;
 
 impl Source {
     /// A document that was not seen before.
@@ -87,6 +93,23 @@ impl Source {
     /// Whether it parses without an error; `None` if there is no grammar for it.
     pub fn is_sound(&self) -> Option<bool> {
         self.tree().map(|tree| !tree.root_node().has_error())
+    }
+
+    /// The outermost parts of the document that edits lie in, if these are a small part of the whole.
+    pub(crate) fn part_around(&self, edits: &Edits) -> Option<Range<usize>> {
+        let (first, last) = (edits.as_slice().first()?.range.start, edits.as_slice().last()?.range.end);
+        let root = self.tree()?.root_node();
+        let begin = root.first_child_for_byte(first).map_or(first, |child| child.start_byte().min(first));
+        let end = root.first_child_for_byte(last).map_or(last, |child| child.end_byte().max(last));
+        let part = self.0.text.line_start(self.0.text.line_of(begin))..end;
+        (part.len() <= MAX_PART && self.content().is_char_boundary(part.end)).then_some(part)
+    }
+
+    /// Whether a text in the language of the document parses without an error.
+    pub(crate) fn parses(&self, text: &str) -> Option<bool> {
+        let mut parser = Parser::new();
+        parser.set_language(&self.0.language.grammar()?).ok()?;
+        parser.parse(text, None).map(|tree| !tree.root_node().has_error())
     }
 
     fn parse(&self) -> Option<Tree> {

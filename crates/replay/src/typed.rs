@@ -1,7 +1,7 @@
 //! Types a commit key by key, asks after each key, and counts the keys that suggestions save.
 //!
 //! Removing text is one key, as is taking a suggestion. Right is what goes on typing the current hunk as the commit has
-//! it, and what is right by the rules for whole hunks. A wrong suggestion that stays while the user types is one.
+//! it, and what is right by the rules for whole hunks and leaves less to type. A wrong suggestion that stays while the user types is one.
 
 use std::{
     collections::HashSet,
@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::{
     Error,
     ask::Mode,
+    draft::Draft,
     driver::{Driver, Shown},
     judge::{Judgement, Verdict},
     tally::share,
@@ -23,9 +24,6 @@ use crate::{
 
 /// Hunks with more to type are taken as pasted: they are done at once and not counted.
 const MAX_TYPED: usize = 400;
-
-/// Suggestions that are taken without a key in between.
-const MAX_TAKEN: usize = 60;
 
 /// What typing came to.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -112,10 +110,7 @@ impl<D: Driver> Typist<'_, '_, D> {
             let stroke = next_stroke(&mut rest);
             self.typed.pressed += 1;
             self.walk.press(file, place, stroke)?;
-            for _ in 0..MAX_TAKEN {
-                if self.walk.remaining() == 0 || !self.ask(file, place, &rest)? {
-                    break;
-                }
+            while self.walk.remaining() > 0 && self.ask(file, place, &rest)? {
                 rest = self.walk.drafts[file].by_hand(place);
             }
         }
@@ -167,7 +162,20 @@ impl<D: Driver> Typist<'_, '_, D> {
             }
         }
         let judgement = self.walk.judge(shown);
-        (judgement.verdict != Verdict::Wrong).then_some(judgement)
+        (judgement.verdict != Verdict::Wrong && self.spares_keys(shown, &judgement)).then_some(judgement)
+    }
+
+    /// Whether less is left to type afterwards. By the rules for whole hunks it is no harm to remove a line that is half
+    /// typed; to who types it, it is.
+    fn spares_keys(&self, shown: &Shown, judgement: &Judgement) -> bool {
+        let Some(file) = self.walk.file_of(shown) else { return false };
+        let before = &self.walk.drafts[file];
+        let mut after = before.clone();
+        after.take(judgement);
+        let left = |draft: &Draft| {
+            judgement.places.iter().map(|(place, _)| keys(&draft.by_hand(*place))).sum::<usize>()
+        };
+        left(&after) < left(before)
     }
 
     /// Two suggestions with the same effect are the same.
@@ -202,3 +210,6 @@ fn next_stroke(rest: &mut Edit) -> Edit {
     rest.range = start + length..start + length;
     key
 }
+
+#[cfg(test)]
+mod tests;

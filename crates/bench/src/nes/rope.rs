@@ -31,7 +31,8 @@ pub(crate) fn measure(text: &str, changes: usize) -> Times {
         let line = number / 4 * 7919 % lines;
         let column = number % 4;
         let at = Position::new(u32::try_from(line).unwrap_or(0), u32::try_from(column).unwrap_or(0));
-        let change = ContentChange::new("x").range(Range::new(at, at));
+        let mut change = ContentChange::new("x");
+        change.range = Some(Range::new(at.clone(), at));
         let version = i64::try_from(number).unwrap_or(0) + 1;
         let event = DidChange::new(session.clone(), uri, version, vec![change]);
         let begun = Instant::now();

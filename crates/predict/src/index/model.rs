@@ -14,6 +14,8 @@ use super::{
 const FANOUT: usize = 4;
 /// Segments with fewer tokens are all of one size.
 const SMALLEST: usize = 1 << 14;
+/// Segments with more tokens stay as they are: putting them together would take too long.
+const LARGEST: usize = 1 << 21;
 /// Tokens are not counted beyond this many, about 100 MiB.
 const MOST_TOKENS: usize = 12_000_000;
 
@@ -79,7 +81,8 @@ impl Model {
     fn settle(&mut self) {
         while let Some(newest) = self.segments.last() {
             let size = class(newest.len());
-            let alike = self.segments.iter().rev().take_while(|segment| class(segment.len()) <= size).count();
+            let is_alike = |segment: &&Arc<Segment>| segment.len() < LARGEST && class(segment.len()) <= size;
+            let alike = self.segments.iter().rev().take_while(is_alike).count();
             if alike < FANOUT {
                 return;
             }

@@ -50,7 +50,7 @@ pub(crate) fn edit_runs(source: &Source, edits: Vec<Edit>, line: usize) -> Vec<E
     let text = source.text();
     let Ok(edits) = Edits::new(edits) else { return Vec::new() };
     let mut runs: Vec<EditRun> = Vec::new();
-    for edit in edits.iter() {
+    for edit in &edits {
         // An edit of several lines may leave some of them as they are.
         let spans = text.line_of(edit.range.start) != text.line_of(edit.range.end);
         let trimmed = if spans {

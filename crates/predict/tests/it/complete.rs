@@ -112,13 +112,14 @@ fn what_an_editor_has_closed_is_not_closed_again() {
 
 #[test]
 fn lines_that_follow_closely_come_along() {
-    let block = "        let state = State::default();\n        let reader = Reader::new();\n";
+    let first = "        let mut state = State::prepare(options, defaults)?;\n";
+    let block = format!("{first}        state.begin();\n        state.finish();\n");
     let tests = ["one", "two", "three", "four", "five", "six", "seven"];
     let mut text: String = tests.map(|name| format!("    fn {name}() {{\n{block}    }}\n\n")).concat();
-    text += "    fn eight() {\n        ⟦→let state = State::def⟧\n    }\n";
+    text = format!("{text}    fn eight() {{\n{first}        ⟦→state.be⟧\n    }}\n");
     let found = Fixture::new(Predictor::Complete, &[("file:///a.rs", &text)]).suggestions();
     let Some(Kind::Edit { edits, .. }) = found.first().map(|found| &found.kind) else { panic!("{found:?}") };
-    assert_eq!(edits.as_slice()[0].text, "ault();\n        let reader = Reader::new();");
+    assert_eq!(edits.as_slice()[0].text, "gin();\n        state.finish();");
 }
 
 #[test]
@@ -209,6 +210,8 @@ fn repetitive() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn a_proposal_is_an_insertion_at_the_cursor(
         before in repetitive(), typed in repetitive(), after in repetitive(), known in repetitive(),

@@ -262,3 +262,15 @@ fn what_the_file_declares_is_not_imported() {
         ("file:///src/b.ts", "import { resize } from './m';\nresize();\n"),
     ]);
 }
+
+#[test]
+fn what_is_used_elsewhere_in_the_file_is_known() {
+    silent(&[
+        ("file:///src/a.ts", "describe('a', () => {\n    vi.fn();\n});\n\n⟦→vi.fn();\n⟧"),
+        ("file:///src/b.ts", "import { vi } from 'vitest';\nvi.fn();\n"),
+    ]);
+    silent(&[
+        ("file:///a/A.java", "package a;\n\nclass A {\n    ⟦→Thing thing;⟧\n}\n"),
+        ("file:///b/B.java", "package b;\n\nimport a.Thing;\n\nclass B {\n    Thing thing;\n}\n"),
+    ]);
+}

@@ -96,15 +96,12 @@ proptest! {
         let mut left: BTreeMap<u8, String> = BTreeMap::new();
         for (file, text) in steps {
             let uri = format!("file:///w/{file}.rs");
-            match text {
-                Some(text) => {
-                    index.insert(uri.into(), facts(&text));
-                    left.insert(file, text);
-                }
-                None => {
-                    index.remove(&uri);
-                    left.remove(&file);
-                }
+            if let Some(text) = text {
+                index.insert(uri.into(), facts(&text));
+                left.insert(file, text);
+            } else {
+                index.remove(&uri);
+                left.remove(&file);
             }
         }
         let mut fresh = Index::default();

@@ -312,3 +312,74 @@ fn g(t: &dyn T) -> u32 {
 ",
     )]);
 }
+
+#[test]
+fn a_removed_field_goes_from_the_literals() {
+    check(&[(
+        "file:///a.rs",
+        "pub struct Config {
+    pub name: String,
+⟦    pub verbose: bool,
+→⟧    pub depth: usize,
+}
+
+fn make(opts: &Opts) -> Config {
+    Config {
+        name: opts.name.clone(),
+⟨        verbose: opts.verbose,
+→⟩        depth: 3,
+    }
+}
+
+fn small() -> Config {
+    Config { name: String::new(), ⟨verbose: false, →⟩depth: 0 }
+}
+
+fn other() -> Other {
+    Other { verbose: true }
+}
+",
+    )]);
+}
+
+#[test]
+fn an_added_field_is_given_the_variable_of_its_name() {
+    check(&[(
+        "file:///a.rs",
+        "struct Config {
+    name: String,
+⟦→    depth: usize,
+⟧}
+
+impl Config {
+    fn new(name: String, depth: usize) -> Self {
+        Self { name⟨→, depth⟩ }
+    }
+}
+
+fn other(name: String) -> Config {
+    Config { name }
+}
+",
+    )]);
+}
+
+#[test]
+fn an_added_field_is_given_what_others_give_it() {
+    check(&[(
+        "file:///a.go",
+        "package a
+
+type Case struct {
+	Name string
+⟦→	Strict bool
+⟧}
+
+var cases = []Case{
+	Case{Name: \"a\"⟦→, Strict: false⟧},
+
+	Case{Name: \"b\"⟨→, Strict: false⟩},
+}
+",
+    )]);
+}

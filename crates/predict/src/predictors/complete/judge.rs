@@ -34,7 +34,7 @@ pub(super) struct Judge {
 /// in 19 repositories of eight languages, where the rest of the repository was known, and the file without what follows
 /// the cursor on its line or altogether.
 const WEIGHTS: [f32; EVIDENCE] = [
-    1.727, 0.086, -0.562, -0.373, 0.337, 0.115, 0.06, -0.058, -0.513, 0.265, -0.278, 0.147, 1.488, -0.318,
+    1.727, 0.086, -0.562, -0.373, 0.337, 0.115, 0.06, -0.058, -0.513, 0.265, -0.278, 0.147, 1.488, -0.32,
     0.199, -0.487,
 ];
 const BIAS: f32 = 0.077;

@@ -28,17 +28,24 @@ use crate::{Kind, Predictor, Scene};
 
 /// What is less likely is not proposed.
 const LEAST_PRIOR: f32 = 0.25;
+/// The same, after a line that may be complete.
+const NEW_LINE_PRIOR: f32 = 0.85;
 
 /// What may come next.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
     let Some(place) = Place::of(scene) else { return };
+    // What comes on a new line is anybody's guess, and mostly it is the line that is below already.
+    if place.is_blank() {
+        return;
+    }
     if let Some(way) = follow(scene, &place) {
         out.extend(candidate(scene, way));
     }
 }
 
 fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
-    if way.prior < LEAST_PRIOR {
+    let new_line = way.text.starts_with('\n');
+    if way.prior < if new_line { NEW_LINE_PRIOR } else { LEAST_PRIOR } {
         return None;
     }
     let reason = reason(scene, way.origin);

@@ -69,26 +69,30 @@ impl Names {
         if !is_name(name) {
             return None;
         }
-        self.known.iter().find_map(|(from, to)| within(name, from, to))
+        let made = || self.known.iter().flat_map(|(from, to)| spellings(from, to)).collect();
+        self.parts.get_or_init(made).iter().find_map(|(from, to)| within(name, from, to))
     }
 }
 
-/// `name` with what changed between `from` and `to` changed in it, however it is spelled.
-fn within(name: &str, from: &str, to: &str) -> Option<String> {
+/// What changed between two names, in every spelling.
+fn spellings(from: &str, to: &str) -> Vec<(String, String)> {
     let (from, to) = case::part(from, to).unwrap_or_else(|| (from.to_owned(), to.to_owned()));
-    if from.len() < 3 {
-        return None;
+    if from.len() < SHORTEST_PART {
+        return Vec::new();
     }
     let mut spellings = case::variants(&from, &to);
     spellings.insert(0, (from, to));
-    spellings.into_iter().find_map(|(from, to)| {
-        let at = name.find(&from)?;
-        let end = at + from.len();
-        let begins =
-            at == 0 || !name[..at].ends_with(char::is_alphanumeric) || from.starts_with(char::is_uppercase);
-        let ends = !name[end..].starts_with(|c: char| c.is_lowercase() || c.is_numeric());
-        (begins && ends).then(|| format!("{}{to}{}", &name[..at], &name[end..]))
-    })
+    spellings
+}
+
+/// `name` with `to` in the place of `from`, if that is a word of it.
+fn within(name: &str, from: &str, to: &str) -> Option<String> {
+    let at = name.find(from)?;
+    let end = at + from.len();
+    let begins =
+        at == 0 || !name[..at].ends_with(char::is_alphanumeric) || from.starts_with(char::is_uppercase);
+    let ends = !name[end..].starts_with(|c: char| c.is_lowercase() || c.is_numeric());
+    (begins && ends).then(|| format!("{}{to}{}", &name[..at], &name[end..]))
 }
 
 /// Whether a token is a name that somebody gave.

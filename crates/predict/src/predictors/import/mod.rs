@@ -24,6 +24,12 @@ use crate::{
 
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 8;
+/// How sure it is that a new use wants an import, where every other file agrees on it.
+const ADDED: f32 = 0.56;
+/// How sure it is that an import goes with its last use: the name may be used again in a moment.
+const REMOVED: f32 = 0.56;
+/// Names that every file knows, whatever others import by them.
+const PRELUDE: &[&str] = &["Result", "Option", "Box", "Vec", "String", "Ok", "Err", "Some", "None"];
 /// Macros that bear the name of a module.
 const STANDARD_MACROS: &[&str] = &["vec", "env", "assert", "panic", "matches", "format", "write"];
 /// Names that are looked at.
@@ -51,14 +57,14 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
     let statements = statements(source.language(), source.content());
     let mut offers: Vec<Offered> = Vec::new();
     let routes = Routes::to(scene, source);
-    for name in new_names(source, &routes, changes) {
+    for name in new_names(source, &routes, &statements, changes) {
         if (scene.cancelled)() {
             return;
         }
         if let Some((sure, import)) = needed(&routes, source, &statements, &name) {
             offers.extend(add::edits(source, &statements, &import).map(|edits| Offered {
                 edits,
-                prior: 0.6 * sure,
+                prior: ADDED * sure,
                 what: format!("imports `{name}`, which is used now"),
             }));
         }
@@ -66,7 +72,7 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
     let gone = remove::unneeded(source, &statements, changes);
     for (edits, names) in remove::edits(source, &statements, &gone) {
         let what = format!("removes the import of `{}`, which is no longer used", names.join("`, `"));
-        offers.push(Offered { edits, prior: 0.62, what });
+        offers.push(Offered { edits, prior: REMOVED, what });
     }
     offer(scene, source, &offers, out);
 }
@@ -154,7 +160,12 @@ fn offer(scene: &Scene<'_>, source: &Source, offers: &[Offered], out: &mut Vec<C
 }
 
 /// Names in what was put in that were not there before and that stand by themselves.
-fn new_names(source: &Source, routes: &Routes<'_>, changes: &[&Change]) -> Vec<String> {
+fn new_names(
+    source: &Source,
+    routes: &Routes<'_>,
+    statements: &[Statement],
+    changes: &[&Change],
+) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else { return found };
     for change in changes {
@@ -168,6 +179,12 @@ fn new_names(source: &Source, routes: &Routes<'_>, changes: &[&Change]) -> Vec<S
                 continue;
             }
             let Some(range) = placed(source, change, &token.range) else { continue };
+            let imports = statements
+                .iter()
+                .any(|statement| statement.range.start <= range.start && range.end <= statement.range.end);
+            if imports || PRELUDE.contains(&name) || is_used_already(source, changes, name) {
+                continue;
+            }
             let path = Path::at(tree, range.start);
             let in_attribute = path.enclosing(&["attribute_item"]).is_some();
             let is_macro = STANDARD_MACROS.contains(&name) && source.content()[range.end..].starts_with('!');
@@ -182,6 +199,18 @@ fn new_names(source: &Source, routes: &Routes<'_>, changes: &[&Change]) -> Vec<S
         }
     }
     found
+}
+
+/// Whether the name is used outside of what was changed: then the document knows it without an import.
+fn is_used_already(source: &Source, changes: &[&Change], name: &str) -> bool {
+    let (text, lines) = (source.content(), source.text());
+    occurrences(text, name, 0..text.len(), 40).iter().any(|range| {
+        let line = lines.line_of(range.start);
+        let is_new =
+            changes.iter().any(|change| (change.line..change.line + change.after_lines).contains(&line));
+        let code = lines.line(line);
+        !is_new && !code.trim_start().starts_with(['/', '*', '#'])
+    })
 }
 
 fn is_known_before(change: &Change, name: &str) -> bool {

@@ -93,9 +93,14 @@ fn seen_from(source: &Source, other: &str, import: &Import) -> Option<Import> {
         }
         _ => import.module.clone(),
     };
-    // A file does not import from itself.
+    // A file does not import from itself, nor from its package.
     let stem = source.uri().rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
-    if module.starts_with('.') && module.trim_start_matches(['.', '/']) == stem {
+    let last = module.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+    let is_own = module.starts_with("./") && module.matches('/').count() == 1 && last == stem;
+    let in_package = source.language() == Language::Java
+        && source.content().lines().find_map(|line| line.strip_prefix("package ")?.trim().strip_suffix(';'))
+            == Some(module.as_str());
+    if is_own || in_package {
         return None;
     }
     Some(Import { module, ..import.clone() })

@@ -10,8 +10,10 @@ use super::{
 
 /// How many of the newest changes are looked at.
 pub(crate) const RECENT: usize = 24;
+/// How many of the newest changes are repeated.
+const FRESH: usize = 5;
 /// Rules that are tried.
-const MAX_RULES: usize = 48;
+const MAX_RULES: usize = 32;
 /// Changes of more lines teach no rules for single lines.
 const MAX_LINES: usize = 40;
 
@@ -35,14 +37,17 @@ impl Book {
             for rule in lines_of(change).flat_map(|(before, after)| learn_line(before, after, number)) {
                 match known.get(&rule.key()) {
                     Some(&at) => book.rules[at].examples.extend(rule.examples),
-                    None if book.rules.len() < MAX_RULES => {
+                    // Older changes support what was done since; by themselves they are not repeated any more.
+                    None if book.rules.len() < MAX_RULES && changes.len() - number <= FRESH => {
                         known.insert(rule.key(), book.rules.len());
                         book.rules.push(rule);
                     }
                     None => {}
                 }
             }
-            book.blocks.extend(Block::learn(change, number));
+            if changes.len() - number <= 2 * FRESH {
+                book.blocks.extend(Block::learn(change, number));
+            }
         }
         book
     }

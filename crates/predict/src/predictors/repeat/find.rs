@@ -35,9 +35,12 @@ pub(crate) fn lines(
 ) -> BTreeMap<usize, Vec<Hit>> {
     let mut found: BTreeMap<usize, Vec<Hit>> = BTreeMap::new();
     let mut cuts: FxHashMap<usize, String> = FxHashMap::default();
+    // Rules of one change often have an anchor in common, and finding it takes most of the time.
+    let mut known: FxHashMap<(&str, bool), Vec<usize>> = FxHashMap::default();
     for (number, rule) in rules.iter().enumerate() {
         let alone = rule.shape != Shape::Part;
-        let mut lines = lines_with(source, &rule.anchor, alone, near.unwrap_or(0));
+        let found_lines = || lines_with(source, &rule.anchor, alone, near.unwrap_or(0));
+        let mut lines = known.entry((&rule.anchor, alone)).or_insert_with(found_lines).clone();
         if let (Shape::Line, Some(near)) = (rule.shape, near) {
             lines
                 .extend(near.saturating_sub(NEIGHBOURS)..(near + NEIGHBOURS).min(source.text().line_count()));

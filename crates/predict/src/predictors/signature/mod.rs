@@ -7,6 +7,7 @@ mod before;
 mod call;
 mod counterpart;
 mod delta;
+mod field;
 
 use std::hash::{Hash, Hasher};
 
@@ -38,9 +39,12 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         if (scene.cancelled)() {
             return;
         }
-        let both = change.before_lines > 0 && change.after_lines > 0;
-        let both = both && change.before.len() + change.after.len() < MAX_CHANGE;
-        let Some(source) = find(scene, &change.uri).filter(|_| both) else { continue };
+        let is_small = change.before.len() + change.after.len() < MAX_CHANGE;
+        let Some(source) = find(scene, &change.uri).filter(|_| is_small) else { continue };
+        field::predict(scene, source, change, &mut drafts);
+        if change.before_lines == 0 || change.after_lines == 0 {
+            continue;
+        }
         for altered in altered(source, change) {
             let begin = drafts.len();
             counterpart::predict(scene, &altered, &mut drafts);

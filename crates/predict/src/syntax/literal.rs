@@ -1,0 +1,96 @@
+//! Struct types and the literals that make values of them.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::{
+    declaration::{last_word, name_of, owner_of},
+    grammar::Grammar,
+    path::Path,
+    words::occurrences,
+};
+use crate::{Language, Source};
+
+/// Literals that are looked at in one document.
+const MAX_LITERALS: usize = 60;
+
+/// A field of a literal.
+#[derive(Debug, Clone)]
+pub(crate) struct Element {
+    pub(crate) name: String,
+    pub(crate) range: Range<usize>,
+    /// What it is given; `None` if a variable of its name.
+    pub(crate) value: Option<Range<usize>>,
+}
+
+/// A literal with named fields.
+#[derive(Debug, Clone)]
+pub(crate) struct Literal {
+    pub(crate) range: Range<usize>,
+    pub(crate) elements: Vec<Element>,
+    /// The function around it.
+    pub(crate) function: Option<Range<usize>>,
+}
+
+/// The struct whose fields are around a place: its name and the names of its fields, in order.
+pub(crate) fn struct_around(source: &Source, offset: usize) -> Option<(String, Vec<String>)> {
+    let text = source.content();
+    let path = Path::at(source.tree()?, offset);
+    let at = path.steps().iter().rposition(|step| step.kind() == "field_declaration_list")?;
+    let owner = path.steps()[..at].iter().rev().take(3).find_map(|step| name_of(Some(step.node), text))?;
+    let list = path.steps()[at].node;
+    let mut cursor = list.walk();
+    let names = list
+        .named_children(&mut cursor)
+        .filter(|node| node.kind() == "field_declaration")
+        .filter_map(|node| node.child_by_field_name("name"));
+    Some((owner, names.map(|name| text[name.byte_range()].to_owned()).collect()))
+}
+
+/// The literals of a struct in a document that give no other value to take the rest from.
+pub(crate) fn literals(source: &Source, owner: &str) -> Vec<Literal> {
+    let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else {
+        return Vec::new();
+    };
+    let text = source.content();
+    let mut places = occurrences(text, owner, 0..text.len(), MAX_LITERALS);
+    if source.language() == Language::Rust {
+        places.extend(occurrences(text, "Self", 0..text.len(), MAX_LITERALS));
+    }
+    let found = places.into_iter().filter_map(|place| {
+        text[place.end..].trim_start().starts_with('{').then_some(())?;
+        let path = Path::at(tree, place.start);
+        let literal = path.enclosing(&["struct_expression", "composite_literal"])?;
+        let kind = literal.child_by_field_name("name").or_else(|| literal.child_by_field_name("type"))?;
+        let is_self = &text[place.clone()] == "Self";
+        let is_meant = kind.end_byte() == place.end
+            && (!is_self || owner_of(grammar, &path, text).as_deref() == Some(owner));
+        let elements = elements(literal.child_by_field_name("body")?, text)?;
+        let function = path.enclosing(grammar.functions).map(|node| node.byte_range());
+        is_meant.then(|| Literal { range: literal.byte_range(), elements, function })
+    });
+    found.collect()
+}
+
+/// The fields of a literal; `None` if some have no name or come from elsewhere.
+fn elements(body: Node<'_>, text: &str) -> Option<Vec<Element>> {
+    let mut cursor = body.walk();
+    let children = body.named_children(&mut cursor).filter(|node| !node.kind().contains("comment"));
+    children
+        .map(|node| {
+            let code = &text[node.byte_range()];
+            let (name, value) = match node.kind() {
+                "shorthand_field_initializer" => (last_word(code)?, None),
+                "field_initializer" => (field(node, "field", text)?, node.child_by_field_name("value")),
+                "keyed_element" => (field(node, "key", text)?, node.child_by_field_name("value")),
+                _ => return None,
+            };
+            Some(Element { name, range: node.byte_range(), value: value.map(|value| value.byte_range()) })
+        })
+        .collect()
+}
+
+fn field(node: Node<'_>, name: &str, text: &str) -> Option<String> {
+    node.child_by_field_name(name).map(|part| text[part.byte_range()].to_owned())
+}
