@@ -43,8 +43,11 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
         command::run(docs.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
     report.step("bench", |_| {
-        let mut bench = cargo(root, ["run", "--package=nudge-bench", "--", "peer", "--quick"]);
-        command::run_quietly(&mut bench)
+        for name in ["peer", "nes"] {
+            let mut bench = cargo(root, ["run", "--package=nudge-bench", "--", name, "--quick"]);
+            command::run_quietly(&mut bench)?;
+        }
+        Ok(())
     })?;
     report.step_if("licences", command::is_installed("deny"), DENY_MISSING, || {
         let args = ["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];

@@ -96,7 +96,7 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
     };
     let trust = 0.45_f32.powi(i32::try_from(refusals).unwrap_or(9).min(9));
     Some(Suggestion {
-        confidence: scene.memory.weights().confidence(&features) * trust,
+        confidence: scene.memory.weights().confidence(features) * trust,
         fingerprint: fingerprint(source, &candidate.kind),
         kind: candidate.kind,
         predictor: candidate.predictor,

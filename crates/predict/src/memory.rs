@@ -51,13 +51,13 @@ const MAX_SUPPRESSED: usize = 4096;
 
 impl Weights {
     /// The confidence in a suggestion with these features.
-    pub fn confidence(&self, features: &Features) -> f32 {
+    pub fn confidence(&self, features: Features) -> f32 {
         let shift: f32 = contexts(features).iter().filter_map(|name| self.0.get(name)).sum();
         sigmoid(logit(features.prior) + shift)
     }
 
     /// Moves the weights towards what happened; `weight` says how much it counts.
-    fn learn(&mut self, features: &Features, outcome: f32, weight: f32) {
+    fn learn(&mut self, features: Features, outcome: f32, weight: f32) {
         let step = RATE * weight * (outcome - self.confidence(features));
         for name in contexts(features) {
             let value = self.0.entry(name).or_insert(0.0);
@@ -76,7 +76,7 @@ impl Weights {
 }
 
 /// The contexts of a suggestion that have a weight each.
-fn contexts(features: &Features) -> [String; 3] {
+fn contexts(features: Features) -> [String; 3] {
     let predictor = features.predictor.name();
     [
         predictor.to_owned(),
@@ -123,18 +123,18 @@ impl Memory {
     pub fn feedback(&mut self, suggestion: &Suggestion, feedback: Feedback) {
         match feedback {
             Feedback::Accepted => {
-                self.weights.learn(&suggestion.features, 1.0, 1.0);
+                self.weights.learn(suggestion.features, 1.0, 1.0);
                 self.refused.remove(&suggestion.chain);
             }
             Feedback::Rejected => {
-                self.weights.learn(&suggestion.features, 0.0, 1.0);
+                self.weights.learn(suggestion.features, 0.0, 1.0);
                 self.suppress(suggestion.fingerprint);
                 if self.refused.len() >= MAX_SUPPRESSED {
                     self.refused.clear();
                 }
                 *self.refused.entry(suggestion.chain).or_insert(0) += 1;
             }
-            Feedback::Ignored => self.weights.learn(&suggestion.features, 0.0, 0.25),
+            Feedback::Ignored => self.weights.learn(suggestion.features, 0.0, 0.25),
             Feedback::Replaced | Feedback::Cancelled => {}
         }
     }

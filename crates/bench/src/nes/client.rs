@@ -16,7 +16,7 @@ use super::workspace::Generated;
 /// How long the workspace took to be read.
 pub(crate) static INDEX: OnceLock<Duration> = OnceLock::new();
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A session with a large file open.
 pub(crate) struct Client {
@@ -77,7 +77,7 @@ impl Client {
         let root = format!("file://{}", folder.display());
         let begun =
             client.call("nes/start", &json!({"workspaceFolders": [{"uri": root, "name": "bench"}]}))?;
-        client.session = begun["sessionId"].as_str().context("a session id")?.to_owned();
+        begun["sessionId"].as_str().context("a session id")?.clone_into(&mut client.session);
         let open = json!({"sessionId": client.session, "uri": client.uri, "languageId": "rust", "version": 0, "text": text});
         client.notify("document/didOpen", &open)?;
         Ok(client)

@@ -15,7 +15,7 @@ fn confidence(editor: &Editor) -> f32 {
     let seen = Arc::clone(&told);
     editor.engine.says(move |scene| {
         let suggestion = edit(URI, &[(0..3, "1")]);
-        *seen.lock().unwrap() = scene.memory.weights().confidence(&suggestion.features);
+        *seen.lock().unwrap() = scene.memory.weights().confidence(suggestion.features);
         vec![suggestion]
     });
     editor.suggest(manual(editor.ask(1, 0, 0))).unwrap();
@@ -122,7 +122,7 @@ fn sessions_in_one_workspace_learn_together() {
         let heard = Arc::clone(&told);
         editor.engine.says(move |scene| {
             let features = edit(URI, &[(0..3, "1")]).features;
-            *heard.lock().unwrap() = scene.memory.weights().confidence(&features);
+            *heard.lock().unwrap() = scene.memory.weights().confidence(features);
             Vec::new()
         });
         editor.connection.did_open(nudge_wire::document::DidOpen::new(session, URI, "rust", 1, "one\n"));

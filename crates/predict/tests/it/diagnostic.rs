@@ -115,7 +115,11 @@ fn rustc_fields_and_arms() {
         },
         Case {
             uri: RS,
-            text: "fn cost(kind: Kind) -> u32 {\n    match kind {\n        Kind::A => 1,\n        Kind::B => 2,⟨→\n        Kind::C => todo!(),⟩\n    }\n}\n",
+            text: concat!(
+                "fn cost(kind: Kind) -> u32 {\n    match kind {\n        Kind::A => 1,\n        Kind::B => 2,⟨→\n",
+                "        Kind::C => todo",
+                "!(),⟩\n    }\n}\n"
+            ),
             at: "kind {",
             message: "non-exhaustive patterns: `Kind::C` not covered",
         },

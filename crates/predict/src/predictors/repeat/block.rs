@@ -70,8 +70,8 @@ impl Block {
     pub(crate) fn at(&self, line: usize, get: &dyn Fn(usize) -> Option<String>) -> Option<BlockSite> {
         let site: Vec<String> = (0..self.before.len()).map(|at| get(line + at)).collect::<Option<_>>()?;
         let mut mapping = template::map_lines(&self.before, &site)?;
-        let above = self.count(&self.above, |at| line.checked_sub(at + 1).and_then(get));
-        let below = self.count(&self.below, |at| get(line + site.len() + at));
+        let above = count(&self.above, |at| line.checked_sub(at + 1).and_then(get));
+        let below = count(&self.below, |at| get(line + site.len() + at));
         let (from, to) = if self.before.is_empty() {
             let (from, to) = self.neighbours(line, get, above, below)?;
             mapping = template::map_lines(std::slice::from_ref(&from), std::slice::from_ref(&to))?;
@@ -84,12 +84,6 @@ impl Block {
             return None;
         }
         Some(BlockSite { line, lines: site.len(), text, above, below, mapping })
-    }
-
-    /// How many neighbours are as in the example, counted from the nearest.
-    fn count(&self, neighbours: &[String], get: impl Fn(usize) -> Option<String>) -> usize {
-        let same = |(at, line): &(usize, &String)| get(*at).is_some_and(|there| there.trim() == line.trim());
-        neighbours.iter().enumerate().take_while(same).count()
     }
 
     /// For an insertion: the neighbour of the example and that of the place that tell what differs.
@@ -140,4 +134,10 @@ fn longest<'a>(lines: impl Iterator<Item = (&'a String, isize)>) -> Option<(&'a 
         .map(|(line, at)| (line.trim(), at))
         .filter(|(line, _)| template::is_telling(line))
         .max_by_key(|(line, at)| (line.len(), -at.abs()))
+}
+
+/// How many neighbours are as in the example, counted from the nearest.
+fn count(neighbours: &[String], get: impl Fn(usize) -> Option<String>) -> usize {
+    let same = |(at, line): &(usize, &String)| get(*at).is_some_and(|there| there.trim() == line.trim());
+    neighbours.iter().enumerate().take_while(same).count()
 }

@@ -5,13 +5,15 @@ use rustc_hash::FxHashMap;
 
 use super::{
     block::Block,
-    rule::{Output, Pattern, Rule, learn_line},
+    rule::{Output, Pattern, Rule, Shape, learn_line},
 };
 
 /// How many of the newest changes are looked at.
 pub(crate) const RECENT: usize = 24;
 /// How many of the newest changes are repeated.
 const FRESH: usize = 5;
+/// The same for the bolder generalisations.
+const FRESHEST: usize = 2;
 /// Rules that are tried.
 const MAX_RULES: usize = 32;
 /// Changes of more lines teach no rules for single lines.
@@ -38,7 +40,9 @@ impl Book {
                 match known.get(&rule.key()) {
                     Some(&at) => book.rules[at].examples.extend(rule.examples),
                     // Older changes support what was done since; by themselves they are not repeated any more.
-                    None if book.rules.len() < MAX_RULES && changes.len() - number <= FRESH => {
+                    None if book.rules.len() < MAX_RULES
+                        && changes.len() - number <= freshness(rule.shape) =>
+                    {
                         known.insert(rule.key(), book.rules.len());
                         book.rules.push(rule);
                     }
@@ -50,6 +54,13 @@ impl Book {
             }
         }
         book
+    }
+}
+
+fn freshness(shape: Shape) -> usize {
+    match shape {
+        Shape::CaseVariant | Shape::Part | Shape::Line => FRESHEST,
+        Shape::Segment | Shape::Span | Shape::Insertion | Shape::Call => FRESH,
     }
 }
 

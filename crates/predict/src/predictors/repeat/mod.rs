@@ -169,7 +169,7 @@ fn group(scene: &Scene<'_>, source: &Source, book: &Book, scored: BTreeMap<usize
     for (line, place) in scored {
         match groups.last_mut() {
             Some(group) if group.last().is_some_and(|(last, _)| last + 1 == line) => {
-                group.push((line, place))
+                group.push((line, place));
             }
             _ => groups.push(vec![(line, place)]),
         }

@@ -152,7 +152,7 @@ fn snap(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
         new = new.start.saturating_sub(back)..(new.end + on).min(line.after.len());
         match snapped.last_mut() {
             Some(last) if last.0.end >= old.start || last.1.end >= new.start => {
-                *last = (last.0.start..old.end, last.1.start..new.end)
+                *last = (last.0.start..old.end, last.1.start..new.end);
             }
             _ => snapped.push((old, new)),
         }
@@ -355,8 +355,8 @@ impl Line<'_> {
         }
         let (pattern, output) = self.pattern(&old, &new, segments, false)?;
         let words = pattern.iter().filter(|token| matches!(token, Pattern::Soft(text, _) if text.len() >= 3));
-        let anchor = words.filter_map(|token| match token {
-            Pattern::Soft(text, _) | Pattern::Hard(text) => Some(text.clone()),
+        let anchor = words.map(|token| match token {
+            Pattern::Soft(text, _) | Pattern::Hard(text) => text.clone(),
         });
         let anchor = anchor.max_by_key(String::len)?;
         let mut example = self.example(&old);

@@ -50,9 +50,9 @@ impl Mapping {
             None => self.pairs.push((a.1.to_owned(), b.1.to_owned())),
         }
         if a.1 == b.1 {
-            self.same += 1
+            self.same += 1;
         } else {
-            self.different += 1
+            self.different += 1;
         }
         Some(())
     }
