@@ -99,9 +99,7 @@ fn position(text: &Text, offset: usize) -> Position {
 
 fn changed_lines(before: &Text, after: &Text) -> String {
     let unified = diff::unified(before, after, "basket.py", 0);
-    unified
-        .lines()
-        .filter(|line| !line.starts_with("---") && !line.starts_with("+++"))
-        .map(|line| format!("  {line}\n"))
-        .collect()
+    let lines: Vec<&str> =
+        unified.lines().filter(|line| !line.starts_with("---") && !line.starts_with("+++")).collect();
+    format!("  {}\n", lines.join("\n  "))
 }
