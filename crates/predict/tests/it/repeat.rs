@@ -2,7 +2,7 @@
 
 use nudge_predict::Predictor::Repeat;
 
-use crate::fixture::{check, check_silent};
+use crate::fixture::{Fixture, check, check_silent};
 
 #[test]
 fn a_replaced_name_is_replaced_on_other_lines() {
@@ -77,10 +77,9 @@ fn a_block_is_replaced_at_its_own_indentation() {
 
 #[test]
 fn other_spellings_of_a_name_follow() {
-    check(
-        Repeat,
-        &[("a.ts", "const ⟦user_name→account_id⟧ = 1;\nfoo();\nconst x = ⟨userName→accountId⟩;\n")],
-    );
+    let text = "const ⟦user_name→account_id⟧ = 1;\nfoo();\nconst x = ⟨userName→accountId⟩;\n";
+    // One example alone makes it possible, not likely.
+    Fixture::new(Repeat, &[("a.ts", text)]).check(0.15);
 }
 
 #[test]
