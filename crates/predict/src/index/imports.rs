@@ -87,7 +87,9 @@ pub(crate) fn statements(language: Language, text: &str) -> Vec<Statement> {
         {
             let end = statement_end(language, text, start, line_end);
             if let Some(statement) = read(text, start..end) {
-                next = next.max(end + 1);
+                // A statement can end in the middle of a line.
+                let rest = memchr::memchr(b'\n', &text.as_bytes()[end..]);
+                next = next.max(rest.map_or(text.len(), |at| end + at + 1));
                 last = end;
                 found.push(statement);
             }

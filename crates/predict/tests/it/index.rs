@@ -112,3 +112,42 @@ proptest! {
         prop_assert_eq!(answers(&index), answers(&fresh));
     }
 }
+
+/// Pieces of imports, whole and cut short.
+const PIECES: [&str; 24] = [
+    "import ",
+    "from ",
+    "use ",
+    "using ",
+    "#include ",
+    "a.b",
+    "a::b",
+    "(",
+    ")",
+    "{",
+    "}",
+    ",",
+    " as ",
+    ";",
+    "\n",
+    "\\\n",
+    "#",
+    "// x",
+    "'m'",
+    "\"p\"",
+    "*",
+    "type ",
+    "export ",
+    "é",
+];
+
+proptest::proptest! {
+    #[test]
+    fn no_import_however_broken_stops_the_reading(
+        picks in proptest::collection::vec(0..PIECES.len(), 0..24),
+        name in proptest::sample::select(vec!["a.rs", "a.ts", "a.js", "a.py", "a.go", "a.java", "a.c", "a.cs"]),
+    ) {
+        let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
+        nudge_predict::FileFacts::of(nudge_predict::Language::of(None, name), &text);
+    }
+}

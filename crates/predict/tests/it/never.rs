@@ -260,3 +260,83 @@ fn kinds_are_offered_only_if_the_client_shows_them() {
     assert!(!outcome.suggestions.is_empty());
     assert!(outcome.suggestions.iter().all(|found| matches!(found.kind, Kind::Edit { .. })), "{outcome:?}");
 }
+
+/// Pieces that code is made of, and some that it is not.
+const PIECES: [&str; 40] = [
+    "fn f(a: u8, b: &str) -> u8 {\n",
+    "}\n",
+    "    let total = a + 1;\n",
+    "total",
+    "a",
+    "self.x",
+    "(",
+    ")",
+    ", ",
+    "\n",
+    "    ",
+    "é😀",
+    "class A:\n",
+    "    def go(self, a=1):\n",
+    "async ",
+    "await ",
+    "import { a } from 'm';\n",
+    "from a import (b,\n",
+    "use a::{b, c};\n",
+    "struct S { a: u8, b: u8 }\n",
+    "S { a, b: 1 }",
+    "enum E { A, B }\n",
+    "match e {\n    E::A => 1,\n",
+    "};\n",
+    "func go(ctx int) {\n",
+    "foo_bar",
+    "FooBar",
+    "\"text {a}\"",
+    "// a note\n",
+    "# a note\n",
+    "x = call(a, b)\n",
+    "call(a)\n",
+    "\r\n",
+    "\t",
+    "[1, 2]",
+    "a.b.c(d)",
+    "=> ",
+    "const a = (b) => b;\n",
+    "import java.util.List;\n",
+    "#include <a.h>\n",
+];
+
+proptest::proptest! {
+    #[test]
+    fn no_text_and_no_edit_stops_the_engine(
+        text in proptest::collection::vec(0..PIECES.len(), 0..40),
+        edits in proptest::collection::vec((0..2000_usize, 0..30_usize, 0..PIECES.len()), 1..6),
+        name in proptest::sample::select(vec!["a.rs", "a.ts", "a.py", "a.go", "a.java", "a.cpp", "a.cs", "a.json", "a.md", "a.txt"]),
+        note in proptest::sample::select(vec![
+            "cannot find value `a` in this scope", "unused import: `b`", "missing fields `a`, `b` in initializer of `S`",
+            "expected `;`", "Cannot find name 'total'. Did you mean 'a'?", "declared and not used: a", "\"a\" is not defined",
+        ]),
+    ) {
+        let text: String = text.into_iter().map(|pick| PIECES[pick]).collect();
+        let mut moment = Moment::new(name, &text);
+        for (at, length, new) in edits {
+            let text = moment.source.text();
+            let start = text.floor(at.min(text.len()));
+            let end = text.floor((start + length).min(text.len()));
+            moment.apply(&Edits::one(start..end, PIECES[new]));
+            moment.cursor = start + PIECES[new].len();
+        }
+        let (cursor, length) = (moment.cursor, moment.source.text().len());
+        moment.diagnostics.push(Diagnostic {
+            uri: moment.source.uri().clone(),
+            range: moment.source.text().floor(cursor / 2)..moment.source.text().floor(cursor.min(length)),
+            severity: Severity::Error,
+            message: note.into(),
+        });
+        for found in moment.ask().suggestions {
+            if let Kind::Edit { edits, cursor, .. } = found.kind {
+                let after = edits.apply(moment.source.text());
+                proptest::prop_assert!(after.is_boundary(cursor), "{edits:?} {cursor}");
+            }
+        }
+    }
+}

@@ -205,7 +205,9 @@ fn items(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut depth = 0;
     let mut start = range.start;
-    for (at, c) in text[range.clone()].char_indices() {
+    // A statement that is cut short can end before its list begins.
+    let Some(list) = text.get(range.clone()) else { return found };
+    for (at, c) in list.char_indices() {
         match c {
             '{' | '(' => depth += 1,
             '}' | ')' => depth -= 1,
