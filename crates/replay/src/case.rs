@@ -35,7 +35,7 @@ pub(crate) struct Context {
 /// The address of a file of the repository, as a client would send it.
 pub(crate) fn uri(path: &str) -> String {
     use std::fmt::Write;
-    let mut uri = "file:///work/".to_owned();
+    let mut uri = "file:///repository/".to_owned();
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~+@".contains(&byte) {
             uri.push(char::from(byte));
@@ -50,6 +50,6 @@ pub(crate) fn uri(path: &str) -> String {
 mod tests {
     #[test]
     fn addresses_are_encoded() {
-        assert_eq!(super::uri("src/a b.rs"), "file:///work/src/a%20b.rs");
+        assert_eq!(super::uri("src/a b.rs"), "file:///repository/src/a%20b.rs");
     }
 }

@@ -9,6 +9,10 @@ pub(crate) mod repeat;
 pub(crate) mod sibling;
 pub(crate) mod signature;
 
+use std::hash::{BuildHasher, Hash};
+
+use rustc_hash::FxBuildHasher;
+
 use crate::{Kind, Predictor};
 
 /// What a predictor proposes; the engine ranks, filters and shows it or not.
@@ -24,4 +28,9 @@ pub(crate) struct Candidate {
     pub(crate) chain: u64,
     /// What the prior was made from, by name.
     pub(crate) evidence: Vec<(&'static str, f32)>,
+}
+
+/// The name of what stands and falls together, made from what it has in common.
+pub(crate) fn chain(of: &impl Hash) -> u64 {
+    FxBuildHasher.hash_one(of)
 }

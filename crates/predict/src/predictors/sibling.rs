@@ -3,11 +3,8 @@
 //! Where a line was added that is its neighbour with other names (`Red,` → `Green,`), the places that mention the
 //! neighbour's name (`Red => "red",`) may want a line for the new one (`Green => "green",`).
 
-use std::hash::{Hash, Hasher};
-
 use memchr::memmem;
 use nudge_text::{Edits, Text, history::Change};
-use rustc_hash::FxHasher;
 
 use super::{
     Candidate,
@@ -234,7 +231,7 @@ fn candidate(
             scene.changes.get(analogy.change)?.line + 1
         ),
         prior: evidence::probability(&evidence),
-        chain: chain(analogy),
+        chain: super::chain(&("sibling", &analogy.pairs)),
         evidence,
     })
 }
@@ -266,10 +263,4 @@ fn evidence(
     ];
     evidence::of_place(&mut evidence, line, around, spread, analogy.change);
     evidence
-}
-
-fn chain(analogy: &Analogy) -> u64 {
-    let mut hasher = FxHasher::default();
-    ("sibling", &analogy.pairs).hash(&mut hasher);
-    hasher.finish()
 }

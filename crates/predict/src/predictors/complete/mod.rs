@@ -13,17 +13,14 @@ mod nearby;
 mod place;
 mod witness;
 
-use std::hash::{Hash, Hasher};
-
 use nudge_text::Edits;
-use rustc_hash::FxHasher;
 
 use self::{
     follow::{Way, follow},
     mix::Origin,
     place::Place,
 };
-use super::Candidate;
+use super::{Candidate, chain};
 use crate::{Kind, Predictor, Scene};
 
 /// What is less likely is not proposed.
@@ -53,8 +50,7 @@ fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
         "\n" => way.text,
         other => way.text.replace('\n', other),
     };
-    let mut chain = FxHasher::default();
-    text.hash(&mut chain);
+    let chain = chain(&text);
     Some(Candidate {
         kind: Kind::Edit {
             uri: scene.source.uri().clone(),
@@ -64,7 +60,7 @@ fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
         predictor: Predictor::Complete,
         reason,
         prior: way.prior,
-        chain: chain.finish(),
+        chain,
         evidence: way.judge.evidence().to_vec(),
     })
 }

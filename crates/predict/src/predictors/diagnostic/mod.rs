@@ -4,10 +4,7 @@ mod code;
 mod near;
 mod table;
 
-use std::hash::{Hash, Hasher};
-
 use nudge_text::Edit;
-use rustc_hash::FxHasher;
 
 use self::table::{Fix, fix};
 use super::{Candidate, import};
@@ -47,9 +44,7 @@ struct Solution {
 
 fn offer(scene: &Scene<'_>, source: &Source, found: Solution, rank: usize, out: &mut Vec<Candidate>) {
     let Solution { edits, prior, what } = found;
-    let mut hasher = FxHasher::default();
-    ("diagnostic", &what).hash(&mut hasher);
-    let chain = hasher.finish();
+    let chain = super::chain(&("diagnostic", &what));
     let mut runs = edit_runs(source, edits, source.text().line_of(scene.cursor));
     if runs.len() != 1 {
         return;

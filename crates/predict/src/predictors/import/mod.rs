@@ -4,13 +4,9 @@ mod add;
 mod remove;
 mod route;
 
-use std::{
-    hash::{Hash, Hasher},
-    ops::Range,
-};
+use std::ops::Range;
 
 use nudge_text::{Edit, history::Change};
-use rustc_hash::FxHasher;
 
 use self::route::Routes;
 use super::Candidate;
@@ -150,9 +146,7 @@ fn offer(scene: &Scene<'_>, source: &Source, offers: &[Offered], out: &mut Vec<C
         let Some(best) = offers.iter().find(near) else { continue };
         let prior = offers.iter().filter(near).map(|offer| offer.prior).fold(1.0, f32::min);
         let what = best.what.clone();
-        let mut hasher = FxHasher::default();
-        ("import", &what).hash(&mut hasher);
-        let chain = hasher.finish();
+        let chain = super::chain(&("import", &what));
         let Some(kind) = run.into_kind(source) else { continue };
         let evidence = vec![("import", 1.0)];
         out.push(Candidate { kind, predictor: Predictor::Import, reason: what, prior, chain, evidence });

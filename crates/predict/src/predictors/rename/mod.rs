@@ -9,10 +9,7 @@ mod pair;
 mod score;
 mod target;
 
-use std::hash::{Hash, Hasher};
-
 use nudge_text::Edit;
-use rustc_hash::FxHasher;
 
 use self::{
     draft::{Draft, merged},
@@ -128,9 +125,7 @@ impl<'s> Rename<'_, 's> {
     }
 
     fn chain(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        ("rename", &self.pair.old, &self.pair.new).hash(&mut hasher);
-        hasher.finish()
+        super::chain(&("rename", &self.pair.old, &self.pair.new))
     }
 
     fn candidate(&self, kind: Kind, reason: String, prior: f32) -> Candidate {

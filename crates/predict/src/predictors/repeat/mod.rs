@@ -13,13 +13,9 @@ mod rule;
 mod score;
 mod template;
 
-use std::{
-    collections::BTreeMap,
-    hash::{Hash, Hasher},
-};
+use std::collections::BTreeMap;
 
 use nudge_text::{Edit, Edits};
-use rustc_hash::FxHasher;
 
 use self::{
     apply::Match,
@@ -201,7 +197,7 @@ fn line_candidate(
         predictor: Predictor::Repeat,
         reason: reason(scene, rule.examples.first()?.change),
         prior,
-        chain: hash(&rule.key()),
+        chain: super::chain(&rule.key()),
         evidence: best.evidence.clone(),
     })
 }
@@ -228,7 +224,7 @@ fn block_candidate(
         predictor: Predictor::Repeat,
         reason: reason(scene, block.change),
         prior: probability(&evidence),
-        chain: hash(&(&block.before, &block.after)),
+        chain: super::chain(&(&block.before, &block.after)),
         evidence,
     })
 }
@@ -250,10 +246,4 @@ fn reason(scene: &Scene<'_>, change: usize) -> String {
         }
         None => "repeats your edit".to_owned(),
     }
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

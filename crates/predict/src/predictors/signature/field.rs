@@ -1,9 +1,6 @@
 //! Literals of a struct that got or lost a field.
 
-use std::hash::{Hash, Hasher};
-
 use nudge_text::{Edit, history::Change};
-use rustc_hash::FxHasher;
 
 use super::{super::rename::draft::Draft, Offer, documents};
 use crate::{
@@ -39,9 +36,7 @@ pub(super) fn predict<'s>(
     if !added.iter().all(|name| fields.contains(name)) || removed.iter().any(|name| fields.contains(name)) {
         return;
     }
-    let mut hasher = FxHasher::default();
-    ("field", &owner, &added, &removed).hash(&mut hasher);
-    let chain = hasher.finish();
+    let chain = crate::predictors::chain(&("field", &owner, &added, &removed));
     let found: Vec<(&Source, Literal)> = documents(scene, source)
         .flat_map(|document| literals(document, &owner).into_iter().map(move |literal| (document, literal)))
         .collect();

@@ -9,10 +9,7 @@ mod counterpart;
 mod delta;
 mod field;
 
-use std::hash::{Hash, Hasher};
-
 use nudge_text::{Edit, history::Change};
-use rustc_hash::FxHasher;
 
 use self::{before::before, delta::Delta};
 use super::{
@@ -76,11 +73,9 @@ impl Altered<'_> {
 
     /// What all that follows from this change has in common.
     fn chain(&self, what: &str) -> u64 {
-        let mut hasher = FxHasher::default();
-        ("signature", what, self.old_name(), self.new_name()).hash(&mut hasher);
-        self.past.content()[self.before.params.clone()].hash(&mut hasher);
-        self.source.content()[self.after.params.clone()].hash(&mut hasher);
-        hasher.finish()
+        let before = &self.past.content()[self.before.params.clone()];
+        let after = &self.source.content()[self.after.params.clone()];
+        super::chain(&("signature", what, self.old_name(), self.new_name(), before, after))
     }
 }
 
