@@ -1,0 +1,71 @@
+//! What a mailbox writes down, and what it is restored from.
+
+use crate::{Key, Message, MessageId};
+
+/// Something to write down.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Change<C> {
+    /// A message waits, behind all others of its mode.
+    Added(Message<C>),
+    /// A waiting message says something else now.
+    Replaced {
+        /// Which message.
+        id: MessageId,
+        /// What it says now.
+        content: C,
+    },
+    /// A waiting message was taken back.
+    Revoked {
+        /// Which message.
+        id: MessageId,
+    },
+    /// Waiting messages became part of the conversation, in this order. The transcript gets them in the same commit.
+    Delivered {
+        /// Which messages.
+        ids: Vec<MessageId>,
+    },
+}
+
+/// A mailbox as it is kept across restarts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Saved<C> {
+    /// What waits, in the order of acceptance.
+    pub pending: Vec<Message<C>>,
+    /// What was delivered.
+    pub delivered: Vec<MessageId>,
+    /// What was taken back.
+    pub revoked: Vec<MessageId>,
+    /// The marks that clients gave, and the messages that they stand for.
+    pub keys: Vec<(Key, MessageId)>,
+}
+
+impl<C> Default for Saved<C> {
+    fn default() -> Self {
+        Self { pending: Vec::new(), delivered: Vec::new(), revoked: Vec::new(), keys: Vec::new() }
+    }
+}
+
+impl<C> Saved<C> {
+    /// Takes a change in. A store that keeps rows does the same to its rows.
+    pub fn apply(&mut self, change: Change<C>) {
+        match change {
+            Change::Added(message) => {
+                self.keys.extend(message.key.clone().map(|key| (key, message.id.clone())));
+                self.pending.push(message);
+            }
+            Change::Replaced { id, content } => {
+                if let Some(message) = self.pending.iter_mut().find(|message| message.id == id) {
+                    message.content = content;
+                }
+            }
+            Change::Revoked { id } => {
+                self.pending.retain(|message| message.id != id);
+                self.revoked.push(id);
+            }
+            Change::Delivered { ids } => {
+                self.pending.retain(|message| !ids.contains(&message.id));
+                self.delivered.extend(ids);
+            }
+        }
+    }
+}
