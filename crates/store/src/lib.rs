@@ -1,0 +1,64 @@
+//! Durable sessions: what was said, what is pending, and who may write.
+//!
+//! [`open`] gives a [`Store`]. What changes a session is a [`Batch`] of [`Op`]s, which is written as a whole or not at
+//! all, and only with the session's current [`Lease`]. Its [`Ticket`] resolves once it is on the disk for good. Batches
+//! that come while the disk is busy share the next transaction.
+//!
+//! ```
+//! use nudge_store::{Batch, Op, Session, open};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = open("memory").await?.store;
+//! let lease = store.acquire("s1", "me", 1_000, 60_000).await?.expect("nobody else is here");
+//! let session = Session { id: "s1".into(), cwd: "/project".into(), ..Session::default() };
+//! store.commit(Batch { session: "s1".into(), lease, ops: vec![Op::CreateSession(session)] }).await?;
+//! assert!(store.session("s1").await?.is_some());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! No clock decides what is stored: time is an argument.
+#![allow(clippy::disallowed_methods, reason = "this room keeps files and times how long a write may wait")]
+
+mod body;
+mod entry;
+mod error;
+pub mod failpoint;
+mod input;
+mod lease;
+mod queue;
+mod session;
+mod sql;
+mod sqlite;
+mod store;
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+pub use entry::{Dialect, Entry, Limit, MAX_SEQ, Seq};
+pub use error::StoreError;
+pub use input::{Input, InputId, InputState};
+pub use lease::{Held, Lease};
+pub use session::{Cursor, Millis, Page, Session, SessionChange, SessionFilter, SessionId};
+pub use store::{Batch, Counts, Op, Reply, Store, Ticket};
+
+/// A store that was opened.
+#[derive(Clone)]
+pub struct Opened {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Where a damaged file was moved to, if there was one. The store is then a new one.
+    pub set_aside: Option<PathBuf>,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("set_aside", &self.set_aside).finish_non_exhaustive()
+    }
+}
+
+/// Opens the store at `url`: `sqlite:PATH` or a plain path for a file, which is begun if there is none, or `memory`.
+pub async fn open(url: &str) -> Result<Opened, StoreError> {
+    let (store, set_aside) = sqlite::open(sqlite::Place::parse(url)?).await?;
+    Ok(Opened { store: Arc::new(store), set_aside })
+}

@@ -1,0 +1,183 @@
+//! What waits to be written, and how long it may wait for company.
+
+use std::{
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How much may wait before more is refused.
+pub(crate) const MAX_WAITING: usize = 256 << 20;
+
+/// How long what is not urgent may wait for company.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// What is worth a transaction of its own: waiting for more company would not save much.
+const ENOUGH: usize = 1 << 20;
+
+/// How many bytes go into one transaction at most, beyond its first job.
+const MAX_GROUP: usize = 4 << 20;
+
+/// Jobs in the order they came. One thread takes, any number put.
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    jobs: Vec<Job<T>>,
+    bytes: usize,
+    /// When the jobs have to be taken; none waits if this is `None`.
+    due: Option<Instant>,
+    closed: bool,
+}
+
+struct Job<T> {
+    what: T,
+    bytes: usize,
+}
+
+/// Why a job was not taken in.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    Full,
+    TooLarge,
+    Closed,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new() -> Self {
+        let state = State { jobs: Vec::new(), bytes: 0, due: None, closed: false };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Puts a job of about this many bytes at the end.
+    pub(crate) fn put(&self, what: T, bytes: usize, urgent: bool) -> Result<(), Refused> {
+        let mut state = self.state();
+        if state.closed {
+            return Err(Refused::Closed);
+        }
+        if bytes > MAX_WAITING {
+            return Err(Refused::TooLarge);
+        }
+        if state.bytes + bytes > MAX_WAITING {
+            return Err(Refused::Full);
+        }
+        state.bytes += bytes;
+        state.jobs.push(Job { what, bytes });
+        let now = Instant::now();
+        let due = if urgent || state.bytes >= ENOUGH { now } else { now + PATIENCE };
+        let sooner = state.due.is_none_or(|before| due < before);
+        if sooner {
+            state.due = Some(due);
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Waits until jobs are due and takes them, in order; `None` once the queue is closed and empty.
+    pub(crate) fn take(&self) -> Option<Vec<T>> {
+        let mut state = self.state();
+        loop {
+            let now = Instant::now();
+            match state.due {
+                Some(due) if due <= now || state.closed => return Some(state.take_group(now)),
+                Some(due) => {
+                    let waited = self.changed.wait_timeout(state, due - now);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                None if state.closed => return None,
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// Takes nothing more in. What is in is still taken.
+    pub(crate) fn close(&self) {
+        self.state().closed = true;
+        self.changed.notify_all();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> State<T> {
+    fn take_group(&mut self, now: Instant) -> Vec<T> {
+        let mut bytes = 0;
+        let mut count = 0;
+        for job in &self.jobs {
+            if count > 0 && bytes + job.bytes > MAX_GROUP {
+                break;
+            }
+            bytes += job.bytes;
+            count += 1;
+        }
+        self.bytes -= bytes;
+        let group = self.jobs.drain(..count).map(|job| job.what).collect();
+        // Whatever is left has waited long enough.
+        self.due = (!self.jobs.is_empty()).then_some(now);
+        group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_urgent_takes_all_before_it_along() {
+        let queue = Queue::new();
+        for (job, urgent) in [("a", false), ("b", false), ("c", true), ("d", false)] {
+            queue.put(job, 1, urgent).expect("there is room");
+        }
+        assert_eq!(queue.take(), Some(vec!["a", "b", "c", "d"]));
+    }
+
+    #[test]
+    fn what_is_not_urgent_waits_for_its_time_and_no_longer() {
+        let queue = Queue::new();
+        let start = Instant::now();
+        queue.put("a", 1, false).expect("there is room");
+        assert_eq!(queue.take(), Some(vec!["a"]));
+        assert!(start.elapsed() >= PATIENCE);
+    }
+
+    #[test]
+    fn enough_is_enough() {
+        let queue = Queue::new();
+        queue.put("a", 1, false).expect("there is room");
+        queue.put("b", ENOUGH, false).expect("there is room");
+        let due = queue.state().due.expect("jobs wait");
+        assert!(due <= Instant::now());
+    }
+
+    #[test]
+    fn a_group_has_a_limit_and_what_is_left_is_due() {
+        let queue = Queue::new();
+        for job in 0..5 {
+            queue.put(job, MAX_GROUP / 2, false).expect("there is room");
+        }
+        queue.put(5, 2 * MAX_GROUP, false).expect("there is room");
+        let mut groups = Vec::new();
+        queue.close();
+        while let Some(group) = queue.take() {
+            groups.push(group);
+        }
+        assert_eq!(groups, [vec![0, 1], vec![2, 3], vec![4], vec![5]]);
+    }
+
+    #[test]
+    fn too_much_is_refused_until_something_is_taken() {
+        let queue = Queue::new();
+        assert_eq!(queue.put(0, MAX_WAITING + 1, true), Err(Refused::TooLarge));
+        queue.put(1, MAX_WAITING, true).expect("there is room");
+        assert_eq!(queue.put(2, 1, true), Err(Refused::Full));
+        assert_eq!(queue.take(), Some(vec![1]));
+        queue.put(3, MAX_WAITING, true).expect("there is room again");
+        queue.close();
+        assert_eq!(queue.put(4, 0, true), Err(Refused::Closed));
+        assert_eq!(queue.take(), Some(vec![3]));
+        assert_eq!(queue.take(), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! The store in a SQLite file.
+//!
+//! One thread writes, on a connection of its own; reads have other connections and never wait for the disk to sync.
+
+mod apply;
+mod file;
+mod lease;
+mod migrate;
+mod read;
+mod readers;
+mod value;
+mod writer;
+
+use std::{path::PathBuf, sync::Arc, thread};
+
+use sqlx::{ConnectOptions as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use tokio::sync::oneshot;
+
+use crate::{
+    Batch, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq, Session,
+    SessionFilter, Store, StoreError, Ticket, queue,
+};
+use file::Judge;
+pub(crate) use file::Place;
+use readers::Readers;
+use writer::{Answer, Ask, Ready, Shared, Work};
+
+/// Opens the store; also says where a damaged file was moved to.
+pub(crate) async fn open(place: Place) -> Result<(SqliteStore, Option<PathBuf>), StoreError> {
+    let shared = Arc::new(Shared::new());
+    let (told, opened) = oneshot::channel();
+    let theirs = Arc::clone(&shared);
+    thread::Builder::new()
+        .name("nudge-store".to_owned())
+        .spawn(move || writer::run(&place, &theirs, told))
+        .map_err(StoreError::io("starting the thread that writes", ""))?;
+    let Ready { reading, judge, set_aside } = opened.await.unwrap_or(Err(StoreError::Closed))?;
+    Ok((SqliteStore { shared, readers: Readers::new(reading), judge }, set_aside))
+}
+
+/// A handle on the writing thread and the connections for reading.
+pub(crate) struct SqliteStore {
+    shared: Arc<Shared>,
+    readers: Readers,
+    judge: Judge,
+}
+
+impl SqliteStore {
+    fn put(&self, batch: Batch, urgent: bool) -> Ticket {
+        let (told, ticket) = oneshot::channel();
+        let bytes = writer::weight(&batch);
+        match self.shared.queue.put(Work::Batch(batch, told), bytes, urgent) {
+            Ok(()) => Ticket::new(ticket),
+            Err(refused) => Ticket::refused(refused.into()),
+        }
+    }
+
+    async fn read<T>(
+        &self,
+        read: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut reader = self.readers.get().await.map_err(|error| self.judge.judge(error))?;
+        read(&mut reader).await.map_err(|error| self.judge.judge(error))
+    }
+
+    async fn ask(&self, ask: Ask) -> Result<Answer, StoreError> {
+        let (told, answer) = oneshot::channel();
+        self.shared.queue.put(Work::Ask(ask, told), 0, true)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl From<queue::Refused> for StoreError {
+    fn from(refused: queue::Refused) -> Self {
+        match refused {
+            queue::Refused::Full => Self::Full { limit: queue::MAX_WAITING },
+            queue::Refused::TooLarge => Self::TooLarge { limit: queue::MAX_WAITING },
+            queue::Refused::Closed => Self::Closed,
+        }
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+    }
+}
+
+impl Store for SqliteStore {
+    fn commit(&self, batch: Batch) -> Ticket {
+        self.put(batch, true)
+    }
+
+    fn append(&self, batch: Batch) -> Ticket {
+        self.put(batch, false)
+    }
+
+    fn session<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Session>> {
+        Box::pin(self.read(async move |conn| read::session(conn, id).await))
+    }
+
+    fn sessions<'a>(
+        &'a self,
+        filter: &'a SessionFilter,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Reply<'a, Page> {
+        Box::pin(self.read(async move |conn| read::sessions(conn, filter, after, limit).await))
+    }
+
+    fn transcript<'a>(&'a self, id: &'a str, from: Seq, limit: Limit) -> Reply<'a, Vec<Entry>> {
+        Box::pin(self.read(async move |conn| read::transcript(conn, id, from, limit).await))
+    }
+
+    fn last_seq<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Seq>> {
+        Box::pin(self.read(async move |conn| read::last_seq(conn, id).await))
+    }
+
+    fn inputs<'a>(&'a self, id: &'a str) -> Reply<'a, Vec<Input>> {
+        Box::pin(self.read(async move |conn| read::inputs(conn, id).await))
+    }
+
+    fn acquire<'a>(
+        &'a self,
+        session: &'a str,
+        owner: &'a str,
+        now: Millis,
+        ttl: Millis,
+    ) -> Reply<'a, Result<Lease, Held>> {
+        let ask = Ask::Acquire { session: session.into(), owner: owner.to_owned(), now, ttl };
+        Box::pin(async move { Ok(self.ask(ask).await?.into_acquired()) })
+    }
+
+    fn renew<'a>(&'a self, leases: &'a [Lease], now: Millis, ttl: Millis) -> Reply<'a, Vec<Lease>> {
+        let ask = Ask::Renew { leases: leases.to_vec(), until: now.saturating_add(ttl) };
+        Box::pin(async move { Ok(self.ask(ask).await?.into_lost()) })
+    }
+
+    fn release(&self, lease: Lease) -> Reply<'_, ()> {
+        Box::pin(async move { self.ask(Ask::Release(lease)).await.map(drop) })
+    }
+
+    fn release_owner<'a>(&'a self, owner: &'a str) -> Reply<'a, u64> {
+        let ask = Ask::ReleaseOwner(owner.to_owned());
+        Box::pin(async move { Ok(self.ask(ask).await?.into_freed()) })
+    }
+
+    fn setting<'a>(&'a self, key: &'a str) -> Reply<'a, Option<String>> {
+        Box::pin(self.read(async move |conn| read::setting(conn, key).await))
+    }
+
+    fn put_setting<'a>(&'a self, key: &'a str, value: Option<&'a str>) -> Reply<'a, ()> {
+        let ask = Ask::PutSetting { key: key.to_owned(), value: value.map(str::to_owned) };
+        Box::pin(async move { self.ask(ask).await.map(drop) })
+    }
+
+    fn counts(&self) -> Counts {
+        self.shared.counts()
+    }
+
+    fn close(&self) -> Reply<'_, ()> {
+        Box::pin(async move {
+            // Readers first: the last connection to close tidies the file up, and it has to be one that can write.
+            self.readers.close().await;
+            self.shared.queue.close();
+            self.shared.ended().await;
+            Ok(())
+        })
+    }
+}
+
+/// What every connection has in common.
+fn base_options(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options
+        .busy_timeout(std::time::Duration::from_secs(10))
+        .create_if_missing(false)
+        .statement_cache_capacity(128)
+        .disable_statement_logging()
+}
+
+/// Runs one statement that takes nothing and gives nothing.
+async fn execute(conn: &mut SqliteConnection, sql: &'static str) -> Result<u64, sqlx::Error> {
+    Ok(sqlx::query(sql).execute(conn).await?.rows_affected())
+}

@@ -1,0 +1,13 @@
+//! Tests of the store against real files.
+#![allow(clippy::disallowed_methods, reason = "tests make and damage files")]
+
+mod basics;
+#[cfg(feature = "failpoints")]
+mod crash;
+mod files;
+mod group;
+mod leases;
+mod list;
+mod model;
+mod processes;
+mod support;
