@@ -7,19 +7,19 @@ use std::{
     path::Path,
     pin::Pin,
     process::{ExitStatus, Stdio as Pipe},
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
     time::Duration,
 };
 
+use nudge_process::{Command, Tree};
 use nudge_wire::mask;
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader},
-    process::Command,
     sync::oneshot,
 };
 
-use super::{Connect, Transport, tree::Tree, widen};
+use super::{Connect, Transport, widen};
 
 /// How many of the last lines of standard error are kept, and how much of each.
 const LAST_LINES: usize = 20;
@@ -56,30 +56,27 @@ impl Child {
 
     /// Adds arguments.
     pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
-        self.command.args(args);
+        self.command = self.command.args(args);
         self
     }
 
     /// Sets an environment variable.
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.command.env(key, value);
+        self.command = self.command.env(key, value);
         self
     }
 
     /// Sets the directory it runs in.
     pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
-        self.command.current_dir(directory);
+        self.command = self.command.current_dir(directory);
         self
     }
 }
 
 impl Connect for Child {
-    fn open(mut self) -> io::Result<Transport> {
-        let tag = Tree::fresh_tag();
-        self.command.env(&tag, "1").stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
-        self.command.process_group(0).kill_on_drop(true);
-        let mut child = self.command.spawn().map_err(|error| cannot_start(&self.name, &error))?;
-        let tree = Tree::new(child.id(), tag);
+    fn open(self) -> io::Result<Transport> {
+        let command = self.command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
+        let mut child = command.spawn().map_err(|error| cannot_start(&self.name, &error))?;
         let missing = || io::Error::other("a pipe to the child is missing");
         let writer = child.stdin.take().ok_or_else(missing)?;
         let reader = child.stdout.take().ok_or_else(missing)?;
@@ -90,11 +87,10 @@ impl Connect for Child {
         let last_lines = LastLines::default();
         let captured = tokio::spawn(capture(stderr, self.name.clone(), last_lines.clone()));
         let (sender, report) = oneshot::channel();
-        let reaped = Arc::clone(&tree.reaped);
+        let (mut process, tree) = child.split();
         let name = self.name.clone();
         tokio::spawn(async move {
-            let status = child.wait().await;
-            reaped.store(true, Ordering::Release);
+            let status = process.wait().await;
             // Its descendants may hold standard error open.
             let _ = tokio::time::timeout(LAST_LINES_WAIT, captured).await;
             let report = ExitReport { name, status: status.ok(), stderr: last_lines.take() };

@@ -2,7 +2,6 @@
 
 mod child;
 mod stdio;
-mod tree;
 
 use std::{fmt, io, os::fd::AsFd};
 

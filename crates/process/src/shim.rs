@@ -1,0 +1,100 @@
+//! Children that end with their owner even if that is killed.
+//!
+//! With [`set_program`] an owner says where a program is that calls [`run`]; normally its own. Children are then started
+//! in two steps:
+//!
+//! 1. The *keeper* stays. It is the reaper of all orphans below it, so that nothing the command starts gets out of its
+//!    sight: not by leaving the process group or the session, not by losing its parent, not by dropping its environment.
+//!    It waits for the owner's end by the owner's descriptor (`pidfd`). When the owner goes, it kills all below it.
+//! 2. The command is started with a parent-death signal, so that it dies if the keeper is killed.
+//!
+//! A parent-death signal alone would not do: it reaches the command, but nothing the command has started; and it is sent
+//! when the *thread* that started the command ends, which in a thread pool may be at any time. The keeper costs one
+//! waiting process per child, and the exit status passes through it.
+//!
+//! This needs Linux 5.3. Elsewhere children are started directly and die with their owner only if that gets to drop them.
+//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::OnceLock,
+};
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The first argument by which the program knows that it is to call [`run`].
+pub const ARGUMENT: &str = "__child";
+
+const KEEP: &str = "keep";
+const EXEC: &str = "exec";
+
+/// Says which program starts children from now on, by [`run`]. Only the first call counts.
+pub fn set_program(path: impl Into<PathBuf>) {
+    let _ = PROGRAM.set(path.into());
+}
+
+/// The program that starts children, where that is of use.
+pub(crate) fn program() -> Option<&'static Path> {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    // A program that was taken away while its process runs on is no reason not to start anything any more.
+    let program = PROGRAM.get().filter(|program| program.exists())?;
+    WORKS.get_or_init(imp::works).then_some(program.as_path())
+}
+
+/// The arguments that make the program a keeper of the command that follows.
+pub(crate) fn keeper_args(owner: u32) -> [OsString; 4] {
+    [ARGUMENT.into(), KEEP.into(), owner.to_string().into(), "--".into()]
+}
+
+/// Starts a command as asked, and comes back when it has ended. To be called first thing, before there are threads, with
+/// the arguments that follow [`ARGUMENT`].
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let [role, parent, dashes, command @ ..] = args.as_slice() else { return misused() };
+    let parent = parent.to_str().and_then(|parent| parent.parse().ok());
+    match (role.to_str(), parent, command) {
+        (Some(KEEP), Some(owner), [program, args @ ..]) if dashes == "--" => imp::keep(owner, program, args),
+        (Some(EXEC), Some(keeper), [program, args @ ..]) if dashes == "--" => {
+            imp::exec(keeper, program, args)
+        }
+        _ => misused(),
+    }
+}
+
+fn misused() -> ExitCode {
+    complain(&format!("`{ARGUMENT}` is for Nudge itself and takes what Nudge gives it"));
+    ExitCode::from(2)
+}
+
+fn complain(what: &str) {
+    // Nobody may be there to read it.
+    let _ = writeln!(std::io::stderr(), "nudge: {what}");
+}
+
+fn cannot_start(program: &OsStr, error: &std::io::Error) -> ExitCode {
+    complain(&format!("cannot start `{}`: {error}", program.to_string_lossy()));
+    ExitCode::from(127)
+}
+
+#[cfg(target_os = "linux")]
+#[path = "keeper.rs"]
+mod imp;
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+
+    pub(super) fn works() -> bool {
+        false
+    }
+
+    pub(super) fn keep(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
+        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    }
+
+    pub(super) use keep as exec;
+}
