@@ -142,6 +142,19 @@ impl Cx {
         self.shared.begin_closing();
     }
 
+    /// Waits until the other side will say nothing more. What it has asked for may still be answered.
+    pub async fn input_ended(&self) {
+        tokio::select! {
+            () = self.shared.input_over.cancelled() => {}
+            () = self.shared.over.cancelled() => {}
+        }
+    }
+
+    /// Whether the connection is over.
+    pub fn is_over(&self) -> bool {
+        self.shared.over.is_cancelled()
+    }
+
     /// Waits until the connection is over and tells why.
     pub async fn closed(&self) -> Closed {
         self.shared.over.cancelled().await;

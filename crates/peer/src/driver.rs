@@ -324,6 +324,7 @@ impl Driver {
     fn end(&mut self, why: Closed) {
         if matches!(self.phase, Phase::Open | Phase::LastWords { .. }) {
             self.phase = Phase::Ending { why, until: Box::pin(sleep(LAST_WORDS)) };
+            self.shared.input_over.cancel();
         }
     }
 

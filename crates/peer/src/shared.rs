@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) waker: AtomicWaker,
     /// Ends everything that runs beside the queue.
     pub(crate) over: CancellationToken,
+    /// Nothing more will be read.
+    pub(crate) input_over: CancellationToken,
     /// Why the connection is over, once it is.
     closed: OnceLock<Closed>,
     /// Why nothing can be written, once that is so; the connection may still have a better reason to end.
@@ -58,6 +60,7 @@ impl Shared {
             calls: Calls::default(),
             waker: AtomicWaker::new(),
             over: CancellationToken::new(),
+            input_over: CancellationToken::new(),
             closed: OnceLock::new(),
             broken: OnceLock::new(),
             closing: AtomicBool::new(false),
