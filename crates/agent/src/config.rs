@@ -1,0 +1,155 @@
+//! The session's options and standing permissions.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use nudge_wire::RawJson;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Error, update};
+
+/// How freely the agent acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Ask,
+    Edit,
+    ReadOnly,
+}
+
+/// What the user said for all times to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Always {
+    Allow,
+    Reject,
+}
+
+/// What is kept of a session besides what was said.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Config {
+    /// Options that were set, by name. An unknown value counts as the default.
+    options: BTreeMap<String, String>,
+    /// By tool, and for `run` by program: `write`, `edit`, `run:cargo`.
+    always: BTreeMap<String, Always>,
+}
+
+struct Choice {
+    id: &'static str,
+    name: &'static str,
+    description: &'static str,
+    category: Option<&'static str>,
+    /// The first one is the default.
+    values: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const OPTIONS: &[Choice] = &[
+    Choice {
+        id: "mode",
+        name: "Mode",
+        description: "What the agent may do without asking",
+        category: Some("mode"),
+        values: &[
+            ("ask", "Ask", "Asks before it changes a file or runs a command"),
+            ("edit", "Edit", "Changes files without asking, asks before it runs a command"),
+            ("read-only", "Read only", "Changes no files and runs no commands"),
+        ],
+    },
+    Choice {
+        id: "steer_in_stream",
+        name: "Steering",
+        description: "What happens to an answer that is being written when you steer",
+        category: None,
+        values: &[
+            ("interrupt", "Interrupt", "The answer is cut off and the agent turns to what you said"),
+            ("finish", "Finish", "The answer is written to its end first"),
+        ],
+    },
+    Choice {
+        id: "run_timeout",
+        name: "Command timeout",
+        description: "How long a command may run before it is stopped",
+        category: None,
+        values: &[
+            ("600", "10 minutes", "Stops a command after 10 minutes"),
+            ("60", "1 minute", "Stops a command after 1 minute"),
+            ("3600", "1 hour", "Stops a command after 1 hour"),
+        ],
+    },
+];
+
+impl Config {
+    /// What an earlier [`Config::save`] gave; the defaults where that cannot be read.
+    pub(crate) fn restore(saved: Option<&RawJson>) -> Self {
+        saved.and_then(|saved| saved.to().ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn save(&self) -> RawJson {
+        update::raw(self)
+    }
+
+    pub(crate) fn set(&mut self, id: &str, value: &RawJson) -> Result<(), Error> {
+        let names = || OPTIONS.iter().map(|option| option.id).collect::<Vec<_>>().join(", ");
+        let option =
+            OPTIONS.iter().find(|option| option.id == id).ok_or_else(|| Error::UnknownOption(names()))?;
+        let value: Option<String> = value.to().ok();
+        let value = value.filter(|value| option.values.iter().any(|(known, ..)| known == value));
+        let value = value.ok_or_else(|| Error::UnknownValue {
+            option: option.id,
+            expected: option.values.iter().map(|(value, ..)| *value).collect::<Vec<_>>().join(", "),
+        })?;
+        self.options.insert(option.id.to_owned(), value);
+        Ok(())
+    }
+
+    /// A version 2 `configOptions` array.
+    pub(crate) fn options(&self) -> Value {
+        OPTIONS.iter().map(|option| self.option(option)).collect()
+    }
+
+    fn option(&self, option: &Choice) -> Value {
+        let values = option.values.iter();
+        let values: Vec<Value> = values
+            .map(|(value, name, description)| json!({ "value": value, "name": name, "description": description }))
+            .collect();
+        let mut shown = json!({
+            "configId": option.id,
+            "name": option.name,
+            "description": option.description,
+            "type": "select",
+            "currentValue": self.value(option.id),
+            "options": values,
+        });
+        if let Some(category) = option.category {
+            shown["category"] = json!(category);
+        }
+        shown
+    }
+
+    fn value(&self, id: &str) -> &str {
+        let Some(option) = OPTIONS.iter().find(|option| option.id == id) else { return "" };
+        let set = self.options.get(id).map(String::as_str);
+        let known = |value: &&str| option.values.iter().any(|(known, ..)| known == value);
+        set.filter(known).unwrap_or(option.values[0].0)
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        match self.value("mode") {
+            "edit" => Mode::Edit,
+            "read-only" => Mode::ReadOnly,
+            _ => Mode::Ask,
+        }
+    }
+
+    pub(crate) fn run_timeout(&self) -> Duration {
+        Duration::from_secs(self.value("run_timeout").parse().unwrap_or(600))
+    }
+
+    pub(crate) fn always(&self, key: &str) -> Option<Always> {
+        self.always.get(key).copied()
+    }
+
+    pub(crate) fn remember(&mut self, key: &str, always: Always) {
+        self.always.insert(key.to_owned(), always);
+    }
+}

@@ -1,0 +1,121 @@
+//! What was said in a session, as the model is told it.
+
+mod restore;
+
+use std::collections::VecDeque;
+
+use nudge_model::{Message, ToolCall, text_of};
+use nudge_wire::RawJson;
+
+use crate::UserMessage;
+use restore::Restored;
+
+/// How much is remembered. Older turns are forgotten first, whole; the running turn is never cut.
+const MOST_BYTES: usize = 1024 * 1024;
+const MOST_MESSAGES: usize = 1000;
+
+/// What was said in a session: rebuilt from its updates after a restart, then kept by the agent. Bounded.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    messages: VecDeque<Message>,
+    bytes: usize,
+    /// Ids that later updates may refer to.
+    restored: Restored,
+}
+
+impl History {
+    /// Nothing was said yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn user(&mut self, message: &UserMessage, steer: bool) {
+        let text = text_of(&message.content);
+        self.push(Message::User { text, content: message.content.clone(), steer });
+    }
+
+    /// The model begins to answer.
+    pub(crate) fn agent(&mut self) {
+        self.push(Message::Agent { text: String::new(), calls: Vec::new() });
+    }
+
+    pub(crate) fn text(&mut self, more: &str) {
+        if let Some(Message::Agent { text, .. }) = self.messages.back_mut() {
+            text.push_str(more);
+            self.bytes += more.len();
+        }
+    }
+
+    pub(crate) fn call(&mut self, call: ToolCall) {
+        if let Some(Message::Agent { calls, .. }) = self.messages.back_mut() {
+            self.bytes += weight_of_call(&call);
+            calls.push(call);
+        }
+    }
+
+    pub(crate) fn result(&mut self, id: &str, output: String, failed: bool) {
+        self.push(Message::Tool { id: id.to_owned(), output, failed });
+    }
+
+    /// All of it, with a result for every call.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        let mut told: Vec<Message> = Vec::with_capacity(self.messages.len());
+        let mut open: Vec<String> = Vec::new();
+        for message in &self.messages {
+            match message {
+                Message::Tool { id, .. } => open.retain(|waiting| waiting != id),
+                Message::User { .. } | Message::Agent { .. } => told.extend(open.drain(..).map(no_result)),
+            }
+            if let Message::Agent { calls, .. } = message {
+                open.extend(calls.iter().map(|call| call.id.clone()));
+            }
+            told.push(message.clone());
+        }
+        told.extend(open.drain(..).map(no_result));
+        told
+    }
+
+    fn push(&mut self, message: Message) {
+        self.bytes += weight(&message);
+        self.messages.push_back(message);
+        while self.is_too_much() && self.forget_a_turn() {}
+    }
+
+    fn is_too_much(&self) -> bool {
+        self.bytes > MOST_BYTES || self.messages.len() > MOST_MESSAGES
+    }
+
+    /// Forgets the oldest turn, if it is not the last one.
+    fn forget_a_turn(&mut self) -> bool {
+        let begins = |message: &Message| matches!(message, Message::User { steer: false, .. });
+        let Some(next) = self.messages.iter().skip(1).position(begins) else { return false };
+        for forgotten in self.messages.drain(..=next) {
+            self.bytes = self.bytes.saturating_sub(weight(&forgotten));
+        }
+        true
+    }
+}
+
+impl History {
+    /// Takes in a version 2 `update` object of the session's transcript, oldest first. What is no part of the
+    /// conversation is passed over.
+    pub fn update(&mut self, update: &RawJson) {
+        restore::take_in(self, update);
+    }
+}
+
+fn no_result(id: String) -> Message {
+    Message::Tool { id, output: "This was interrupted before it was done.".to_owned(), failed: true }
+}
+
+fn weight(message: &Message) -> usize {
+    match message {
+        Message::User { text, content, .. } => text.len() + content.as_str().len(),
+        Message::Agent { text, calls } => text.len() + calls.iter().map(weight_of_call).sum::<usize>(),
+        Message::Tool { output, .. } => output.len(),
+    }
+}
+
+fn weight_of_call(call: &ToolCall) -> usize {
+    call.name.len() + call.input.as_str().len()
+}

@@ -1,0 +1,162 @@
+//! What others are asked: the editor, the user, and whoever holds the user's pending messages.
+
+use nudge_wire::RawJson;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::{Halt, Session};
+use crate::{
+    ClientAnswer, Event, UserMessage,
+    config::{Always, Mode},
+    update,
+};
+
+/// Something that needs permission.
+pub(super) struct Deed<'a> {
+    /// The tool: `write`, `edit` or `run`.
+    pub(super) tool: &'static str,
+    /// What a standing permission would be for; `None` if there cannot be one.
+    pub(super) standing: Option<Standing<'a>>,
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) subject: Value,
+}
+
+/// What "always" means for a deed.
+pub(super) struct Standing<'a> {
+    /// The key it is kept under.
+    pub(super) key: String,
+    /// How it is named to the user.
+    pub(super) what: &'a str,
+}
+
+/// What came of asking.
+pub(super) enum Verdict {
+    Allowed,
+    Refused(String),
+}
+
+impl Session {
+    /// Asks the editor and waits for its answer.
+    pub(super) async fn ask_client(
+        &mut self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<ClientAnswer, Halt> {
+        let answer = self.tell_client(method, params).await?;
+        Ok(answer.await.unwrap_or_default())
+    }
+
+    /// Asks the editor; the answer may be left to itself.
+    pub(super) async fn tell_client(
+        &self,
+        method: &'static str,
+        mut params: Value,
+    ) -> Result<oneshot::Receiver<ClientAnswer>, Halt> {
+        params["sessionId"] = json!(self.id);
+        let (answer, coming) = oneshot::channel();
+        self.outlet.send(Event::Client { method, params: update::raw(&params), answer }).await?;
+        Ok(coming)
+    }
+
+    /// Waits for what the user has said meanwhile.
+    pub(super) async fn break_point(&mut self) -> Result<Vec<UserMessage>, Halt> {
+        let (answer, coming) = oneshot::channel();
+        let coming = self.open.steers.insert(coming);
+        self.outlet.send(Event::BreakPoint(answer)).await?;
+        let steers = coming.await.unwrap_or_default();
+        self.open.steers = None;
+        // An interrupt sent before the answer was meant for the stream before the break-point.
+        self.control.forget_interrupt();
+        Ok(steers)
+    }
+
+    /// Whether the deed may be done, as the mode, standing permissions and the user say.
+    pub(super) async fn permit(&mut self, deed: Deed<'_>) -> Result<Verdict, Halt> {
+        if let Some(verdict) = self.decided(&deed) {
+            return Ok(verdict);
+        }
+        let (answer, coming) = oneshot::channel();
+        let request = update::raw(&json!({
+            "title": deed.title,
+            "description": deed.description,
+            "subject": deed.subject,
+            "options": options(deed.standing.as_ref()),
+        }));
+        self.outlet.send(Event::Permission { request, answer }).await?;
+        let answer = coming.await.map_err(|_| Halt::Cancelled)?;
+        let choice = Choice::read(&answer)?;
+        if let (Choice::Always(always), Some(standing)) = (&choice, &deed.standing) {
+            let saved = {
+                let mut config = self.outlet.config();
+                config.remember(&standing.key, *always);
+                config.save()
+            };
+            self.outlet.send(Event::Config(saved)).await?;
+        }
+        Ok(match choice {
+            Choice::Once(Always::Allow) | Choice::Always(Always::Allow) => Verdict::Allowed,
+            Choice::Once(Always::Reject) | Choice::Always(Always::Reject) => {
+                Verdict::Refused("The user did not permit this.".to_owned())
+            }
+        })
+    }
+
+    /// The verdict where nobody has to be asked.
+    fn decided(&self, deed: &Deed<'_>) -> Option<Verdict> {
+        let config = self.outlet.config();
+        let standing = deed.standing.as_ref().and_then(|standing| config.always(&standing.key));
+        match (config.mode(), standing) {
+            (Mode::ReadOnly, _) => Some(Verdict::Refused(
+                "The session is in read-only mode: files are not changed and commands are not run."
+                    .to_owned(),
+            )),
+            (_, Some(Always::Reject)) => {
+                Some(Verdict::Refused("The user has said never to permit this.".to_owned()))
+            }
+            (_, Some(Always::Allow)) => Some(Verdict::Allowed),
+            (Mode::Edit, None) => (deed.tool != "run").then_some(Verdict::Allowed),
+            (Mode::Ask, None) => None,
+        }
+    }
+}
+
+fn options(standing: Option<&Standing<'_>>) -> Vec<Value> {
+    let option = |id: &str, name: String| json!({ "optionId": id, "name": name, "kind": id });
+    let mut options = vec![option("allow_once", "Allow".to_owned())];
+    if let Some(Standing { what, .. }) = standing {
+        options.push(option("allow_always", format!("Always allow {what}")));
+    }
+    options.push(option("reject_once", "Reject".to_owned()));
+    if let Some(Standing { what, .. }) = standing {
+        options.push(option("reject_always", format!("Never allow {what}")));
+    }
+    options
+}
+
+enum Choice {
+    Once(Always),
+    Always(Always),
+}
+
+impl Choice {
+    /// What is not understood is no permission; the outcome `cancelled` ends the turn.
+    fn read(answer: &RawJson) -> Result<Self, Halt> {
+        #[derive(Default, Deserialize)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Outcome {
+            outcome: String,
+            option_id: String,
+        }
+        let outcome =
+            answer.get(&["outcome"]).and_then(|outcome| outcome.to::<Outcome>().ok()).unwrap_or_default();
+        match (outcome.outcome.as_str(), outcome.option_id.as_str()) {
+            ("cancelled", _) => Err(Halt::Cancelled),
+            ("selected", "allow_once") => Ok(Self::Once(Always::Allow)),
+            ("selected", "allow_always") => Ok(Self::Always(Always::Allow)),
+            ("selected", "reject_always") => Ok(Self::Always(Always::Reject)),
+            _ => Ok(Self::Once(Always::Reject)),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Running one tool call: permission, progress, result.
+
+use serde_json::{Value, json};
+
+use super::{
+    Halt, Session,
+    ask::{Deed, Standing, Verdict},
+    stream::Call,
+};
+use crate::{
+    Event,
+    tools::{self, Change, Outcome, Tool, files, paths::Place, program},
+    update,
+};
+
+impl Session {
+    /// Runs a call and reports it. A call that cannot be run is a failed one; the turn goes on.
+    pub(super) async fn call(&mut self, call: Call) -> Result<(), Halt> {
+        let outcome = match &call.tool {
+            Err(why) => Outcome::failed(why),
+            Ok(tool) => self.outcome(&call.id, tool).await?,
+        };
+        self.finish(&call, outcome).await
+    }
+
+    async fn outcome(&mut self, id: &str, tool: &Tool) -> Result<Outcome, Halt> {
+        match tool {
+            Tool::Read(read) => match self.roots.resolve(&read.path) {
+                Err(why) => Ok(Outcome::failed(&why)),
+                Ok(place) => {
+                    self.begin(id).await?;
+                    self.read(&place, read).await
+                }
+            },
+            Tool::List(list) => {
+                self.begin(id).await?;
+                Ok(tools::list::run(&self.roots, list.clone()).await)
+            }
+            Tool::Search(search) => {
+                self.begin(id).await?;
+                Ok(tools::search::run(&self.roots, search.clone()).await)
+            }
+            Tool::Write(write) => {
+                let new = write.content.clone();
+                self.change(id, "write", &write.path, move |_| Ok(new)).await
+            }
+            Tool::Edit(edit) => {
+                let edit = edit.clone();
+                self.change(id, "edit", &edit.path.clone(), move |old| edit.apply(old)).await
+            }
+            Tool::Run(run) => match self.may_run(id, &run.command).await? {
+                Verdict::Refused(why) => Ok(Outcome::failed(&why)),
+                Verdict::Allowed => {
+                    self.begin(id).await?;
+                    self.run_command(id, run).await
+                }
+            },
+        }
+    }
+
+    /// Says that the tool runs from now on.
+    async fn begin(&mut self, id: &str) -> Result<(), Halt> {
+        self.outlet.send(Event::ToolStarted(id.to_owned())).await?;
+        if let Some(call) = self.open.calls.iter_mut().find(|call| call.id == id) {
+            call.started = true;
+        }
+        self.outlet.update(update::tool_call(id, json!({ "status": "in_progress" }))).await
+    }
+
+    async fn finish(&mut self, call: &Call, outcome: Outcome) -> Result<(), Halt> {
+        let status = if outcome.failed { "failed" } else { "completed" };
+        let mut fields = json!({ "status": status });
+        if let Some(content) = outcome.content {
+            fields["content"] = Value::Array(content);
+            fields["rawOutput"] = json!({ "output": outcome.output });
+        } else {
+            fields["content"] = json!([update::text_content(&outcome.output)]);
+        }
+        self.outlet.update(update::tool_call(&call.id, fields)).await?;
+        // No waiting in between: a turn that is cut short from here on must not report the call once more.
+        self.history.result(&call.model_id, outcome.output, outcome.failed);
+        let Some(at) = self.open.calls.iter().position(|open| open.id == call.id) else { return Ok(()) };
+        self.open.calls[at].ended = true;
+        if self.open.calls[at].started {
+            self.outlet.send(Event::ToolFinished(call.id.clone())).await?;
+        }
+        self.open.calls.remove(at);
+        Ok(())
+    }
+
+    async fn may_run(&mut self, id: &str, command: &str) -> Result<Verdict, Halt> {
+        let name = program(command);
+        let what = name.map(|name| format!("`{name}`"));
+        let standing =
+            name.zip(what.as_deref()).map(|(name, what)| Standing { key: format!("run:{name}"), what });
+        let subject = json!({ "type": "command", "command": command, "cwd": self.cwd.to_string_lossy(), "toolCallId": id });
+        let title = "Run this command?".to_owned();
+        self.permit(Deed { tool: "run", standing, title, description: command.to_owned(), subject }).await
+    }
+
+    /// Changes a file: shows the difference, asks, writes.
+    async fn change(
+        &mut self,
+        id: &str,
+        tool: &'static str,
+        path: &str,
+        make: impl FnOnce(Option<&str>) -> Result<String, String>,
+    ) -> Result<Outcome, Halt> {
+        let place = match self.roots.resolve(path) {
+            Ok(place) => place,
+            Err(why) => return Ok(Outcome::failed(&why)),
+        };
+        let old = match self.text_of(&place).await? {
+            Ok(old) => old,
+            Err(why) => return Ok(Outcome::failed(&why)),
+        };
+        let new = match make(old.as_deref()) {
+            Ok(new) => new,
+            Err(why) => return Ok(Outcome::failed(&why)),
+        };
+        let change = Change { place, old, new };
+        let content = json!([change.diff()]);
+        self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
+        let title = format!("Change {}?", change.place.shown.display());
+        let description = change.extent();
+        let call = json!({ "toolCallId": id, "title": title, "kind": "edit", "content": content });
+        let subject = json!({ "type": "tool_call", "toolCall": call });
+        let standing = Some(Standing { key: tool.to_owned(), what: "changes of files by this tool" });
+        match self.permit(Deed { tool, standing, title, description, subject }).await? {
+            Verdict::Refused(why) => Ok(Outcome::failed(&why)),
+            Verdict::Allowed => {
+                self.begin(id).await?;
+                self.apply(&change).await
+            }
+        }
+    }
+
+    /// Writes what was agreed upon, unless the file is another by now.
+    async fn apply(&mut self, change: &Change) -> Result<Outcome, Halt> {
+        match self.text_of(&change.place).await? {
+            Ok(now) if now == change.old => {}
+            Ok(_) => {
+                return Ok(Outcome::failed(
+                    "The file has changed in the meantime. Read it again before changing it.",
+                ));
+            }
+            Err(why) => return Ok(Outcome::failed(&why)),
+        }
+        let path = change.place.shown.to_string_lossy();
+        let asked = json!({ "path": path, "content": change.new });
+        let written = match self.ask_client("fs/write_text_file", asked).await? {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(_)) => Err("The editor could not write the file.".to_owned()),
+            None => files::write(&change.place.real, &change.new),
+        };
+        Ok(match written {
+            Ok(()) => Outcome::shown(change.summary(), vec![change.diff()]),
+            Err(why) => Outcome::failed(&why),
+        })
+    }
+
+    async fn read(&mut self, place: &Place, read: &tools::Read) -> Result<Outcome, Halt> {
+        let mut asked = json!({ "path": place.shown.to_string_lossy() });
+        if let Some(line) = read.line {
+            asked["line"] = json!(line.max(1));
+        }
+        asked["limit"] = json!(read.lines());
+        if let Some(text) = self.client_text(asked).await? {
+            return Ok(tools::Read::cut(&text));
+        }
+        let path = place.real.clone();
+        Ok(match tools::blocking(move || files::read(&path)).await {
+            Ok(text) => read.part(&text),
+            Err(why) => Outcome::failed(&why.to_string()),
+        })
+    }
+
+    /// The whole text of a file, as the editor or the disk has it; `None` if there is none.
+    async fn text_of(&mut self, place: &Place) -> Result<Result<Option<String>, String>, Halt> {
+        let asked = json!({ "path": place.shown.to_string_lossy() });
+        if let Some(text) = self.client_text(asked).await? {
+            return Ok(Ok(Some(text)));
+        }
+        let path = place.real.clone();
+        Ok(match tools::blocking(move || files::read(&path)).await {
+            Ok(text) => Ok(Some(text)),
+            Err(files::ReadError::NotFound) => Ok(None),
+            Err(why) => Err(why.to_string()),
+        })
+    }
+
+    /// What the editor has; `None` if it does not offer to read files or could not.
+    async fn client_text(&mut self, asked: Value) -> Result<Option<String>, Halt> {
+        #[derive(serde::Deserialize)]
+        struct Read {
+            content: String,
+        }
+        let answer = self.ask_client("fs/read_text_file", asked).await?;
+        let read = answer.and_then(Result::ok).and_then(|read| read.to::<Read>().ok());
+        Ok(read.map(|read| read.content))
+    }
+}

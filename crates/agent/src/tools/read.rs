@@ -1,0 +1,67 @@
+//! The tool `read`.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+
+use super::{Outcome, number};
+
+/// How much one call reads.
+const MOST_LINES: u32 = 2000;
+const MOST_BYTES: usize = 256 * 1024;
+
+/// The input.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Read {
+    pub(crate) path: String,
+    /// Counted from one.
+    #[serde(default, deserialize_with = "number")]
+    pub(crate) line: Option<u32>,
+    #[serde(default, deserialize_with = "number")]
+    limit: Option<u32>,
+}
+
+impl Read {
+    /// How many lines are wanted.
+    pub(crate) fn lines(&self) -> u32 {
+        self.limit.unwrap_or(MOST_LINES).clamp(1, MOST_LINES)
+    }
+
+    /// The part that is wanted of a whole text.
+    pub(crate) fn part(&self, text: &str) -> Outcome {
+        let skipped = self.line.map_or(0, |line| line.saturating_sub(1)) as usize;
+        let start = offset_of_line(text, skipped);
+        let Some(start) = start else {
+            let lines = text.lines().count();
+            return Outcome::failed(&format!(
+                "The file has {lines} lines, so that there is nothing to read there."
+            ));
+        };
+        let rest = &text[start..];
+        let end = offset_of_line(rest, self.lines() as usize).unwrap_or(rest.len());
+        let mut outcome = Self::cut(&rest[..end]);
+        if end < rest.len() {
+            let next = skipped + self.lines() as usize + 1;
+            let _ = write!(outcome.output, "\n[more from line {next} on]\n");
+        }
+        outcome
+    }
+
+    /// A part that somebody else has chosen.
+    pub(crate) fn cut(part: &str) -> Outcome {
+        let mut output = part[..part.floor_char_boundary(MOST_BYTES)].to_owned();
+        if output.len() < part.len() {
+            output.push_str("\n[cut here: the lines are too long]\n");
+        }
+        Outcome::done(output)
+    }
+}
+
+/// Where a line begins, counted from zero; `None` if there are not so many.
+fn offset_of_line(text: &str, line: usize) -> Option<usize> {
+    if line == 0 {
+        return Some(0);
+    }
+    let end = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').nth(line - 1)?.0 + 1;
+    (end < text.len()).then_some(end)
+}

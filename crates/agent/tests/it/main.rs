@@ -1,0 +1,13 @@
+//! The agent, driven by rehearsals in real folders.
+#![allow(clippy::disallowed_methods, reason = "tests read and write files and measure time")]
+
+mod any_order;
+mod cancel;
+mod client;
+mod course;
+mod driver;
+mod files;
+mod permission;
+mod restart;
+mod run;
+mod steer;

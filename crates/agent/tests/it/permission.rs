@@ -1,0 +1,174 @@
+//! What the user is asked, and what is remembered of the answer.
+
+use nudge_agent::{Event, History};
+use tempfile::TempDir;
+
+use crate::driver::{Driver, selected};
+
+const REHEARSAL: &str = r#"
+    [[turn]]
+    regex = '^write (?<path>\S+)'
+    [[turn.step]]
+    play = [{ call = "write", input = { path = "{path}", content = "x\n" } }]
+    [[turn.step]]
+    play = []
+
+    [[turn]]
+    regex = '^run (?<command>.+)'
+    [[turn.step]]
+    play = [{ call = "run", input = { command = "{command}" } }]
+    [[turn.step]]
+    play = []
+"#;
+
+const CHANGES: &str =
+    "Allow|Always allow changes of files by this tool|Reject|Never allow changes of files by this tool";
+
+fn asked(log: &[String]) -> Vec<&str> {
+    log.iter().filter_map(|line| line.strip_prefix("permission ")).collect()
+}
+
+#[tokio::test]
+async fn writing_and_running_ask_each_time() {
+    let mut driver = Driver::new(REHEARSAL);
+    for _ in 0..2 {
+        let log = driver.turn("write a.txt").await;
+        assert_eq!(asked(&log).len(), 1, "{log:?}");
+        let log = driver.turn("run true").await;
+        assert_eq!(asked(&log), ["true Allow|Always allow `true`|Reject|Never allow `true`"]);
+    }
+    assert!(driver.outcomes().iter().all(|(status, _)| status == "completed"));
+    let mut driver = Driver::new(REHEARSAL);
+    let log = driver.turn("write a.txt").await;
+    assert_eq!(asked(&log), [format!("1 lines come, 0 lines go. {CHANGES}")]);
+    let expected = [
+        "call Write a.txt pending",
+        "StreamFinished",
+        "call diff add",
+        &format!("permission 1 lines come, 0 lines go. {CHANGES}"),
+        "tool started",
+        "call in_progress",
+        "call completed diff add",
+        "tool finished",
+    ];
+    assert_eq!(log[1..9], expected);
+}
+
+#[tokio::test]
+async fn a_rejection_fails_the_call_and_changes_nothing() {
+    for option in ["reject_once", "reject_always", "something else"] {
+        let mut driver = Driver::new(REHEARSAL);
+        driver.permits = option;
+        driver.turn("write a.txt").await;
+        driver.turn("run touch b.txt").await;
+        let refused = ("failed".to_owned(), "The user did not permit this.".to_owned());
+        assert_eq!(driver.outcomes(), [refused.clone(), refused], "{option}");
+        assert!(!driver.path("a.txt").exists() && !driver.path("b.txt").exists());
+    }
+}
+
+#[tokio::test]
+async fn always_is_remembered_per_tool_and_program_also_after_a_restart() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.permits = "allow_always";
+    driver.turn("write a.txt").await;
+    driver.turn("run true").await;
+    driver.permits = "reject_always";
+    driver.turn("run false x").await;
+    let Driver { config, .. } = driver;
+    let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), config, History::new());
+    driver.permits = "reject_once";
+    assert!(asked(&driver.turn("write b.txt").await).is_empty());
+    assert!(asked(&driver.turn("run true --flag x=1").await).is_empty());
+    assert!(asked(&driver.turn("run false").await).is_empty());
+    let statuses: Vec<String> = driver.outcomes().into_iter().map(|(status, _)| status).collect();
+    assert_eq!(statuses, ["completed", "completed", "failed"]);
+    assert_eq!(asked(&driver.turn("run echo").await).len(), 1, "another program is another question");
+}
+
+#[tokio::test]
+async fn a_standing_permission_does_not_cover_what_a_shell_adds() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.permits = "allow_always";
+    driver.turn("run true").await;
+    driver.permits = "reject_once";
+    for line in [
+        "true; touch x",
+        "true && touch x",
+        "true | touch x",
+        "true $(touch x)",
+        "true `touch x`",
+        "true > x",
+        "X=1 true",
+        "true 'a'",
+        "true {a,b}",
+        "true\\",
+    ] {
+        let log = driver.turn(&format!("run {line}")).await;
+        let asked = asked(&log);
+        assert!(asked.len() == 1 && asked[0].ends_with("Allow|Reject"), "{line}: {asked:?}");
+    }
+    assert!(!driver.path("x").exists());
+}
+
+#[tokio::test]
+async fn modes_decide_before_the_user_does() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.set("mode", "edit");
+    assert!(asked(&driver.turn("write a.txt").await).is_empty());
+    assert_eq!(asked(&driver.turn("run true").await).len(), 1);
+    driver.set("mode", "read-only");
+    assert!(asked(&driver.turn("write b.txt").await).is_empty());
+    assert!(driver.outcome().1.starts_with("The session is in read-only mode"));
+    assert!(asked(&driver.turn("run true").await).is_empty());
+    assert_eq!(driver.outcome().0, "failed");
+    assert!(!driver.path("b.txt").exists());
+}
+
+#[tokio::test]
+async fn options_are_set_told_and_kept() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.set("mode", "edit");
+    let log = driver.turn("write a.txt").await;
+    assert_eq!(log[..2], ["config", "config_option_update"]);
+    let told = driver.updates[0]["configOptions"].clone();
+    assert_eq!(told[0]["currentValue"], "edit");
+    assert_eq!(serde_json::to_string(&told).unwrap(), driver.handle.options().as_str());
+
+    let refused = |option: &str, value: &str| {
+        let value = nudge_wire::RawJson::parse(value.to_owned()).unwrap();
+        driver.handle.set_option(option, &value).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused("sk-secret", "1"),
+        "expected one of the session's options (mode, steer_in_stream, run_timeout), got another name"
+    );
+    assert_eq!(
+        refused("mode", "\"sk-secret\""),
+        "expected one of ask, edit, read-only for `mode`, got something else"
+    );
+    assert_eq!(
+        refused("mode", "true"),
+        "expected one of ask, edit, read-only for `mode`, got something else"
+    );
+
+    let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), driver.config.clone(), History::new());
+    assert_eq!(again.handle.options(), driver.handle.options());
+    let broken = nudge_wire::RawJson::parse(r#"{"options":{"mode":"gone"},"more":1}"#.to_owned()).unwrap();
+    let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(broken), History::new());
+    assert_eq!(again.handle.options(), Driver::new(REHEARSAL).handle.options());
+}
+
+#[tokio::test]
+async fn a_file_that_changes_while_the_user_thinks_is_not_overwritten() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.write("a.txt", "old");
+    driver.prompt("write a.txt");
+    let event = driver.until(|event| matches!(event, Event::Permission { .. })).await;
+    driver.write("a.txt", "newer");
+    let Event::Permission { answer, .. } = event else { unreachable!("it was just matched") };
+    answer.send(selected("allow_once")).unwrap();
+    driver.idle().await;
+    assert!(driver.outcome().1.starts_with("The file has changed in the meantime."));
+    assert_eq!(driver.text("a.txt"), "newer");
+}

@@ -1,0 +1,5 @@
+//! What the stand-in plays.
+
+mod built_in;
+mod script;
+mod stage;
