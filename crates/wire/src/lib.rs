@@ -3,6 +3,7 @@
 //!
 //! This room is pure: it reads and writes text, nothing else.
 
+pub mod bridge;
 pub mod caps;
 pub mod document;
 pub mod error;

@@ -2,6 +2,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read golden files and schemas")]
 
+mod bridge;
+mod bridge_any;
+mod bridge_types;
+mod bridge_view;
 mod caps;
 mod conform;
 mod envelope;

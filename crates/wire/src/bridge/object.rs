@@ -1,0 +1,273 @@
+//! JSON objects taken apart one level deep: members that nobody touches keep the text they came in.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{RawJson, raw::Members};
+
+/// Where Nudge keeps what the other version has no place for: `_meta.nudge`.
+const META: &str = "_meta";
+const NUDGE: &str = "nudge";
+
+/// The members of one object, in their order, each value as JSON text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Object<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
+
+impl<'a> Object<'a> {
+    /// The members of the object `text` is; `None` if it is none.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let Members(members) = serde_json::from_str(text).ok()?;
+        Some(Self(members.into_iter().map(|(key, value)| (key, Cow::Borrowed(value))).collect()))
+    }
+
+    /// The JSON text of a member. Of duplicates the last one counts.
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
+        self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+    }
+
+    /// The JSON text of a member that is there and not `null`.
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
+        self.get(key).filter(|value| *value != "null")
+    }
+
+    /// A member that is a string.
+    pub(super) fn string(&self, key: &str) -> Option<String> {
+        string(self.get(key)?)
+    }
+
+    /// Whether the member is this string.
+    pub(super) fn is(&self, key: &str, value: &str) -> bool {
+        self.string(key).is_some_and(|found| found == value)
+    }
+
+    /// Whether the member is there and `null`.
+    pub(super) fn is_null(&self, key: &str) -> bool {
+        self.get(key) == Some("null")
+    }
+
+    /// Whether there is no member.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sets a member to JSON text.
+    pub(super) fn set(&mut self, key: &'static str, value: impl Into<Cow<'a, str>>) {
+        match self.0.iter_mut().rev().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = value.into(),
+            None => self.0.push((key.into(), value.into())),
+        }
+    }
+
+    /// Sets a member to a string.
+    pub(super) fn put(&mut self, key: &'static str, value: &str) {
+        self.set(key, quote(value));
+    }
+
+    /// The same with a member set to JSON text.
+    pub(super) fn with(mut self, key: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
+        self.set(key, value);
+        self
+    }
+
+    /// The same with a member set to a string.
+    pub(super) fn with_str(self, key: &'static str, value: &str) -> Self {
+        self.with(key, quote(value))
+    }
+
+    /// The same with the members of another after its own, which win.
+    pub(super) fn followed_by(mut self, other: &Object<'a>) -> Self {
+        let more: Vec<_> = other.0.iter().filter(|(key, _)| self.get(key).is_none()).cloned().collect();
+        self.0.extend(more);
+        self
+    }
+
+    /// The same with texts of its own.
+    pub(super) fn to_owned(&self) -> Object<'static> {
+        let own = |text: &Cow<'_, str>| Cow::Owned(text.clone().into_owned());
+        Object(self.0.iter().map(|(key, value)| (own(key), own(value))).collect())
+    }
+
+    /// Takes a member out.
+    pub(super) fn take(&mut self, key: &str) -> Option<Cow<'a, str>> {
+        let at = self.0.iter().rposition(|(name, _)| name == key)?;
+        let value = std::mem::take(&mut self.0[at].1);
+        self.0.retain(|(name, _)| name != key);
+        Some(value)
+    }
+
+    /// Takes these members out for good.
+    pub(super) fn remove(&mut self, keys: &[&str]) {
+        self.0.retain(|(name, _)| !keys.contains(&name.as_ref()));
+    }
+
+    /// Gives a member another name, in its place. A member that has that name already stays and wins.
+    pub(super) fn rename(&mut self, from: &str, to: &'static str) {
+        if self.get(to).is_some() {
+            self.take(from);
+        }
+        self.0.iter_mut().filter(|(name, _)| name == from).for_each(|(name, _)| *name = to.into());
+    }
+
+    /// Changes a member that is an object.
+    pub(super) fn edit(&mut self, key: &'static str, change: impl FnOnce(&mut Object<'_>)) {
+        let Some(text) = self.get(key).and_then(|text| {
+            let mut inner = Object::read(text)?;
+            change(&mut inner);
+            Some(inner.text())
+        }) else {
+            return;
+        };
+        self.set(key, text);
+    }
+
+    /// Changes each item of a member that is a list.
+    pub(super) fn edit_each(&mut self, key: &'static str, change: impl FnMut(&str) -> String) {
+        let Some(text) = self.get(key).and_then(items).map(|all| list(all.into_iter().map(change))) else {
+            return;
+        };
+        self.set(key, text);
+    }
+
+    /// Keeps JSON text in `_meta.nudge`.
+    pub(super) fn note(&mut self, key: &'static str, value: &str) {
+        let mut meta = self.get(META).and_then(Object::read).unwrap_or_default();
+        let mut nudge = meta.get(NUDGE).and_then(Object::read).unwrap_or_default();
+        nudge.set(key, value);
+        let nudge = nudge.text();
+        meta.set(NUDGE, nudge);
+        let meta = meta.text();
+        self.set(META, meta);
+    }
+
+    /// What was kept in `_meta.nudge`; it is taken out, and so is what becomes empty by that.
+    pub(super) fn recall(&mut self, key: &str) -> Option<String> {
+        let mut meta = Object::read(self.get(META)?)?;
+        let mut nudge = Object::read(meta.get(NUDGE)?)?;
+        let value = nudge.take(key)?.into_owned();
+        if nudge.is_empty() {
+            meta.take(NUDGE);
+        } else {
+            let nudge = nudge.text();
+            meta.set(NUDGE, nudge);
+        }
+        if meta.is_empty() {
+            self.take(META);
+        } else {
+            let meta = meta.text();
+            self.set(META, meta);
+        }
+        Some(value)
+    }
+
+    /// A string that was kept in `_meta.nudge`.
+    pub(super) fn recall_string(&mut self, key: &str) -> Option<String> {
+        string(&self.recall(key)?)
+    }
+
+    /// Puts a value that was kept in `_meta.nudge` back to where it belongs.
+    pub(super) fn restore(&mut self, key: &'static str) {
+        if let Some(value) = self.recall(key) {
+            self.set(key, value);
+        }
+    }
+
+    /// The object as JSON text.
+    pub(super) fn text(&self) -> String {
+        let len: usize = self.0.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+        let mut text = String::with_capacity(len + 2);
+        text.push('{');
+        for (index, (key, value)) in self.0.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(&quote(key));
+            text.push(':');
+            text.push_str(value);
+        }
+        text.push('}');
+        text
+    }
+
+    /// The object as a message part.
+    pub(super) fn raw(&self) -> RawJson {
+        raw(self.text())
+    }
+}
+
+/// JSON text that was put together from checked parts.
+pub(super) fn raw(text: String) -> RawJson {
+    RawJson::checked(text.into())
+}
+
+/// The items of a list; `None` if `text` is none.
+pub(super) fn items(text: &str) -> Option<Vec<&str>> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+    Some(items.into_iter().map(RawValue::get).collect())
+}
+
+/// The members of an object as slices of its text; none if `text` is no object.
+pub(super) fn members(text: &str) -> Vec<(Cow<'_, str>, &str)> {
+    serde_json::from_str(text).map(|Members(members)| members).unwrap_or_default()
+}
+
+/// A list of these items.
+pub(super) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut text = String::from("[");
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(item.as_ref());
+    }
+    text.push(']');
+    text
+}
+
+/// The string `text` is the JSON of.
+pub(super) fn string(text: &str) -> Option<String> {
+    serde_json::from_str(text).ok()
+}
+
+/// A string as JSON text.
+pub(super) fn quote(value: &str) -> String {
+    json(value)
+}
+
+/// Plain data as JSON text.
+pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("strings, numbers and lists of them can be written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untouched_members_keep_their_text() {
+        let mut object = Object::read(r#"{ "a": 1.50, "b\u0021":[ 1 ], "a": 1e400 }"#).unwrap();
+        object.set("c", "null");
+        assert_eq!(object.text(), r#"{"a":1.50,"b!":[ 1 ],"a":1e400,"c":null}"#);
+        assert_eq!(object.take("a").as_deref(), Some("1e400"));
+        assert_eq!(object.text(), r#"{"b!":[ 1 ],"c":null}"#);
+    }
+
+    #[test]
+    fn a_note_is_recalled_and_leaves_no_trace() {
+        for text in [r#"{"x":1}"#, r#"{"x":1,"_meta":{"own":2}}"#, r#"{"_meta":{"nudge":{"b":1}}}"#] {
+            let mut object = Object::read(text).unwrap();
+            object.note("a", "[7]");
+            assert_eq!(object.recall("a").as_deref(), Some("[7]"));
+            assert_eq!(object.text(), text);
+            assert_eq!(object.recall("a"), None);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_wins() {
+        let mut object = Object::read(r#"{"id":1,"configId":2}"#).unwrap();
+        object.rename("id", "configId");
+        assert_eq!(object.text(), r#"{"configId":2}"#);
+    }
+}
