@@ -1,0 +1,213 @@
+//! A connection as sessions see it: one ordered way out that never makes a session wait.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use nudge_mailbox::ClientId;
+use nudge_peer::{CallError, CancellationToken, Cx, Responder};
+use nudge_store::failpoint;
+use nudge_wire::{Error, RawJson, Version, bridge::V1Client, caps::ClientInit};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+/// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
+const SOFT: usize = 1024 * 1024;
+/// Bytes waiting for a client that shares a session, past which it is cut off.
+const HARD: usize = 32 * 1024 * 1024;
+/// What a message costs beside its text.
+const OVERHEAD: usize = 128;
+
+/// One connected client.
+pub(crate) struct Client {
+    pub(crate) id: ClientId,
+    pub(crate) version: Version,
+    pub(crate) offers: Offers,
+    /// What a client of version 1 understands beside the plain protocol.
+    pub(crate) v1: Option<V1Client>,
+    cx: Cx,
+    queue: mpsc::UnboundedSender<Out>,
+    waiting: Arc<Waiting>,
+    is_cut_off: AtomicBool,
+}
+
+/// What a client of version 1 does for an agent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Offers {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    pub(crate) terminal: bool,
+}
+
+impl Offers {
+    fn of(init: &ClientInit) -> Self {
+        if init.version != Version::V1 {
+            return Self::default();
+        }
+        let is = |path: &[&str]| {
+            let path = [&["clientCapabilities"], path].concat();
+            init.params.get(&path).is_some_and(|value| value.as_str() == "true")
+        };
+        Self {
+            read: is(&["fs", "readTextFile"]),
+            write: is(&["fs", "writeTextFile"]),
+            terminal: is(&["terminal"]),
+        }
+    }
+
+    /// Whether a request of the agent under this method will be understood.
+    pub(crate) fn has(self, method: &str) -> bool {
+        match method {
+            "fs/read_text_file" => self.read,
+            "fs/write_text_file" => self.write,
+            _ => self.terminal && method.starts_with("terminal/"),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    bytes: AtomicUsize,
+    fewer: Notify,
+}
+
+/// What is sent to a client.
+pub(crate) enum Out {
+    /// `session/update`, with these params.
+    Update(RawJson),
+    /// The answer to a request.
+    Answer(Responder, Result<RawJson, Error>),
+    /// A request; nobody is told of its answer once `withdrawn`.
+    Ask(Ask),
+}
+
+/// A request to a client.
+pub(crate) struct Ask {
+    pub(crate) method: &'static str,
+    pub(crate) params: RawJson,
+    pub(crate) answer: oneshot::Sender<Result<RawJson, CallError>>,
+    pub(crate) withdrawn: CancellationToken,
+}
+
+impl Out {
+    fn size(&self) -> usize {
+        OVERHEAD
+            + match self {
+                Self::Update(params) | Self::Ask(Ask { params, .. }) | Self::Answer(_, Ok(params)) => {
+                    params.as_str().len()
+                }
+                Self::Answer(_, Err(error)) => error.message.len(),
+            }
+    }
+}
+
+impl Client {
+    /// A client and the task that sends what it is to get. The task ends with the connection.
+    pub(crate) fn start(id: ClientId, init: &ClientInit, cx: Cx) -> Arc<Self> {
+        let version = init.version;
+        let v1 = (version == Version::V1).then(|| V1Client::of(&init.params));
+        let offers = Offers::of(init);
+        let (queue, outs) = mpsc::unbounded_channel();
+        let waiting = Arc::new(Waiting::default());
+        tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
+        let is_cut_off = AtomicBool::new(false);
+        Arc::new(Self { id, version, offers, v1, cx, queue, waiting, is_cut_off })
+    }
+
+    /// Queues `out`. A client that does not read what it shares with others is cut off.
+    pub(crate) fn push(&self, out: Out) {
+        let before = self.waiting.bytes.fetch_add(out.size(), Ordering::AcqRel);
+        if before > HARD && !self.is_cut_off.swap(true, Ordering::AcqRel) {
+            tracing::warn!(
+                client = self.id.0,
+                bytes = before,
+                "the client does not read its updates and is disconnected; it can resume the session"
+            );
+            self.cx.close();
+        }
+        if !self.is_cut_off.load(Ordering::Acquire) {
+            // The task is gone only when the connection is.
+            let _ = self.queue.send(out);
+        }
+    }
+
+    /// As [`Client::push`], but waits for room first.
+    pub(crate) async fn push_when_room(&self, out: Out) {
+        self.room().await;
+        self.push(out);
+    }
+
+    /// Whether it is behind.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.waiting.bytes.load(Ordering::Acquire) > SOFT && !self.cx.is_over()
+    }
+
+    /// Waits until it is not behind, or is gone.
+    pub(crate) async fn room(&self) {
+        while self.is_behind() {
+            let fewer = self.waiting.fewer.notified();
+            if !self.is_behind() {
+                return;
+            }
+            tokio::select! {
+                () = fewer => {}
+                _ = self.cx.closed() => return,
+            }
+        }
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_cut_off.load(Ordering::Acquire) || self.cx.is_over()
+    }
+}
+
+async fn send_all(cx: Cx, mut outs: mpsc::UnboundedReceiver<Out>, waiting: Arc<Waiting>) {
+    loop {
+        let out = tokio::select! {
+            biased;
+            _ = cx.closed() => return,
+            out = outs.recv() => out,
+        };
+        let Some(out) = out else { return };
+        let size = out.size();
+        send(&cx, out).await;
+        let before = waiting.bytes.fetch_sub(size, Ordering::AcqRel);
+        if before > SOFT && before - size <= SOFT {
+            waiting.fewer.notify_waiters();
+        }
+    }
+}
+
+async fn send(cx: &Cx, out: Out) {
+    // That the connection is over is seen by the loop.
+    match out {
+        Out::Update(params) => {
+            failpoint::hit("hub.update.before");
+            let _ = cx.notify_raw("session/update", Some(&params)).await;
+            failpoint::hit("hub.update.after");
+        }
+        Out::Answer(responder, outcome) => {
+            failpoint::hit("hub.answer.before");
+            let _ = match outcome {
+                Ok(result) => responder.respond_raw(&result).await,
+                Err(error) => responder.respond::<()>(Err(error)).await,
+            };
+            failpoint::hit("hub.answer.after");
+        }
+        Out::Ask(Ask { method, params, answer, withdrawn }) => {
+            let requested = cx.request_raw(method, Some(&params));
+            tokio::spawn(async move {
+                tokio::select! {
+                    () = withdrawn.cancelled() => {}
+                    answered = requested => { let _ = answer.send(answered); }
+                }
+            });
+        }
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("id", &self.id).field("version", &self.version).finish_non_exhaustive()
+    }
+}

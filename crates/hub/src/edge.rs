@@ -1,0 +1,331 @@
+//! The session methods of one connection.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use nudge_peer::{Responder, Unhandled};
+use nudge_store::{Batch, Op};
+use nudge_wire::{
+    Error, RawJson, Version,
+    inject::{InjectRequest, ReplaceInjectRequest, RevokeInjectRequest, SteeringRequest},
+};
+
+use crate::{
+    client::{Client, Out},
+    hub::Shared,
+    listing, params,
+    session::{self, Attach, Command, Request, View},
+    shape,
+};
+
+/// The session methods of one connection. When it is dropped, the client has left its sessions.
+pub struct Edge {
+    shared: Arc<Shared>,
+    client: Arc<Client>,
+    joined: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Edge {
+    pub(crate) fn new(shared: Arc<Shared>, client: Arc<Client>) -> Self {
+        Self { shared, client, joined: Arc::default() }
+    }
+
+    /// Takes a message about sessions; gives back what is about something else.
+    ///
+    /// Messages about a session in use are passed to it in the order in which they are given to this.
+    pub async fn handle(&self, message: Unhandled) -> Option<Unhandled> {
+        match message {
+            Unhandled::Notification(note) if matches!(&**note.method(), "session/cancel") => {
+                if let Some(id) = params::session_id(note.params()).filter(|id| self.has_joined(id))
+                    && let Some(handle) = self.shared.live(&id)
+                {
+                    let _ = handle.send(Command::Cancel).await;
+                }
+                None
+            }
+            Unhandled::Request(request) => {
+                let method = request.method().to_string();
+                let method =
+                    method.strip_prefix('_').filter(|name| name.ends_with("inject")).unwrap_or(&method);
+                let is_ours =
+                    is_lifecycle(method, self.client.version) || is_of_session(method, self.client.version);
+                if !is_ours {
+                    return Some(Unhandled::Request(request));
+                }
+                let params = request.params().cloned();
+                let responder = request.into_responder();
+                if is_lifecycle(method, self.client.version) {
+                    self.lifecycle(method, params, responder);
+                } else {
+                    self.pass(method, params.as_ref(), responder).await;
+                }
+                None
+            }
+            other @ Unhandled::Notification(_) => Some(other),
+        }
+    }
+
+    fn has_joined(&self, id: &str) -> bool {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    /// Passes a request to the session it is about.
+    async fn pass(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
+        let request = Self::read(method, params);
+        let (id, request) = match request {
+            Ok(read) => read,
+            Err(error) => return self.client.push(Out::Answer(responder, Err(error))),
+        };
+        let handle = if self.has_joined(&id) { self.shared.live(&id) } else { None };
+        let Some(handle) = handle else {
+            return self.client.push(Out::Answer(responder, Err(session::unknown())));
+        };
+        if matches!(request, Request::Close) {
+            self.joined.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        }
+        let client = Arc::clone(&self.client);
+        let command = Command::Request { client, request, responder };
+        if let Err(Command::Request { responder, .. }) = handle.send(command).await {
+            self.client.push(Out::Answer(responder, Err(session::unknown())));
+        }
+    }
+
+    fn read(method: &str, raw: Option<&RawJson>) -> Result<(String, Request), Error> {
+        let id = params::read::<params::Named>(method, raw)?.session_id;
+        let request = match method {
+            "session/prompt" => {
+                let prompt: params::Prompt = params::read(method, raw)?;
+                let key = prompt.idempotency_key().map(str::to_owned);
+                Request::Prompt { content: prompt.prompt, key }
+            }
+            "session/inject" => {
+                let inject: InjectRequest = params::read(method, raw)?;
+                let key = inject.idempotency_key().map(str::to_owned);
+                Request::Inject { mode: inject.mode, content: inject.content, key }
+            }
+            "session/revoke_inject" => {
+                Request::Revoke { id: params::read::<RevokeInjectRequest>(method, raw)?.message_id }
+            }
+            "session/replace_inject" => {
+                let replace: ReplaceInjectRequest = params::read(method, raw)?;
+                Request::Replace { id: replace.message_id, content: replace.content }
+            }
+            "_session/steering" => {
+                let steering: SteeringRequest = params::read(method, raw)?;
+                let prompt_required = steering.prompt_required_when_idle();
+                Request::Steering { content: steering.prompt, prompt_required }
+            }
+            "session/set_mode" | "session/set_config_option" => {
+                let params = raw.cloned().unwrap_or_else(shape::empty);
+                Request::Set { is_mode: method == "session/set_mode", params }
+            }
+            _ => Request::Close,
+        };
+        Ok((id, request))
+    }
+
+    /// Does what may take a while beside the queue.
+    fn lifecycle(&self, method: &str, params: Option<RawJson>, responder: Responder) {
+        let edge = Opening {
+            shared: Arc::clone(&self.shared),
+            client: Arc::clone(&self.client),
+            joined: Arc::clone(&self.joined),
+        };
+        let method = method.to_owned();
+        tokio::spawn(async move { edge.run(&method, params.as_ref(), responder).await });
+    }
+}
+
+impl Drop for Edge {
+    fn drop(&mut self) {
+        let joined = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
+        let handles: Vec<_> = joined.iter().filter_map(|id| self.shared.live(id)).collect();
+        let client = self.client.id;
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                for handle in handles {
+                    let _ = handle.send(Command::Detach(client)).await;
+                }
+            });
+        }
+    }
+}
+
+/// A request that brings a session into use or looks at the store.
+struct Opening {
+    shared: Arc<Shared>,
+    client: Arc<Client>,
+    joined: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Opening {
+    async fn run(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
+        let failed = match method {
+            "session/new" => self.new_session(method, params, responder).await,
+            "session/load" | "session/resume" => self.open(method, params, responder).await,
+            "session/fork" => self.fork(method, params, responder).await,
+            "session/delete" => {
+                let outcome = self.delete(method, params).await;
+                return self.client.push(Out::Answer(responder, outcome));
+            }
+            _ => {
+                let outcome = match params::read(method, params) {
+                    Ok(list) => listing::list(&*self.shared.store, list).await,
+                    Err(error) => Err(error),
+                };
+                return self.client.push(Out::Answer(responder, outcome));
+            }
+        };
+        if let Err((error, Some(responder))) = failed {
+            self.client.push(Out::Answer(responder, Err(error)));
+        }
+    }
+
+    async fn new_session(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
+        let made = async {
+            let new: params::New = params::read(method, params)?;
+            params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
+            let row = session::row(new.cwd, new.additional_directories);
+            let id = row.id.clone();
+            let handle = session::create(&self.shared, row).await?;
+            self.shared.enter(id.clone(), handle.clone());
+            Ok((id, handle))
+        };
+        let (id, handle) = match made.await {
+            Ok(made) => made,
+            Err(error) => return Err((error, Some(responder))),
+        };
+        self.join(&id, handle, false, true, responder).await
+    }
+
+    async fn open(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
+        let opened = async {
+            let open: params::Open = params::read(method, params)?;
+            params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+            let wants_history = match (method, &open.replay_from) {
+                ("session/load", _) => true,
+                (_, None) => false,
+                (_, Some(from)) if from.kind == "start" => true,
+                _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
+            };
+            let handle = self.shared.session(&open.session_id).await?;
+            Ok((open, handle, wants_history))
+        };
+        match opened.await {
+            Ok((open, handle, history)) => {
+                self.join(&open.session_id, handle, history, false, responder).await
+            }
+            Err(error) => Err((error, Some(responder))),
+        }
+    }
+
+    async fn join(
+        &self,
+        id: &str,
+        handle: session::Handle,
+        wants_history: bool,
+        is_new: bool,
+        responder: Responder,
+    ) -> Outcome {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+        let view = View::new(Arc::clone(&self.client));
+        let attach = Box::new(Attach { view, wants_history, is_new, responder });
+        session::join(&self.shared, handle, id, attach).await
+    }
+
+    /// A new session that begins with what was said in another. What waits there stays there.
+    async fn fork(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
+        let forked = async {
+            let open: params::Open = params::read(method, params)?;
+            params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+            let store = &self.shared.store;
+            let from = store.session(&open.session_id).await.map_err(session::stored)?;
+            let from = from.ok_or_else(session::unknown)?;
+            let mut row =
+                session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
+            row.title.clone_from(&from.title);
+            row.config.clone_from(&from.config);
+            row.parent = Some(from.id.clone());
+            let id = row.id.clone();
+            let up_to = self.last(&from.id).await?;
+            let lease = self.shared.lease(&id).await?;
+            let mut ops = vec![Op::CreateSession(row)];
+            ops.extend(up_to.map(|up_to| Op::CopyTranscript { from: from.id, up_to }));
+            let batch = Batch { session: id.clone(), lease: lease.clone(), ops };
+            store.commit(batch).await.map_err(session::stored)?;
+            let _ = store.release(lease).await;
+            let handle = self.shared.session(&id).await?;
+            Ok((id, handle))
+        };
+        match forked.await {
+            Ok((id, handle)) => self.join(&id, handle, false, true, responder).await,
+            Err(error) => Err((error, Some(responder))),
+        }
+    }
+
+    /// The number of the last entry that has been shown of a session.
+    async fn last(&self, id: &str) -> Result<Option<u64>, Error> {
+        if let Some(handle) = self.shared.live(id) {
+            let (reply, replied) = tokio::sync::oneshot::channel();
+            if handle.send(Command::Status(reply)).await.is_ok()
+                && let Ok(live) = replied.await
+            {
+                return Ok(live.next_seq.checked_sub(1));
+            }
+        }
+        self.shared.store.last_seq(id).await.map_err(session::stored)
+    }
+
+    /// Deletes a session, in use or not.
+    async fn delete(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
+        let id = params::read::<params::Named>(method, params)?.session_id;
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if let Some(handle) = self.shared.live(&id) {
+            let (done, deleted) = tokio::sync::oneshot::channel();
+            if handle.send(Command::Delete(done)).await.is_ok() && deleted.await.is_ok() {
+                return Ok(shape::empty());
+            }
+        }
+        let store = &self.shared.store;
+        if store.session(&id).await.map_err(session::stored)?.is_none() {
+            return Err(session::unknown());
+        }
+        let lease = self.shared.lease(&id).await?;
+        let batch = Batch { session: lease.session.clone(), lease, ops: vec![Op::DeleteSession] };
+        store.commit(batch).await.map_err(session::stored)?;
+        Ok(shape::empty())
+    }
+}
+
+/// What went wrong, and the request that is still to be answered.
+type Outcome = Result<(), (Error, Option<Responder>)>;
+
+fn is_lifecycle(method: &str, version: Version) -> bool {
+    match method {
+        "session/new" | "session/resume" | "session/list" | "session/fork" | "session/delete" => true,
+        "session/load" => version == Version::V1,
+        _ => false,
+    }
+}
+
+fn is_of_session(method: &str, version: Version) -> bool {
+    match method {
+        "session/prompt"
+        | "session/inject"
+        | "session/revoke_inject"
+        | "session/replace_inject"
+        | "_session/steering"
+        | "session/set_config_option"
+        | "session/close" => true,
+        "session/set_mode" => version == Version::V1,
+        _ => false,
+    }
+}
+
+impl std::fmt::Debug for Edge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Edge").field("client", &self.client).finish_non_exhaustive()
+    }
+}

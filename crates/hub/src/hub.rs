@@ -1,0 +1,308 @@
+//! All sessions of a process: which are in use, and the leases that make it their owner.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use nudge_mailbox::ClientId;
+use nudge_model::Model;
+use nudge_peer::Cx;
+use nudge_store::{Lease, Store, StoreError};
+use nudge_wire::{Error, caps::ClientInit};
+use serde::Serialize;
+use tokio::sync::{OnceCell, oneshot};
+
+use crate::{
+    client::{Client, Out},
+    edge::Edge,
+    session::{self, Command, Handle, Live},
+    shape,
+    time::now,
+};
+
+/// How long a lease holds without being renewed.
+const LEASE: Duration = Duration::from_secs(15);
+
+/// How a hub is set up.
+pub struct Options {
+    /// The address of the store: `memory`, `sqlite:PATH` or a path.
+    pub store: String,
+    /// The folder in which processes show that they are alive; without one, a lease of a dead process has to run out.
+    pub owners: Option<PathBuf>,
+    /// What answers prompts.
+    pub model: Arc<dyn Model>,
+    /// How long a session that nobody looks at and that does nothing stays in use.
+    pub linger: Duration,
+}
+
+/// What keeps a hub from starting.
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The folder of the owners cannot be used.
+    #[error("cannot use {path}: {source}; see that the folder can be written")]
+    Owners {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// The sessions of a process.
+#[derive(Clone)]
+pub struct Hub {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all sessions share.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) linger: Duration,
+    owner: Owner,
+    sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
+    leases: Mutex<HashMap<Arc<str>, Lease>>,
+    clients: AtomicU64,
+}
+
+/// How a hub stands.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// The sessions in use, and how each stands.
+    pub sessions: Vec<(String, Live)>,
+}
+
+impl Hub {
+    /// Opens the store. Also gives the file that had to be set aside, if one was damaged.
+    pub async fn open(options: Options) -> Result<(Self, Option<PathBuf>), HubError> {
+        let opened = nudge_store::open(&options.store).await?;
+        let owner = Owner::new(options.owners)?;
+        let shared = Arc::new(Shared {
+            store: opened.store,
+            model: options.model,
+            linger: options.linger,
+            owner,
+            sessions: Mutex::default(),
+            leases: Mutex::default(),
+            clients: AtomicU64::new(0),
+        });
+        tokio::spawn(renew(Arc::downgrade(&shared)));
+        Ok((Self { shared }, opened.set_aside))
+    }
+
+    /// The session methods for a connection whose client has said this in `initialize`.
+    pub fn connect(&self, cx: Cx, init: &ClientInit) -> Edge {
+        let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
+        let client = Client::start(id, init, cx);
+        Edge::new(Arc::clone(&self.shared), client)
+    }
+
+    /// How the sessions in use stand.
+    pub async fn status(&self) -> Status {
+        let mut sessions = Vec::new();
+        for (id, handle) in self.shared.in_use() {
+            let (reply, replied) = oneshot::channel();
+            if handle.send(Command::Status(reply)).await.is_ok()
+                && let Ok(live) = replied.await
+            {
+                sessions.push((id.to_string(), live));
+            }
+        }
+        Status { sessions }
+    }
+
+    /// Leaves every session, so that another process can go on with it. What runs is cancelled, or with `is_patient`
+    /// goes on to the end of its turn or until it needs the user.
+    pub async fn end(&self, is_patient: bool) {
+        for (_, handle) in self.shared.in_use() {
+            let _ = handle.send(Command::End { is_patient }).await;
+        }
+        while !self.shared.in_use().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let _ = self.shared.store.close().await;
+    }
+}
+
+impl Shared {
+    /// A session, brought into use if it is not.
+    pub(crate) async fn session(self: &Arc<Self>, id: &str) -> Result<Handle, Error> {
+        let cell = Arc::clone(self.sessions().entry(id.into()).or_default());
+        let opened = cell.get_or_try_init(|| session::open(self, id)).await.cloned();
+        if opened.is_err() {
+            self.forget_if(id, |other| Arc::ptr_eq(other, &cell) && !cell.initialized());
+        }
+        opened
+    }
+
+    /// A session that is in use.
+    pub(crate) fn live(&self, id: &str) -> Option<Handle> {
+        self.sessions().get(id)?.get().cloned()
+    }
+
+    /// Enters a session that was just made.
+    pub(crate) fn enter(&self, id: Arc<str>, handle: Handle) {
+        self.sessions().insert(id, Arc::new(OnceCell::new_with(Some(handle))));
+    }
+
+    /// A session is not in use any more.
+    pub(crate) fn forget(&self, id: &str) {
+        lock(&self.leases).remove(id);
+        self.forget_if(id, |_| true);
+    }
+
+    fn forget_if(&self, id: &str, is_it: impl FnOnce(&Arc<OnceCell<Handle>>) -> bool) {
+        let mut sessions = self.sessions();
+        if sessions.get(id).is_some_and(is_it) {
+            sessions.remove(id);
+        }
+    }
+
+    /// Sends a command that came when its session was being left.
+    pub(crate) async fn send_again(self: &Arc<Self>, id: &str, command: Command) {
+        match command {
+            Command::Attach(attach, reply) => match self.session(id).await {
+                Ok(handle) => {
+                    let _ = handle.send(Command::Attach(attach, reply)).await;
+                }
+                Err(error) => {
+                    let answer = Out::Answer(attach.responder, Err(error));
+                    attach.view.client.push(answer);
+                }
+            },
+            Command::Request { client, responder, .. } => {
+                client.push(Out::Answer(responder, Err(session::unknown())));
+            }
+            _ => {}
+        }
+    }
+
+    /// The right to run a session.
+    pub(crate) async fn lease(&self, id: &str) -> Result<Lease, Error> {
+        let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
+        for _ in 0..2 {
+            let acquired = self.store.acquire(id, &self.owner.name, now(), ttl).await;
+            match acquired.map_err(session::stored)? {
+                Ok(lease) => {
+                    lock(&self.leases).insert(id.into(), lease.clone());
+                    return Ok(lease);
+                }
+                Err(held) if self.owner.is_dead(&held.owner) => {
+                    tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");
+                    self.store.release_owner(&held.owner).await.map_err(session::stored)?;
+                }
+                Err(_) => break,
+            }
+        }
+        let what = "The session is in use by another Nudge process. Connect to that one, or end it first";
+        Err(Error::invalid_request(what).reason("session_in_use"))
+    }
+
+    fn in_use(&self) -> Vec<(Arc<str>, Handle)> {
+        let sessions = self.sessions();
+        let live = sessions.iter().filter_map(|(id, cell)| Some((Arc::clone(id), cell.get()?.clone())));
+        live.collect()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<OnceCell<Handle>>>> {
+        lock(&self.sessions)
+    }
+}
+
+/// Keeps the leases for as long as the hub is there.
+async fn renew(shared: std::sync::Weak<Shared>) {
+    loop {
+        tokio::time::sleep(LEASE / 3).await;
+        let Some(shared) = shared.upgrade() else { return };
+        let leases: Vec<Lease> = lock(&shared.leases).values().cloned().collect();
+        let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
+        if let Err(error) = shared.store.renew(&leases, now(), ttl).await {
+            tracing::warn!(%error, "the leases could not be renewed");
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// This process as the owner of leases. It holds a lock on a file for as long as it lives, which the system drops
+/// however it ends.
+struct Owner {
+    name: String,
+    folder: Option<PathBuf>,
+    _alive: Option<File>,
+}
+
+impl Owner {
+    fn new(folder: Option<PathBuf>) -> Result<Self, HubError> {
+        let name = shape::mint("owner").to_string();
+        let alive = match &folder {
+            Some(folder) => {
+                let made = Self::show_alive(folder, &name);
+                Some(made.map_err(|source| HubError::Owners { path: folder.clone(), source })?)
+            }
+            None => None,
+        };
+        Ok(Self { name, folder, _alive: alive })
+    }
+
+    fn show_alive(folder: &Path, name: &str) -> io::Result<File> {
+        fs::create_dir_all(folder)?;
+        let file = File::create(folder.join(name))?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// Whether another owner is known to be gone.
+    fn is_dead(&self, other: &str) -> bool {
+        if other == self.name {
+            return false;
+        }
+        let Some(folder) = &self.folder else { return false };
+        let path = folder.join(other);
+        match File::open(&path) {
+            Ok(file) => match file.try_lock() {
+                Ok(()) => {
+                    let _ = fs::remove_file(path);
+                    true
+                }
+                Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
+            },
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            let _ = fs::remove_file(folder.join(&self.name));
+        }
+    }
+}
+
+impl std::fmt::Debug for Hub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hub").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options").field("store", &self.store).finish_non_exhaustive()
+    }
+}

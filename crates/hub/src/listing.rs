@@ -1,0 +1,61 @@
+//! `session/list`.
+
+use nudge_store::{Cursor, Session, SessionFilter, Store, StoreError};
+use nudge_wire::{Error, RawJson};
+use serde_json::{Map, Value, json};
+
+use crate::{params::List, session::stored, shape, time};
+
+/// Sessions on a page unless asked otherwise, and at the most.
+const PAGE: u32 = 50;
+const MOST: u32 = 500;
+
+pub(crate) async fn list(store: &dyn Store, params: List) -> Result<RawJson, Error> {
+    let created_after = match params.created_after.as_deref().map(|text| (text, time::read(text))) {
+        None => None,
+        Some((_, Some(at))) => Some(at),
+        Some((_, None)) => {
+            return Err(Error::invalid_params(
+                "Invalid params: `createdAfter` is a time such as 2026-01-31T12:00:00Z",
+            ));
+        }
+    };
+    let after: Option<Cursor> = match params.cursor.as_deref().map(str::parse).transpose() {
+        Ok(after) => after,
+        Err(_) => return Err(bad_cursor()),
+    };
+    let filter =
+        SessionFilter { cwd: params.cwd, created_after, search: params.search, ..SessionFilter::default() };
+    let limit = params.limit.unwrap_or(PAGE).clamp(1, MOST);
+    let page = match store.sessions(&filter, after.as_ref(), limit).await {
+        Ok(page) => page,
+        Err(StoreError::BadCursor) => return Err(bad_cursor()),
+        Err(error) => return Err(stored(error)),
+    };
+    let mut result = Map::new();
+    result.insert("sessions".to_owned(), page.sessions.iter().map(info).collect());
+    if let Some(next) = page.next {
+        result.insert("nextCursor".to_owned(), json!(next.to_string()));
+    }
+    Ok(shape::raw(&result))
+}
+
+fn bad_cursor() -> Error {
+    Error::invalid_params("Invalid params: the cursor is not one that was given. List from the start")
+}
+
+fn info(session: &Session) -> Value {
+    let mut info = json!({
+        "sessionId": &*session.id,
+        "cwd": session.cwd,
+        "updatedAt": time::written(session.updated_at),
+        "_meta": { "createdAt": time::written(session.created_at) },
+    });
+    if !session.additional_directories.is_empty() {
+        info["additionalDirectories"] = json!(session.additional_directories);
+    }
+    if let Some(title) = &session.title {
+        info["title"] = json!(title);
+    }
+    info
+}

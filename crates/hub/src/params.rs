@@ -1,0 +1,100 @@
+//! What requests of either version ask for, read leniently.
+
+use nudge_wire::{Error, RawJson, error::expectation};
+use serde::{Deserialize, de::DeserializeOwned};
+
+/// `session/new`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct New {
+    pub(crate) cwd: String,
+    #[serde(default)]
+    pub(crate) additional_directories: Vec<String>,
+}
+
+/// `session/load`, `session/resume` and `session/fork`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Open {
+    pub(crate) session_id: String,
+    #[serde(default)]
+    pub(crate) cwd: Option<String>,
+    #[serde(default)]
+    pub(crate) additional_directories: Vec<String>,
+    #[serde(default)]
+    pub(crate) replay_from: Option<ReplayFrom>,
+}
+
+/// Where a replay begins.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ReplayFrom {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+}
+
+/// What names a session and nothing else that matters.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Named {
+    pub(crate) session_id: String,
+}
+
+/// `session/list`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct List {
+    #[serde(default)]
+    pub(crate) cwd: Option<String>,
+    #[serde(default)]
+    pub(crate) cursor: Option<String>,
+    #[serde(default)]
+    pub(crate) created_after: Option<String>,
+    #[serde(default)]
+    pub(crate) search: Option<String>,
+    #[serde(default)]
+    pub(crate) limit: Option<u32>,
+}
+
+/// `session/prompt`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Prompt {
+    pub(crate) prompt: Vec<RawJson>,
+    #[serde(rename = "_meta", default)]
+    meta: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl Prompt {
+    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+        self.meta.as_ref()?.get("idempotencyKey")?.as_str()
+    }
+}
+
+/// `session/set_config_option`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetOption {
+    pub(crate) config_id: String,
+    pub(crate) value: RawJson,
+}
+
+/// Reads params; absent ones as an empty object.
+pub(crate) fn read<T: DeserializeOwned>(method: &str, params: Option<&RawJson>) -> Result<T, Error> {
+    let text = params.map_or("{}", RawJson::as_str);
+    serde_json::from_str(text).map_err(|error| {
+        Error::invalid_params(format!("Invalid params for {method}: {}", expectation(&error)))
+    })
+}
+
+/// The session a request or notification is about.
+pub(crate) fn session_id(params: Option<&RawJson>) -> Option<String> {
+    params?.to::<Named>().ok().map(|named| named.session_id)
+}
+
+/// Folders have to be named in full.
+pub(crate) fn check_absolute<'a>(paths: impl IntoIterator<Item = &'a String>) -> Result<(), Error> {
+    if paths.into_iter().all(|path| path.starts_with('/')) {
+        return Ok(());
+    }
+    Err(Error::invalid_params("Invalid params: `cwd` and `additionalDirectories` are absolute paths"))
+}

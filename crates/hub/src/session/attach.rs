@@ -1,0 +1,153 @@
+//! A client joins a session that is in use.
+
+use std::sync::Arc;
+
+use nudge_peer::Responder;
+use nudge_wire::RawJson;
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::{
+    client::Out,
+    hub::Shared,
+    session::{
+        Command,
+        actor::Actor,
+        outbox::{Effect, Step},
+        view::{Shown, View},
+    },
+    shape,
+    update::{Kind, Update},
+};
+
+/// What a client that joins wants.
+#[derive(Debug)]
+pub(crate) struct Attach {
+    /// What it has been shown so far; [`View::from`] is where it goes on.
+    pub(crate) view: View,
+    /// Whether it is shown the history.
+    pub(crate) wants_history: bool,
+    /// Whether the answer names the session, as that to `session/new` does.
+    pub(crate) is_new: bool,
+    pub(crate) responder: Responder,
+}
+
+/// What became of a wish to join.
+#[derive(Debug)]
+pub(crate) enum Attached {
+    /// It has joined and is answered.
+    Joined,
+    /// It has to read on from the store first: more has been written than is kept in memory.
+    ReadOn(Box<Attach>),
+}
+
+/// A wish to join that waits for its place.
+pub(crate) struct Attaching {
+    attach: Attach,
+    reply: oneshot::Sender<Attached>,
+}
+
+impl Actor {
+    /// Joins in its place among all that is shown.
+    pub(crate) fn attach(&mut self, attach: Attach, reply: oneshot::Sender<Attached>) {
+        let attaching = Attaching { attach, reply };
+        let effects = vec![Effect::Attach(Box::new(attaching))];
+        self.finish(Step { effects, ..Step::default() });
+    }
+
+    /// Shows what is missing, answers, and from then on the client is shown all that comes. What waits for somebody to
+    /// come back is delivered after the answer.
+    pub(crate) fn join(&mut self, attaching: Attaching) {
+        let Attaching { mut attach, reply } = attaching;
+        if attach.wants_history && !self.catch_up(&mut attach.view) {
+            // The reader is gone only if the connection is.
+            let _ = reply.send(Attached::ReadOn(Box::new(attach)));
+            return;
+        }
+        let Attach { mut view, is_new, responder, .. } = attach;
+        view.from = view.from.max(self.shown);
+        let client = view.client.clone();
+        self.views.retain(|other| other.client.id != client.id);
+        let id = is_new.then_some(&*self.row.id);
+        let result = shape::opened(id, &self.backend.options(), &self.meta());
+        let (result, updates) = view.opened(&self.row.id, result);
+        client.push(Out::Answer(responder, Ok(result)));
+        for update in updates {
+            client.push(update);
+        }
+        self.views.push(view);
+        let _ = reply.send(Attached::Joined);
+        self.tell_now();
+        if self.mailbox.is_held() && self.ending.is_none() {
+            self.mailbox.resume();
+            self.finish(Step::default());
+        }
+    }
+
+    /// Shows entries that the store may not have yet; `false` if some are not in memory any more.
+    fn catch_up(&mut self, view: &mut View) -> bool {
+        let oldest = self.recent.front().map_or(self.shown, |(seq, _)| *seq);
+        if view.from < oldest {
+            return false;
+        }
+        let from = view.from;
+        let missing = self.recent.iter().filter(|(seq, _)| *seq >= from);
+        for (_, update) in missing.filter(|(_, update)| Kind::is_history(update.kind.name())) {
+            view.show(&mut Shown::new(&self.row.id, update));
+        }
+        true
+    }
+
+    /// Tells the client that has just joined how things stand.
+    fn tell_now(&mut self) {
+        let at = self.views.len() - 1;
+        let mut updates = vec![self.backend.commands()];
+        if self.turn.is_some() {
+            let is_asked = !self.permissions.is_empty();
+            updates.push(if is_asked { Update::requires_action() } else { Update::running() });
+        }
+        for update in &updates {
+            self.views[at].show(&mut Shown::new(&self.row.id, update));
+        }
+        let open: Vec<u64> = self.permissions.iter().map(|permission| permission.id).collect();
+        for id in open {
+            self.ask(id, at);
+        }
+    }
+
+    /// What the answer says of the session beside what the protocol has a place for.
+    fn meta(&self) -> RawJson {
+        shape::raw(&json!({ "inject": { "pending": self.pending() } }))
+    }
+}
+
+/// Sends a wish to join, reading on from the store as often as it takes.
+pub(crate) async fn join(
+    hub: &Arc<Shared>,
+    mut handle: super::Handle,
+    session: &str,
+    mut attach: Box<Attach>,
+) -> Result<(), (nudge_wire::Error, Option<Responder>)> {
+    loop {
+        if attach.wants_history
+            && let Err(error) = crate::history::replay(&*hub.store, session, &mut attach.view).await
+        {
+            return Err((error, Some(attach.responder)));
+        }
+        let (reply, replied) = oneshot::channel();
+        if let Err(Command::Attach(again, _)) = handle.send(Command::Attach(attach, reply)).await {
+            // It was just being left.
+            handle = match hub.session(session).await {
+                Ok(handle) => handle,
+                Err(error) => return Err((error, Some(again.responder))),
+            };
+            attach = again;
+            continue;
+        }
+        match replied.await {
+            Ok(Attached::Joined) => return Ok(()),
+            Ok(Attached::ReadOn(again)) => attach = again,
+            Err(_) => return Err((super::unknown(), None)),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A session in use: one task, reached by commands.
+
+mod actor;
+mod attach;
+mod input;
+mod outbox;
+mod restore;
+mod turn;
+mod view;
+
+use std::sync::Arc;
+
+use nudge_mailbox::ClientId;
+use nudge_peer::{CallError, Responder};
+use nudge_wire::{Error, RawJson, inject::Mode};
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::client::Client;
+
+pub(crate) use attach::{Attach, Attached, join};
+pub(crate) use restore::{create, open};
+pub(crate) use restore::{row, stored};
+pub(crate) use view::{Shown, View};
+
+/// Commands that may wait for a session; past that, whoever sends one waits.
+const COMMANDS: usize = 256;
+
+/// How to reach a session in use.
+#[derive(Debug, Clone)]
+pub(crate) struct Handle {
+    commands: mpsc::Sender<Command>,
+}
+
+impl Handle {
+    /// Sends a command; gives it back if the session is not in use any more.
+    pub(crate) async fn send(&self, command: Command) -> Result<(), Command> {
+        self.commands.send(command).await.map_err(|refused| refused.0)
+    }
+}
+
+/// What a session is asked to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// A client joins.
+    Attach(Box<Attach>, oneshot::Sender<Attached>),
+    /// A client leaves.
+    Detach(ClientId),
+    /// The user ends the turn.
+    Cancel,
+    /// A request of a client.
+    Request { client: Arc<Client>, request: Request, responder: Responder },
+    /// A client's answer to a permission request.
+    Permission { id: u64, client: ClientId, answer: Result<RawJson, CallError> },
+    /// A client runs a terminal for the agent.
+    OwnTerminal { client: ClientId, terminal: String },
+    /// How it stands.
+    Status(oneshot::Sender<Live>),
+    /// It is deleted, and somebody waits for that.
+    Delete(oneshot::Sender<()>),
+    /// The process ends: the session is left, after the turn or with the turn cancelled.
+    End { is_patient: bool },
+}
+
+/// A request about a session in use.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Prompt { content: Vec<RawJson>, key: Option<String> },
+    Inject { mode: Mode, content: Vec<RawJson>, key: Option<String> },
+    Revoke { id: String },
+    Replace { id: String, content: Vec<RawJson> },
+    Steering { content: Vec<RawJson>, prompt_required: bool },
+    Set { is_mode: bool, params: RawJson },
+    Close,
+}
+
+/// How a session in use stands.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Live {
+    /// `running`, `requires_action` or `idle`.
+    pub state: &'static str,
+    /// How many clients are attached.
+    pub clients: usize,
+    /// What waits to be delivered, in order.
+    pub pending: Vec<Pending>,
+    /// The number the next entry of the transcript gets.
+    #[serde(skip)]
+    pub(crate) next_seq: u64,
+}
+
+/// A message that waits.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pending {
+    /// What revoke and replace name it by.
+    pub message_id: String,
+    /// `queue` or `steer`.
+    pub mode: &'static str,
+    /// What it says.
+    pub content: RawJson,
+}
+
+/// The error for a session that is not there or not attached.
+pub(crate) fn unknown() -> Error {
+    Error::not_found("unknown_session")
+}

@@ -1,0 +1,273 @@
+//! A turn as it goes: what the backend reports, permission, cancel, and the end.
+
+use std::sync::Arc;
+
+use nudge_agent::Event;
+use nudge_mailbox::{ClientId, Event as Input};
+use nudge_peer::{CallError, CancellationToken};
+use nudge_store::SessionChange;
+use nudge_wire::{Error, RawJson, Version};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::{
+    client::{Ask, Out},
+    permission::Permission,
+    session::{
+        Command,
+        actor::{Actor, Ending, Turn},
+        outbox::{Effect, Step},
+    },
+    shape,
+    update::Update,
+};
+
+impl Actor {
+    /// Takes in what the backend does.
+    pub(crate) fn event(&mut self, event: Event, step: &mut Step) {
+        match event {
+            Event::Update(raw) => {
+                if let Some(update) = Update::read(raw) {
+                    self.record(step, update, None);
+                }
+            }
+            Event::StreamStarted => {
+                self.is_interrupted = false;
+                self.mailbox.handle(Input::StreamStarted);
+            }
+            Event::StreamFinished => self.mailbox.handle(Input::StreamFinished),
+            Event::ToolStarted(id) => self.mailbox.handle(Input::ToolStarted(id.into())),
+            Event::ToolFinished(id) => self.mailbox.handle(Input::ToolFinished(id.into())),
+            Event::Paused => self.mailbox.handle(Input::Paused),
+            Event::Resumed => self.mailbox.handle(Input::Resumed),
+            Event::BreakPoint(reply) => self.break_point(reply, step),
+            Event::Permission { request, answer } => self.ask_permission(request, answer, step),
+            Event::Client { method, params, answer } => self.ask_client(method, params, answer),
+            Event::Config(config) => {
+                let config = Some(config.as_str().to_owned());
+                let change = SessionChange { config, ..SessionChange::default() };
+                step.update_row(change);
+            }
+            Event::Idle { stop_reason, error } => self.turn_ended(stop_reason, error, step),
+            _ => {}
+        }
+    }
+
+    /// The backend waits: with what may go in now, or with nothing, it goes on.
+    fn break_point(&mut self, reply: oneshot::Sender<Vec<nudge_agent::UserMessage>>, step: &mut Step) {
+        self.mailbox.handle(Input::BreakPoint);
+        self.at_break = Some(reply);
+        self.deliver(step);
+        if let Some(reply) = self.at_break.take() {
+            let _ = reply.send(Vec::new());
+        }
+        self.mailbox.handle(Input::WentOn);
+    }
+
+    /// A steer that waits for a stream to end asks it to end now, where the user wants it so.
+    pub(crate) fn interrupt(&mut self) {
+        if self.interrupts && !self.is_interrupted && self.mailbox.wants_break() {
+            self.is_interrupted = true;
+            self.backend.interrupt();
+        }
+    }
+
+    /// Reads the option that says what a steer does to a stream.
+    pub(crate) fn set_in_stream(&mut self) {
+        self.interrupts = self.backend.option("steer_in_stream").is_none_or(|value| value == "interrupt");
+        self.interrupt();
+    }
+
+    fn turn_ended(&mut self, stop_reason: &str, error: Option<Error>, step: &mut Step) {
+        self.mailbox.handle(Input::Idle);
+        self.permissions.clear();
+        let owner = self.turn.take().and_then(|turn| turn.owner);
+        let told = owner.as_ref().map(|(client, _)| client.id);
+        let stop_reason = if error.is_some() { "error" } else { stop_reason };
+        self.record(step, Update::idle(Some(stop_reason), error.as_ref()), told);
+        step.update_row(SessionChange::default());
+        if let Some((client, responder)) = owner {
+            let outcome = match error {
+                Some(error) => Err(error),
+                None => Ok(shape::stopped(stop_reason)),
+            };
+            step.answer(&client, responder, outcome);
+        }
+        if self.ending.is_some() {
+            self.end_now(step);
+        }
+    }
+
+    /// The user ends the turn. What waits and is not part of it follows, and the clients are told how much that is.
+    pub(crate) fn cancel(&mut self) {
+        if self.mailbox.is_idle() || self.mailbox.is_cancelling() {
+            return;
+        }
+        let cancelled = self.mailbox.cancel();
+        let mut step = Step::default();
+        for message in &cancelled.dropped {
+            self.release(message, &mut step);
+        }
+        if cancelled.following > 0 {
+            let count = cancelled.following;
+            let what =
+                if count == 1 { "1 message follows".to_owned() } else { format!("{count} messages follow") };
+            let title = format!("{what} the cancelled turn; revoke what is not wanted");
+            let meta = json!({ "inject": { "following": count, "pending": self.pending() } });
+            step.show(Update::notice("info", &title, &meta), None);
+        }
+        self.finish(step);
+        self.permissions.clear();
+        self.backend.cancel();
+    }
+
+    /// Ends the session's use, after the turn that runs.
+    pub(crate) fn end(&mut self, ending: Ending) {
+        if let Some((client, responder)) = self.ending.replace(ending).and_then(|before| before.answer) {
+            client.push(Out::Answer(responder, Ok(shape::empty())));
+        }
+        self.mailbox.hold();
+        if self.mailbox.is_running() {
+            return self.end_turn();
+        }
+        let mut step = Step::default();
+        self.end_now(&mut step);
+        self.finish(step);
+    }
+
+    /// Cancels the turn that stands in the way of an end, unless it may end by itself. Nobody is left to be asked then.
+    fn end_turn(&mut self) {
+        if self.ending.as_ref().is_some_and(|ending| !ending.is_patient || !self.permissions.is_empty()) {
+            self.cancel();
+        }
+    }
+
+    fn end_now(&mut self, step: &mut Step) {
+        let Some(ending) = self.ending.take() else { return };
+        self.mailbox.hold();
+        step.is_durable = true;
+        if ending.deleted.is_some() {
+            step.ops.push(nudge_store::Op::DeleteSession);
+        } else {
+            let closed = (!ending.is_open).then_some(true);
+            step.update_row(SessionChange { closed, ..SessionChange::default() });
+        }
+        step.effects.push(Effect::Leave(ending));
+    }
+
+    /// Asks every client; the first answer counts.
+    fn ask_permission(&mut self, request: RawJson, answer: oneshot::Sender<RawJson>, step: &mut Step) {
+        self.asks += 1;
+        let id = self.asks;
+        self.mailbox.handle(Input::PermissionOpened(id.to_string().into()));
+        self.permissions.push(Permission::new(id, request, answer));
+        self.record(step, Update::requires_action(), self.turn.as_ref().and_then(Turn::told));
+        step.effects.push(Effect::Ask(id));
+        if self.ending.is_some() {
+            self.end_turn();
+        }
+    }
+
+    /// Asks everybody who is there.
+    pub(crate) fn ask_all(&mut self, id: u64) {
+        for at in 0..self.views.len() {
+            self.ask(id, at);
+        }
+    }
+
+    /// Asks the client of one view for a permission.
+    pub(crate) fn ask(&mut self, id: u64, at: usize) {
+        let handle = self.handle();
+        let Some(permission) = self.permissions.iter_mut().find(|permission| permission.id == id) else {
+            return;
+        };
+        let view = &mut self.views[at];
+        let client = view.client.id;
+        let params = view.permission(&self.row.id, &permission.request);
+        let (answer, answered) = oneshot::channel();
+        let withdrawn = permission.asked(client);
+        view.client.push(Out::Ask(Ask { method: "session/request_permission", params, answer, withdrawn }));
+        tokio::spawn(async move {
+            if let Ok(answer) = answered.await {
+                let _ = handle.send(Command::Permission { id, client, answer }).await;
+            }
+        });
+    }
+
+    /// The first answer is the answer; the other clients are told that it is not asked any more.
+    pub(crate) fn permission_answered(
+        &mut self,
+        id: u64,
+        client: ClientId,
+        answer: Result<RawJson, CallError>,
+    ) {
+        let Some(at) = self.permissions.iter().position(|permission| permission.id == id) else { return };
+        let outcome = match answer {
+            Ok(outcome) => match self.view(client) {
+                Some(view) => view.permission_answer(outcome),
+                None => outcome,
+            },
+            Err(error) => {
+                tracing::warn!(client = client.0, %error, "a permission request was not answered");
+                let is_alone = self.permissions[at].failed(client);
+                // A client that went away may come back; one that does not understand the question will not.
+                if !is_alone || matches!(error, CallError::Closed(_)) {
+                    return;
+                }
+                shape::raw(&json!({ "outcome": { "outcome": "cancelled" } }))
+            }
+        };
+        let permission = self.permissions.remove(at);
+        permission.answer(client, outcome);
+        self.mailbox.handle(Input::PermissionClosed(id.to_string().into()));
+        let mut step = Step::default();
+        if self.permissions.is_empty() {
+            let told = self.turn.as_ref().and_then(Turn::told);
+            self.record(&mut step, Update::running(), told);
+        }
+        self.finish(step);
+    }
+
+    /// Passes a request of the agent to the client that prompted, if it offers that.
+    fn ask_client(
+        &mut self,
+        method: &'static str,
+        params: RawJson,
+        reply: oneshot::Sender<Option<Result<RawJson, Error>>>,
+    ) {
+        let prompter = self.turn.as_ref().map(|turn| turn.prompter);
+        let view = self.views.iter().find(|view| Some(view.client.id) == prompter);
+        let view = view.filter(|view| view.client.version == Version::V1 && view.client.offers.has(method));
+        let Some(view) = view else {
+            let _ = reply.send(None);
+            return;
+        };
+        let (answer, answered) = oneshot::channel();
+        let withdrawn = CancellationToken::new();
+        let dropped = withdrawn.clone().drop_guard();
+        let client = Arc::clone(&view.client);
+        client.push(Out::Ask(Ask { method, params, answer, withdrawn }));
+        let handle = self.handle();
+        let mut reply = reply;
+        tokio::spawn(async move {
+            let _withdraws = dropped;
+            let outcome = tokio::select! {
+                outcome = answered => outcome,
+                // The agent does not want it any more.
+                () = reply.closed() => return,
+            };
+            let outcome = match outcome {
+                Ok(Ok(result)) => Some(Ok(result)),
+                Ok(Err(CallError::Rpc(error))) => Some(Err(error)),
+                Ok(Err(_)) | Err(_) => None,
+            };
+            if let Some(Ok(result)) = &outcome
+                && method == "terminal/create"
+                && let Some(terminal) = result.get(&["terminalId"]).and_then(|id| id.to::<String>().ok())
+            {
+                let _ = handle.send(Command::OwnTerminal { client: client.id, terminal }).await;
+            }
+            let _ = reply.send(outcome);
+        });
+    }
+}

@@ -1,0 +1,158 @@
+//! Results and errors as each version writes them, and the checks on what users say.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use nudge_mailbox::{Dialect, Message, Mode};
+use nudge_store::{Input, InputState};
+use nudge_wire::{Error, RawJson, Version, inject::ErrorReason};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The longest title made from a prompt, in characters.
+const TITLE: usize = 80;
+
+/// JSON of plain data.
+pub(crate) fn raw(value: &impl Serialize) -> RawJson {
+    RawJson::of(value).expect("plain data with string keys is JSON")
+}
+
+pub(crate) fn empty() -> RawJson {
+    raw(&json!({}))
+}
+
+pub(crate) fn message_id(id: &str) -> RawJson {
+    raw(&json!({ "messageId": id }))
+}
+
+/// The answer to a prompt of version 1.
+pub(crate) fn stopped(stop_reason: &str) -> RawJson {
+    raw(&json!({ "stopReason": stop_reason }))
+}
+
+/// The answer to a prompt that was sent before under the same key.
+pub(crate) fn prompted_before(version: Version, id: &str) -> RawJson {
+    match version {
+        Version::V1 => raw(&json!({ "stopReason": "end_turn", "_meta": { "messageId": id } })),
+        Version::V2 => message_id(id),
+    }
+}
+
+/// The answer to `session/new`, which names the session, and to those that load or resume one.
+pub(crate) fn opened(id: Option<&str>, options: &RawJson, meta: &RawJson) -> RawJson {
+    let mut result = Map::new();
+    if let Some(id) = id {
+        result.insert("sessionId".to_owned(), json!(id));
+    }
+    result.insert("configOptions".to_owned(), json!(options));
+    result.insert("_meta".to_owned(), json!(meta));
+    raw(&result)
+}
+
+/// The answer to `session/set_config_option`.
+pub(crate) fn config_options(options: &RawJson) -> RawJson {
+    raw(&json!({ "configOptions": options }))
+}
+
+/// Whether a message says something, in content that was offered; gives it as one array.
+pub(crate) fn check_content(content: &[RawJson]) -> Result<RawJson, Error> {
+    if content.is_empty() {
+        return Err(ErrorReason::EmptyContent.error(None));
+    }
+    for block in content {
+        let kind = block.get(&["type"]).and_then(|kind| kind.to::<String>().ok());
+        match kind.as_deref() {
+            Some("text" | "resource_link" | "resource") => {}
+            Some(_) => return Err(ErrorReason::ContentNotSupported.error(None)),
+            None => return Err(Error::invalid_params("Invalid params: a content block has a `type`")),
+        }
+    }
+    Ok(raw(&content))
+}
+
+/// What a session is called whose first message this is: its first line with something in it.
+pub(crate) fn title(content: &RawJson) -> Option<String> {
+    let blocks: Vec<Value> = content.to().ok()?;
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    let line = texts.flat_map(str::lines).map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().take(TITLE).collect();
+    if line.chars().nth(TITLE).is_some() {
+        title.push('…');
+    }
+    Some(title)
+}
+
+/// A message as it is stored.
+pub(crate) fn input(message: &Message<RawJson>, seq: u64) -> Input {
+    Input {
+        id: message.id.clone(),
+        seq,
+        client: message.client.0,
+        mode: mode(message.mode).to_owned(),
+        dialect: dialect(message.dialect).to_owned(),
+        key: message.key.as_deref().map(str::to_owned),
+        state: InputState::Pending,
+        content: Some(message.content.as_str().to_owned()),
+    }
+}
+
+pub(crate) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Queue => "queue",
+        Mode::Steer => "steer",
+    }
+}
+
+fn dialect(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Inject => "inject",
+        Dialect::Steering => "steering",
+        Dialect::PromptV1 => "prompt_v1",
+        Dialect::PromptV2 => "prompt_v2",
+    }
+}
+
+/// A name nobody has used.
+pub(crate) fn mint(prefix: &str) -> Arc<str> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the system has random numbers");
+    let mut id = format!("{prefix}_");
+    for byte in bytes {
+        let _ = write!(id, "{byte:02x}");
+    }
+    id.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(text: &str) -> RawJson {
+        raw(&json!([{ "type": "text", "text": text }]))
+    }
+
+    #[test]
+    fn a_title_is_the_first_line_with_something_in_it() {
+        assert_eq!(title(&content("\n  Fix the bug \nplease")).as_deref(), Some("Fix the bug"));
+        assert_eq!(title(&content(" \n")), None);
+        let long = title(&content(&"é".repeat(200))).unwrap();
+        assert_eq!(long.chars().count(), TITLE + 1);
+    }
+
+    #[test]
+    fn content_says_something_that_was_offered() {
+        let check = |block: Value, reason: Option<&str>| {
+            let error = check_content(&[raw(&block)]).err();
+            assert_eq!(error.and_then(|error| error.get_reason()).as_deref(), reason, "{block}");
+        };
+        check(json!({ "type": "text", "text": "a" }), None);
+        check(json!({ "type": "image", "data": "" }), Some("content_not_supported"));
+        assert_eq!(check_content(&[]).unwrap_err().get_reason().as_deref(), Some("empty_content"));
+        assert!(check_content(&[raw(&json!({}))]).is_err());
+    }
+
+    #[test]
+    fn minted_names_differ() {
+        assert_ne!(mint("msg"), mint("msg"));
+        assert!(mint("msg").starts_with("msg_"));
+    }
+}
