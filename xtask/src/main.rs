@@ -1,7 +1,8 @@
-//! Automation: `cargo xtask test`, `tidy`, `bench` and `fuzz`.
+//! Automation: `cargo xtask test`, `tidy`, `bench`, `chaos` and `fuzz`.
 #![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
 
 mod bench;
+mod chaos;
 mod command;
 mod fuzz;
 mod test;
@@ -44,6 +45,18 @@ enum Task {
         #[arg(last = true)]
         args: Vec<String>,
     },
+    /// Kill the program at every boundary and at random moments, and see that nothing is lost
+    Chaos {
+        /// How many times at random moments
+        #[arg(long, default_value_t = 1000)]
+        runs: u64,
+        /// How many times at each boundary
+        #[arg(long, default_value_t = 40)]
+        each: u64,
+        /// Where the random numbers begin
+        #[arg(long, default_value_t = 7)]
+        seed: u64,
+    },
     /// Run the fuzz targets, with the golden messages as seeds
     Fuzz {
         /// One target; all of them if left out
@@ -60,6 +73,7 @@ fn main() -> ExitCode {
         Task::Test { quick } => test::run(&root, quick),
         Task::Tidy { fix } => tidy::run(&root, fix),
         Task::Bench { name, args } => bench::run(&root, &name, &args),
+        Task::Chaos { runs, each, seed } => chaos::run(&root, runs, each, seed),
         Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
     };
     match outcome {

@@ -1,8 +1,10 @@
 //! The command line.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::{daemon::Daemon, place::Place, replay::Replay, sessions};
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
@@ -10,27 +12,47 @@ use clap::{Parser, Subcommand};
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 const EXAMPLES: &str = "\
 Try it:
   echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}' | nudge acp
+  nudge sessions              what was talked about, newest first
+  nudge watch last            follow the newest session, live
+  nudge steer last \"use tabs\" say something to the agent while it works
 
 Environment:
   NUDGE_LOG   what is logged to standard error: error, warn (default), info, debug, trace,
               or per part, such as `warn,nudge_peer=debug`
-  NO_COLOR    no colours in the log";
+  NO_COLOR    no colours";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Speak ACP on standard input and output, as an editor starts it
     Acp(Acp),
-    Replay(crate::replay::Replay),
+    Sessions(sessions::Sessions),
+    Queue(sessions::Say),
+    Steer(sessions::Say),
+    Revoke(sessions::Revoke),
+    Watch(sessions::Watch),
+    /// Show whether the daemon runs, and what its sessions do
+    Status(sessions::StatusArgs),
+    /// End the daemon; turns that run are cancelled, what waits is kept
+    Stop,
+    Daemon(Daemon),
+    Replay(Replay),
 }
 
 /// Speaks ACP, versions 1 and 2 (draft), one JSON-RPC message a line. Ends when standard input does.
 ///
-/// This version suggests next edits (`nes/*` and `document/*`) and refuses every other request with -32601.
+/// Suggests next edits (`nes/*` and `document/*`) and holds sessions with the built-in agent (`session/*`), which can be
+/// steered while it works (`session/inject`). No model is connected yet: the agent plays a rehearsal.
+///
+/// Sessions are held by a daemon that is started on demand, so that they outlive the editor; this process passes
+/// messages on to it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Acp {
     /// Append every message to FILE as JSON lines, with secrets masked
@@ -41,22 +63,39 @@ pub(crate) struct Acp {
     #[arg(long, value_name = "BYTES", env = "NUDGE_MAX_MESSAGE", default_value_t = 64 * 1024 * 1024, value_parser = max_message)]
     pub(crate) max_message: usize,
 
-    /// Keep what is learned from accepted and rejected suggestions in DIR instead of the user's data folder; an empty
-    /// name keeps nothing
-    #[arg(long, value_name = "DIR", env = "NUDGE_DATA")]
-    pub(crate) data: Option<OsString>,
+    /// Hold the sessions in this process, without a daemon; also with `NUDGE_DAEMON=off`
+    #[arg(long)]
+    no_daemon: bool,
+
+    /// Without a daemon: what happens to a turn that runs when standard input ends
+    #[arg(long, value_name = "WHAT", default_value = "finish")]
+    pub(crate) on_close: OnClose,
+
+    #[command(flatten)]
+    pub(crate) rehearsal: Rehearsal,
+}
+
+/// What the built-in agent says, where no model is connected.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Rehearsal {
+    /// Play FILE instead of the built-in rehearsal
+    #[arg(long, value_name = "FILE", env = "NUDGE_REHEARSAL")]
+    pub(crate) rehearsal: Option<PathBuf>,
+}
+
+/// What happens to a turn when nobody is left to see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnClose {
+    /// It goes on to its end
+    Finish,
+    /// It is cancelled
+    Cancel,
 }
 
 impl Acp {
-    /// Where to keep what is learned, if anywhere: unless told, in the folder for data of the XDG base directories.
-    pub(crate) fn data_dir(&self) -> Option<PathBuf> {
-        if let Some(data) = &self.data {
-            return (!data.is_empty()).then(|| data.into());
-        }
-        let absolute =
-            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
-        Some(data.join("nudge"))
+    /// Whether the sessions are held by this process.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.no_daemon || std::env::var_os("NUDGE_DAEMON").is_some_and(|value| value == "off")
     }
 }
 

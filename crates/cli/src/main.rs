@@ -3,22 +3,42 @@
 
 mod acp;
 mod args;
+mod daemon;
+mod house;
 mod log;
 mod nes;
+mod place;
 mod replay;
+mod sessions;
 
 use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
+use nudge_process::shim;
 
 use crate::args::{Args, Command};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let mut started_as = std::env::args_os().skip(1);
+    if started_as.next().is_some_and(|first| first == shim::ARGUMENT) {
+        return shim::run(started_as);
+    }
+    let Args { command, place } = Args::parse();
+    if let Ok(program) = std::env::current_exe() {
+        shim::set_program(program);
+    }
     let log = log::init();
-    let outcome = match args.command {
-        Command::Acp(acp) => acp::run(&acp),
+    let outcome = match command {
+        Command::Acp(acp) => acp::run(&acp, &place),
+        Command::Daemon(daemon) => daemon::run(&daemon, &place),
         Command::Replay(replay) => replay::run(&replay),
+        Command::Sessions(sessions) => sessions::run(sessions, &place),
+        Command::Queue(say) => sessions::say(&say, "queue", &place),
+        Command::Steer(say) => sessions::say(&say, "steer", &place),
+        Command::Revoke(revoke) => sessions::revoke(&revoke, &place),
+        Command::Watch(watch) => sessions::watch(&watch, &place),
+        Command::Status(status) => sessions::status(&status, &place),
+        Command::Stop => sessions::stop(&place),
     };
     drop(log);
     outcome.unwrap_or_else(|error| {

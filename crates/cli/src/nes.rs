@@ -5,8 +5,8 @@ use std::{
     time::Instant,
 };
 
-use nudge_nes::{Cancel, Connection, Options, Pending, Response, Service, SettingValue};
-use nudge_peer::Peer;
+use nudge_nes::{Cancel, Connection, Pending, Response, Service, SettingValue};
+use nudge_peer::{Peer, Unhandled};
 use nudge_wire::{
     Error, Notification, Request, Version,
     caps::{AgentInit, ClientInit},
@@ -25,8 +25,7 @@ pub(crate) struct Nes {
 }
 
 impl Nes {
-    pub(crate) fn new(options: Options) -> Arc<Self> {
-        let service = Service::new(options);
+    pub(crate) fn new(service: Service) -> Arc<Self> {
         Arc::new(Self { service, connection: Mutex::default(), started: Instant::now() })
     }
 
@@ -45,7 +44,6 @@ impl Nes {
         let peer = peer
             .on_request(self.answer(|nes, request: StartRequest| nes.start(&request)))
             .on_request(self.answer(|nes, request: CloseRequest| nes.close(&request)))
-            .on_request(self.answer(set_config_option))
             .on_notification(self.note(|nes, event: DidOpen, _| nes.did_open(event)))
             .on_notification(self.note(|nes, event: DidChange, now| nes.did_change(event, now)))
             .on_notification(self.note(|nes, event: DidClose, _| nes.did_close(&event)))
@@ -68,6 +66,21 @@ impl Nes {
                 Ok(Suggested::new(compute(pending).await?, version))
             }
         })
+    }
+
+    /// Takes `session/set_config_option` where it is about a session of suggestions; gives back all else.
+    pub(crate) async fn take(&self, message: Unhandled) -> Option<Unhandled> {
+        let Unhandled::Request(request) = message else { return Some(message) };
+        let is_set = &**request.method() == "session/set_config_option";
+        let set = request.params().filter(|_| is_set).and_then(|params| params.to::<SetConfigOption>().ok());
+        match (set, self.connection()) {
+            (Some(set), Ok(connection)) if connection.has_session(&set.session_id) => {
+                // That the connection is over is seen elsewhere.
+                let _ = request.respond(set_config_option(&connection, set)).await;
+                None
+            }
+            _ => Some(Unhandled::Request(request)),
+        }
     }
 
     fn answer<R: Request, P>(
@@ -182,7 +195,7 @@ impl Notification for Reject {
     const ALIASES: &'static [&'static str] = v1::RejectNotification::ALIASES;
 }
 
-/// `session/set_config_option` of either version. There are no sessions but those of suggestions yet.
+/// `session/set_config_option` of either version, on a session of suggestions.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SetConfigOption {
@@ -197,11 +210,6 @@ struct SetConfigOption {
 #[serde(rename_all = "camelCase")]
 struct ConfigOptions {
     config_options: Vec<Value>,
-}
-
-impl Request for SetConfigOption {
-    const METHOD: &'static str = "session/set_config_option";
-    type Response = ConfigOptions;
 }
 
 fn set_config_option(connection: &Connection, request: SetConfigOption) -> Result<ConfigOptions, Error> {

@@ -113,7 +113,11 @@ impl Connection {
 
     /// `document/didOpen`.
     pub fn did_open(&self, event: DidOpen) {
-        self.on(&event.session_id.clone(), |session| session.did_open(event));
+        self.on(&event.session_id.clone(), |session| {
+            if let Some(source) = session.did_open(event) {
+                self.service.warm().parse(source);
+            }
+        });
     }
 
     /// `document/didChange`, at this time in milliseconds.
@@ -168,6 +172,11 @@ impl Connection {
         // What is shown was chosen by the settings before.
         session.offered.clear();
         Ok(session.settings.options(self.shape))
+    }
+
+    /// Whether `id` is that of an NES session of this connection.
+    pub fn has_session(&self, id: &str) -> bool {
+        self.session(id).is_some()
     }
 
     fn session(&self, id: &str) -> Option<Arc<Mutex<Session>>> {

@@ -1,11 +1,12 @@
 //! A program under test, spoken to in raw bytes over real pipes.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::Path,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread::JoinHandle,
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -70,6 +71,18 @@ impl Process {
         self.write(line);
     }
 
+    /// Writes a line, unless the program does not read any more.
+    pub fn try_line(&mut self, line: impl AsRef<[u8]>) -> io::Result<()> {
+        let input = self.input.as_mut().expect("the input is open");
+        input.write_all(&[line.as_ref(), b"\n"].concat())?;
+        input.flush()
+    }
+
+    /// Kills it, the way `kill -9` does.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+    }
+
     /// Closes its standard input.
     pub fn close_input(&mut self) {
         self.input = None;
@@ -81,6 +94,15 @@ impl Process {
             Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("no output for {PATIENCE:?}"),
+        }
+    }
+
+    /// As [`Process::next_json`], but an error if nothing comes in time. A last line that was cut off is the end.
+    pub fn json_within(&mut self, patience: Duration) -> Result<Option<Value>, RecvTimeoutError> {
+        match self.lines.recv_timeout(patience) {
+            Ok(line) => Ok(serde_json::from_str(&line).ok()),
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(timeout) => Err(timeout),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use nudge_nes::{Engine, Options, Outcome, Scene};
+use nudge_nes::{Engine, Options, Outcome, Scene, Service};
 use nudge_peer::{CallError, Cx, Peer, pair};
 use nudge_testkit::eventually;
 use nudge_wire::{
@@ -43,7 +43,7 @@ impl Engine for Stuck {
 /// Runs a client against a connection with such an engine; it gets the id of a session with a document.
 fn check(client: impl AsyncFnOnce(Cx, String, Arc<Stuck>)) {
     let engine = Arc::new(Stuck::default());
-    let nes = Nes::new(Options { engine: engine.clone(), index: false, ..Options::default() });
+    let nes = Nes::new(Service::new(Options { engine: engine.clone(), index: false, ..Options::default() }));
     let empty = || RawJson::parse("{}".to_owned()).unwrap();
     let client_init = ClientInit::new(Version::V1, empty());
     nes.initialize(&client_init, AgentInit::new(Version::V1, empty())).unwrap();

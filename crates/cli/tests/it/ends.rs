@@ -8,6 +8,7 @@ fn run(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nudge"))
         .args(args)
         .env_remove("NUDGE_LOG")
+        .envs([("NUDGE_DAEMON", "off"), ("NUDGE_DATA", "")])
         .output()
         .expect("nudge starts")
 }

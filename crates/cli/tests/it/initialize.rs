@@ -47,11 +47,11 @@ fn each_version_has_its_own_shape() {
 #[test]
 fn only_what_works_is_advertised() {
     let v1 = &initialize(&json!({"protocolVersion": 1}))["result"];
-    assert_eq!(v1["agentCapabilities"]["loadSession"], false);
-    assert_eq!(names(&v1["agentCapabilities"]["_meta"]), ["nes", "positionEncoding"]);
+    assert_eq!(v1["agentCapabilities"]["loadSession"], true);
+    assert_eq!(names(&v1["agentCapabilities"]["_meta"]), ["inject", "nes", "positionEncoding"]);
     assert_eq!(v1["authMethods"], json!([]));
     let v2 = &initialize(&json!({"protocolVersion": 2}))["result"];
-    assert_eq!(names(&v2["capabilities"]), ["nes", "_meta", "positionEncoding"]);
+    assert_eq!(names(&v2["capabilities"]), ["session", "_meta", "nes", "positionEncoding"]);
 }
 
 fn names(object: &Value) -> Vec<&String> {
@@ -63,10 +63,13 @@ fn other_requests_are_refused_by_name_and_notifications_ignored() {
     let mut nudge = nudge(&["acp"]);
     nudge.line(r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#);
     nudge.line(r#"{"jsonrpc":"2.0","method":"_vendor/anything"}"#);
-    nudge.line(r#"{"jsonrpc":"2.0","id":"x","method":"session/new","params":{"cwd":"/"}}"#);
+    nudge.line(r#"{"jsonrpc":"2.0","id":"x","method":"providers/list","params":{}}"#);
     let response = nudge.next_json().expect("an answer");
     assert_eq!(error_of(&response), (-32601, json!("x")));
-    assert!(response["error"]["message"].as_str().unwrap().contains("session/new"));
+    assert!(response["error"]["message"].as_str().unwrap().contains("providers/list"));
+    nudge.line(r#"{"jsonrpc":"2.0","id":"y","method":"session/new","params":{"cwd":"/"}}"#);
+    let response = nudge.next_json().expect("an answer");
+    assert_eq!(error_of(&response), (-32600, json!("y")), "`initialize` comes first");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files and clocks")]
 
 mod bad_input;
+mod chaos;
 mod ends;
 mod initialize;
 mod nes;
 mod replay;
+mod sessions;
 mod trace;
 
 use nudge_testkit::Process;
@@ -15,8 +17,10 @@ fn nudge(args: &[&str]) -> Process {
     nudge_with(args, &[])
 }
 
+/// Without a daemon, and keeping nothing, unless `env` says otherwise.
 fn nudge_with(args: &[&str], env: &[(&str, &str)]) -> Process {
-    Process::start(env!("CARGO_BIN_EXE_nudge"), args, env)
+    let env = [&[("NUDGE_DAEMON", "off"), ("NUDGE_DATA", "")], env].concat();
+    Process::start(env!("CARGO_BIN_EXE_nudge"), args, &env)
 }
 
 /// A request that always works, to see that the connection goes on.

@@ -1,0 +1,11 @@
+//! The daemon: one process per data folder that holds the sessions, so that they outlive windows.
+
+mod greeting;
+mod relay;
+mod server;
+mod spawn;
+
+pub(crate) use greeting::Greeting;
+pub(crate) use relay::relay;
+pub(crate) use server::{Daemon, run};
+pub(crate) use spawn::{connect, reach};

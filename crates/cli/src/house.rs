@@ -1,0 +1,242 @@
+//! What a process offers to each of its connections: next edit suggestions and sessions.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use nudge_hub::{Edge, Hub};
+use nudge_model::script::Script;
+use nudge_nes::Service;
+use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
+use nudge_wire::{
+    Error, RawJson, Request, Version, acp,
+    caps::{AgentInit, ClientInit},
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::{nes::Nes, place::Place};
+
+/// How long a session that nobody looks at stays in memory.
+const LINGER: Duration = Duration::from_secs(30);
+
+/// What all connections of a process share.
+pub(crate) struct House {
+    pub(crate) hub: Hub,
+    /// Somebody wants the daemon to end.
+    pub(crate) stop: Notify,
+    nes: Service,
+    is_daemon: bool,
+}
+
+/// How one connection is served.
+#[derive(Debug, Default, Clone, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Serving {
+    /// The file every message is appended to.
+    pub(crate) trace: Option<PathBuf>,
+    /// The longest message taken.
+    pub(crate) max_message: usize,
+}
+
+impl House {
+    /// Opens the store and makes ready.
+    pub(crate) async fn open(place: &Place, rehearsal: Option<&Path>, is_daemon: bool) -> Result<Self> {
+        let model = match rehearsal {
+            Some(path) => read_rehearsal(path)?,
+            None => Script::built_in(),
+        };
+        let options = nudge_hub::Options {
+            store: place.store_url(),
+            owners: place.owners(),
+            model: Arc::new(model),
+            linger: LINGER,
+        };
+        let (hub, set_aside) = Hub::open(options).await.context("cannot open the store of sessions")?;
+        if let Some(path) = set_aside {
+            tracing::error!(
+                "the store was damaged; it was set aside as {} and a new one begun",
+                path.display()
+            );
+        }
+        let nes = Service::new(nudge_nes::Options { data_dir: place.data_dir(), ..Default::default() });
+        Ok(Self { hub, nes, is_daemon, stop: Notify::new() })
+    }
+
+    /// Makes one connection ready to run.
+    pub(crate) fn serve(
+        self: &Arc<Self>,
+        transport: impl Connect,
+        tap: Option<Tap>,
+        serving: &Serving,
+    ) -> Result<Served> {
+        let limits = Limits { max_message: serving.max_message, ..Limits::default() };
+        let desk = Arc::new(Desk {
+            house: Arc::clone(self),
+            nes: Nes::new(self.nes.clone()),
+            cx: OnceLock::new(),
+            edge: Mutex::default(),
+        });
+        let peer = desk.nes.handlers(Peer::agent().limits(limits).tap(tap));
+        let (at_initialize, at_unknown) = (Arc::clone(&desk), Arc::clone(&desk));
+        let connection = peer
+            .on_request(move |Initialize(params), _| {
+                let answer = at_initialize.initialize(&params);
+                async move { answer }
+            })
+            .on_unknown(move |message, _: InOrder| {
+                let desk = Arc::clone(&at_unknown);
+                async move { desk.take(message).await }
+            })
+            .connect(transport)
+            .context("cannot open the connection")?;
+        let _ = desk.cx.set(connection.cx());
+        Ok(Served { connection, desk })
+    }
+}
+
+/// Opens the file that every message is appended to, if one is wanted.
+pub(crate) fn open_tap(serving: &Serving) -> Result<Option<Tap>> {
+    let Some(path) = &serving.trace else { return Ok(None) };
+    let opened = Tap::to_file(path);
+    Ok(Some(opened.with_context(|| format!("cannot write the trace to {}", path.display()))?))
+}
+
+/// A connection that is ready to run.
+pub(crate) struct Served {
+    pub(crate) connection: nudge_peer::Connection,
+    desk: Arc<Desk>,
+}
+
+impl Served {
+    /// Runs the connection to its end; its client has left its sessions then.
+    pub(crate) async fn run(self) -> Result<(), Closed> {
+        let Self { connection, desk } = self;
+        let ended = connection.serve().await;
+        desk.edge.lock().unwrap_or_else(PoisonError::into_inner).take();
+        ended
+    }
+}
+
+/// One connection.
+struct Desk {
+    house: Arc<House>,
+    nes: Arc<Nes>,
+    cx: OnceLock<Cx>,
+    edge: Mutex<Option<Arc<Edge>>>,
+}
+
+impl Desk {
+    fn initialize(&self, params: &RawJson) -> Result<RawJson, Error> {
+        if !params.as_str().starts_with('{') {
+            return Err(Error::invalid_params("Invalid params for initialize: expected an object"));
+        }
+        let requested = params.get(&["protocolVersion"]).and_then(|version| version.to::<Value>().ok());
+        let version = Version::negotiate(requested.as_ref());
+        tracing::info!(?version, "initialized");
+        let client = ClientInit::new(version, params.clone());
+        let agent = AgentInit::new(version, capabilities(version));
+        let agent = agent.with_inject(&nudge_hub::inject()).and_then(|agent| agent.with_steering(true));
+        let answer = agent.and_then(|agent| self.nes.initialize(&client, agent));
+        if let Some(cx) = self.cx.get() {
+            let edge = Arc::new(self.house.hub.connect(cx.clone(), &client));
+            *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(edge);
+        }
+        Ok(answer.expect("the answer is an object with objects in it").result)
+    }
+
+    /// Takes what is said to the daemon itself; gives back all else.
+    async fn control(&self, message: Unhandled) -> Option<Unhandled> {
+        let Unhandled::Request(request) = message else { return Some(message) };
+        let result = match &**request.method() {
+            "_nudge/status" => {
+                let status = self.house.hub.status().await;
+                json!({ "pid": std::process::id(), "version": env!("CARGO_PKG_VERSION"), "sessions": status.sessions })
+            }
+            "_nudge/stop" if self.house.is_daemon => {
+                self.house.stop.notify_one();
+                json!({})
+            }
+            _ => return Some(Unhandled::Request(request)),
+        };
+        // Whoever asked may be gone.
+        let _ = request.respond(Ok(result)).await;
+        None
+    }
+
+    async fn take(&self, message: Unhandled) -> Result<(), Closed> {
+        let Some(message) = self.nes.take(message).await else { return Ok(()) };
+        let Some(message) = self.control(message).await else { return Ok(()) };
+        let edge = self.edge.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match (edge, message) {
+            (Some(edge), message) => match edge.handle(message).await {
+                Some(message) => message.refuse().await,
+                None => Ok(()),
+            },
+            (None, Unhandled::Request(request)) if request.method().starts_with("session/") => {
+                request
+                    .respond::<()>(Err(Error::invalid_request("Invalid request: `initialize` comes first")))
+                    .await
+            }
+            (None, message) => message.refuse().await,
+        }
+    }
+}
+
+fn read_rehearsal(path: &Path) -> Result<Script> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Script::parse(&text).with_context(|| format!("cannot use the rehearsal {}", path.display()))
+}
+
+/// `initialize` of either version, read leniently: what version it asks for decides what it is.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+struct Initialize(RawJson);
+
+impl Request for Initialize {
+    const METHOD: &'static str = "initialize";
+    type Response = RawJson;
+}
+
+/// What the built-in agent offers, suggestions and mid-turn input aside.
+fn capabilities(version: Version) -> RawJson {
+    let (name, release) = ("nudge", env!("CARGO_PKG_VERSION"));
+    match version {
+        Version::V1 => {
+            let info = acp::v1::Implementation::new(name, release).title("Nudge".to_owned());
+            with(
+                &acp::v1::InitializeResponse::new(acp::ProtocolVersion::V1).agent_info(info),
+                "agentCapabilities",
+                json!({
+                    "loadSession": true,
+                    "promptCapabilities": { "image": false, "audio": false, "embeddedContext": true },
+                    "sessionCapabilities": {
+                        "list": {}, "resume": {}, "close": {}, "fork": {}, "delete": {}, "additionalDirectories": {},
+                    },
+                }),
+            )
+        }
+        Version::V2 => {
+            let info = acp::v2::Implementation::new(name, release).title("Nudge".to_owned());
+            with(
+                &acp::v2::InitializeResponse::new(acp::ProtocolVersion::V2, info),
+                "capabilities",
+                json!({
+                    "session": {
+                        "prompt": { "embeddedContext": {} },
+                        "fork": {}, "delete": {}, "additionalDirectories": {}, "steering": {},
+                    },
+                }),
+            )
+        }
+    }
+}
+
+fn with(answer: &impl Serialize, name: &str, capabilities: Value) -> RawJson {
+    let mut answer = serde_json::to_value(answer).expect("the answer is plain data with string keys");
+    answer[name] = capabilities;
+    RawJson::of(&answer).expect("the answer is plain data with string keys")
+}

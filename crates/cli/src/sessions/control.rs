@@ -1,0 +1,130 @@
+//! A client of the daemon.
+
+use std::{
+    os::unix::net::UnixStream,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::{Context, Result, bail};
+use nudge_peer::{CallError, Cx, InOrder, Peer, Transport, Unhandled};
+use nudge_wire::RawJson;
+use serde_json::{Value, json};
+use tokio::{runtime::Runtime, sync::mpsc};
+
+use crate::{daemon, house::Serving, place::Place};
+
+/// A connection to the daemon that is not running yet.
+pub(crate) struct Control {
+    connection: nudge_peer::Connection,
+    updates: Option<mpsc::Receiver<RawJson>>,
+}
+
+/// What asks the daemon.
+pub(crate) struct Client {
+    cx: Cx,
+    pub(crate) updates: mpsc::Receiver<RawJson>,
+}
+
+/// An event loop for one command.
+pub(crate) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")
+}
+
+impl Control {
+    /// Connects to the daemon, which is started if there is none. To be called in an event loop.
+    pub(crate) fn start(place: &Place) -> Result<Self> {
+        Self::over(daemon::reach(place, &serving(), None)?)
+    }
+
+    /// Connects to the daemon if there is one. To be called in an event loop.
+    pub(crate) fn connect(place: &Place) -> Result<Option<Self>> {
+        if place.socket().is_none() {
+            return Ok(None);
+        }
+        daemon::connect(place, &serving())?.map(Self::over).transpose()
+    }
+
+    fn over(stream: UnixStream) -> Result<Self> {
+        stream.set_nonblocking(true).context("cannot use the daemon's socket")?;
+        let stream = tokio::net::UnixStream::from_std(stream).context("cannot use the daemon's socket")?;
+        let (reader, writer) = stream.into_split();
+        let (sender, updates) = mpsc::channel(256);
+        let unanswered = Arc::new(Mutex::new(Vec::new()));
+        let peer = Peer::client().on_unknown(move |message, _: InOrder| {
+            let (sender, unanswered) = (sender.clone(), Arc::clone(&unanswered));
+            async move {
+                if &**message.method() == "session/update"
+                    && let Some(update) = message.params().and_then(|params| params.get(&["update"]))
+                {
+                    let _ = sender.send(update).await;
+                }
+                // A terminal that looks on does not answer for the user; whoever else is attached is asked too.
+                if let Unhandled::Request(request) = message {
+                    let mut unanswered = unanswered.lock().unwrap_or_else(PoisonError::into_inner);
+                    unanswered.push(request.into_responder());
+                }
+                Ok(())
+            }
+        });
+        let connection =
+            peer.connect(Transport::new(reader, writer)).context("cannot use the daemon's socket")?;
+        Ok(Self { connection, updates: Some(updates) })
+    }
+
+    /// Runs the connection while `task` asks.
+    pub(crate) async fn run<T>(mut self, task: impl AsyncFnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        let updates = self.updates.take().context("a connection is run once")?;
+        self.connection
+            .run_until(async |cx| {
+                let mut client = Client { cx, updates };
+                let info = json!({ "name": "nudge-cli", "version": env!("CARGO_PKG_VERSION") });
+                let params = json!({ "protocolVersion": 2, "info": info, "capabilities": {} });
+                client.request("initialize", &params).await?;
+                task(&mut client).await
+            })
+            .await
+    }
+}
+
+impl Client {
+    /// Asks and waits for the answer; an error of the daemon is an error with its reason.
+    pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.ask(method, params)?.await
+    }
+
+    /// Asks; the answer is awaited elsewhere.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        params: &Value,
+    ) -> Result<impl Future<Output = Result<Value>> + use<>> {
+        let params = RawJson::of(params).context("params are JSON")?;
+        let asked = self.cx.request_raw(method, Some(&params));
+        Ok(async move {
+            match asked.await {
+                Ok(answer) => Ok(answer.to()?),
+                Err(CallError::Rpc(error)) => match error.get_reason() {
+                    Some(reason) => bail!("{}: {}", error.message, said(&reason)),
+                    None => bail!("{}", error.message),
+                },
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+}
+
+/// A reason in words, with what to do.
+fn said(reason: &str) -> &str {
+    match reason {
+        "no_running_turn" => "nothing runs that could be steered; use `nudge queue`",
+        "already_delivered" => "the message has been delivered; it cannot be taken back any more",
+        "unknown_message_id" => "there is no such message; `nudge sessions show SESSION` lists what waits",
+        "unknown_session" => "there is no such session; `nudge sessions` lists them",
+        "session_in_use" => "another Nudge process holds the session; end it, or speak to it there",
+        other => other,
+    }
+}
+
+fn serving() -> Serving {
+    Serving { trace: None, max_message: 64 * 1024 * 1024 }
+}

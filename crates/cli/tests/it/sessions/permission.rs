@@ -1,0 +1,105 @@
+//! Tools, and the questions before them.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{Client, Place, both};
+
+#[test]
+fn a_file_is_written_after_the_user_permits_it() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("write new.txt hello");
+        let request = client.agent_request();
+        assert!(!place.work.path().join("new.txt").exists(), "it is asked first");
+        client.permit(&request, "allow_once");
+        client.turn_end(1);
+        assert_eq!(fs::read_to_string(place.work.path().join("new.txt")).unwrap().trim(), "hello");
+        let diff = client.until("a diff", |message| message.to_string().contains("\"type\":\"diff\""));
+        assert!(diff.to_string().contains("hello"), "{diff}");
+    });
+}
+
+#[test]
+fn what_is_rejected_is_not_done() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("write new.txt hello");
+        let request = client.agent_request();
+        client.permit(&request, "reject_once");
+        client.turn_end(1);
+        assert!(!place.work.path().join("new.txt").exists());
+    });
+}
+
+#[test]
+fn always_is_not_asked_again() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("run true");
+        let request = client.agent_request();
+        client.permit(&request, "allow_always");
+        client.turn_end(1);
+        client.prompt("run true");
+        client.turn_end(2);
+        let asked = client.log.iter().filter(|message| message["method"] == "session/request_permission");
+        assert_eq!(asked.count(), 1);
+    });
+}
+
+#[test]
+fn modes_decide_what_is_asked() {
+    let place = Place::new();
+    let mut client = Client::with_session(&place, 1);
+    let session = client.session.clone();
+    client.ask("session/set_mode", &json!({"sessionId": session, "modeId": "edit"}));
+    client.until("the mode is told", |message| message["params"]["update"]["currentModeId"] == "edit");
+    client.prompt("write new.txt hello");
+    client.turn_end(1);
+    assert!(place.work.path().join("new.txt").exists());
+    client.ask("session/set_mode", &json!({"sessionId": session, "modeId": "read-only"}));
+    client.prompt("write other.txt hello");
+    client.turn_end(2);
+    assert!(!place.work.path().join("other.txt").exists());
+    let (code, _) = client.refused("session/set_mode", &json!({"sessionId": session, "modeId": "nope"}));
+    assert_eq!(code, -32602);
+}
+
+#[test]
+fn nothing_outside_the_folders_is_touched() {
+    both(|version| {
+        let place = Place::new();
+        let secret = tempfile::tempdir().unwrap();
+        fs::write(secret.path().join("key"), "sesame").unwrap();
+        std::os::unix::fs::symlink(secret.path(), place.work.path().join("link")).unwrap();
+        let mut client = Client::with_session(&place, version);
+        for (at, path) in
+            ["link/key", "../key", secret.path().join("key").to_str().unwrap()].iter().enumerate()
+        {
+            client.prompt(&format!("read {path}"));
+            client.turn_end(at + 1);
+        }
+        assert!(!client.log.iter().any(|message| message.to_string().contains("sesame")));
+    });
+}
+
+#[test]
+fn an_editor_that_offers_files_is_asked_for_them() {
+    let place = Place::new();
+    let offers = json!({"fs": {"readTextFile": true, "writeTextFile": true}});
+    let mut client = Client::new(place.start(&["acp"], "off"), 1, &offers);
+    fs::write(place.work.path().join("a.txt"), "on disk").unwrap();
+    client.new_session(&place.cwd());
+    client.prompt("read a.txt");
+    let request = client.agent_request();
+    assert_eq!(request["method"], "fs/read_text_file");
+    assert_eq!(request["params"]["sessionId"], client.session.as_str());
+    client.answer(&request, &json!({"content": "in the editor"}));
+    client.turn_end(1);
+    let story = client.story().join("\n");
+    assert!(story.contains("in the editor") && !story.contains("on disk"), "{story}");
+}

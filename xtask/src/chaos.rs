@@ -1,0 +1,15 @@
+//! `cargo xtask chaos`: the crash tests, many times.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::command::{cargo, run as run_command};
+
+pub(crate) fn run(root: &Path, runs: u64, each: u64, seed: u64) -> Result<()> {
+    let args =
+        ["test", "--package=nudge", "--features=failpoints", "--test=it", "--", "chaos::", "--nocapture"];
+    let mut tests = cargo(root, args);
+    tests.env("NUDGE_CHAOS_RUNS", runs.to_string()).env("NUDGE_CHAOS_EACH", each.to_string());
+    run_command(tests.env("NUDGE_CHAOS_SEED", seed.to_string()))
+}
