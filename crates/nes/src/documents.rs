@@ -71,17 +71,18 @@ pub(crate) enum NotChanged {
 }
 
 impl Documents {
-    pub(crate) fn open(&mut self, uri: String, language: &str, version: i64, text: &str) {
+    /// Takes up a document. Gives it back if it is worth parsing before somebody asks: not too long, nor one of too many.
+    pub(crate) fn open(&mut self, uri: String, language: &str, version: i64, text: &str) -> Option<Source> {
         let uri: Arc<str> = self.remove(&uri).unwrap_or_else(|| uri.into());
-        let state = if text.len() > limits::DOCUMENT_BYTES {
-            State::TooLarge
-        } else {
-            let document = Document::open(version, text);
-            let language = Language::of(Some(language), &uri);
-            let source = Source::new(Arc::clone(&uri), language, document.text().clone());
-            State::Open { document, source }
-        };
-        self.insert(uri, state);
+        if text.len() > limits::DOCUMENT_BYTES {
+            self.insert(uri, State::TooLarge);
+            return None;
+        }
+        let document = Document::open(version, text);
+        let language = Language::of(Some(language), &uri);
+        let source = Source::new(Arc::clone(&uri), language, document.text().clone());
+        self.insert(uri, State::Open { document, source: source.clone() });
+        (self.bytes <= limits::PARSED_AHEAD).then_some(source)
     }
 
     /// Makes the changes of one notification.

@@ -52,6 +52,7 @@ mod session;
 mod setting;
 mod shelf;
 mod uri;
+mod warm;
 
 pub use answer::Response;
 pub use ask::Ask;

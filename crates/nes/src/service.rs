@@ -18,6 +18,7 @@ use crate::{
     index::FolderIndex,
     learned::Learned,
     lock::{lock, shared},
+    warm::Warm,
 };
 
 /// How the service is run.
@@ -56,6 +57,7 @@ struct Inner {
     sessions: AtomicU64,
     learned: Mutex<HashMap<String, Weak<Learned>>>,
     indexes: Mutex<HashMap<Vec<Folder>, Weak<FolderIndex>>>,
+    warm: Warm,
 }
 
 /// What a session knows of the place it works in.
@@ -74,6 +76,7 @@ impl Service {
             sessions: AtomicU64::new(0),
             learned: Mutex::default(),
             indexes: Mutex::default(),
+            warm: Warm::default(),
         }))
     }
 
@@ -84,6 +87,11 @@ impl Service {
 
     pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
         &self.0.options.engine
+    }
+
+    /// Who parses documents ahead.
+    pub(crate) fn warm(&self) -> &Warm {
+        &self.0.warm
     }
 
     /// A name no other session of this service has.

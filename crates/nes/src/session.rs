@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_predict::{Feedback, Memory};
+use nudge_predict::{Feedback, Memory, Source};
 use nudge_text::{Encoding, history::History};
 use nudge_wire::{
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
@@ -49,9 +49,10 @@ impl Session {
         }
     }
 
-    pub(crate) fn did_open(&mut self, event: DidOpen) {
+    /// Gives the document back if it is worth parsing before somebody asks.
+    pub(crate) fn did_open(&mut self, event: DidOpen) -> Option<Source> {
         self.history.forget(&event.uri);
-        self.documents.open(event.uri, &event.language_id, event.version, &event.text);
+        self.documents.open(event.uri, &event.language_id, event.version, &event.text)
     }
 
     pub(crate) fn did_change(&mut self, event: DidChange, encoding: Encoding, now: u64) {

@@ -25,6 +25,11 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
+/// The letters and digits of a text, in lower case: what a name has in common with its other spellings.
+pub(crate) fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 type Spelling = fn(&[String]) -> String;
 
 const SPELLINGS: [Spelling; 5] = [

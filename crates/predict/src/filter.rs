@@ -76,8 +76,7 @@ fn user_deletes(scene: &Scene<'_>) -> bool {
 ///
 /// Where the edit lies in a part that can be parsed by itself, such as a function, only that part is.
 fn keeps_sound(source: &Source, edits: &Edits) -> bool {
-    let Some(tree) = source.tree() else { return true };
-    if tree.root_node().has_error() {
+    if source.is_sound() != Some(true) || source.stays_sound(edits) {
         return true;
     }
     if let Some(part) = source.part_around(edits)

@@ -13,6 +13,7 @@ mod language;
 mod memory;
 mod predictors;
 mod scene;
+mod search;
 mod source;
 mod suggestion;
 mod syntax;

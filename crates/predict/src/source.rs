@@ -2,13 +2,18 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use nudge_text::{Edits, Text};
-use tree_sitter::{InputEdit, Parser, Point, Tree};
+use tree_sitter::Parser;
 
-use crate::Language;
+use crate::{
+    Language,
+    search::{Move, Search},
+    syntax::{Parsed, Stale},
+    token::stands_alone,
+};
 
 /// A document with what was found out about it.
 ///
@@ -22,13 +27,11 @@ struct Inner {
     language: Language,
     text: Text,
     content: OnceLock<String>,
-    tree: OnceLock<Option<Tree>>,
-    /// The tree of an earlier text, moved to fit this one; the parser starts from it.
-    stale: Mutex<Option<Tree>>,
+    parsed: OnceLock<Option<Parsed>>,
+    /// What the parser starts from. Kept until it is done, since the text may be changed while it works.
+    stale: Mutex<Option<Stale>>,
+    search: Arc<Search>,
 }
-
-/// Longer texts are not parsed: the engine then works by tokens.
-const MAX_PARSED: usize = 2 * 1024 * 1024;
 
 /// A part is parsed by itself up to this length.
 const MAX_PART: usize = 64 * 1024;
@@ -36,33 +39,41 @@ const MAX_PART: usize = 64 * 1024;
 impl Source {
     /// A document that was not seen before.
     pub fn new(uri: Arc<str>, language: Language, text: Text) -> Self {
-        Self::with_tree(uri, language, text, None)
+        Self::with_stale(uri, language, text, None, Search::default())
     }
 
-    fn with_tree(uri: Arc<str>, language: Language, text: Text, stale: Option<Tree>) -> Self {
+    fn with_stale(
+        uri: Arc<str>,
+        language: Language,
+        text: Text,
+        stale: Option<Stale>,
+        search: Search,
+    ) -> Self {
         Self(Arc::new(Inner {
             uri,
             language,
             text,
             content: OnceLock::new(),
-            tree: OnceLock::new(),
+            parsed: OnceLock::new(),
             stale: Mutex::new(stale),
+            search: Arc::new(search),
         }))
     }
 
     /// The document after a change.
     pub fn edited(&self, edits: &Edits, after: Text) -> Self {
-        let mut tree = match self.0.tree.get() {
-            Some(tree) => tree.clone(),
-            None => self.0.stale.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        };
-        if let Some(tree) = &mut tree {
-            // From the last to the first, so that earlier offsets stay those of the text before.
-            for edit in edits.as_slice().iter().rev() {
-                tree.edit(&input_edit(&self.0.text, edit));
+        let mut stale = {
+            let stale = self.stale();
+            match self.0.parsed.get() {
+                Some(parsed) => parsed.as_ref().map(Stale::new),
+                None => stale.clone(),
             }
+        };
+        if let Some(stale) = &mut stale {
+            stale.edit(&self.0.text, edits);
         }
-        Self::with_tree(self.0.uri.clone(), self.0.language, after, tree)
+        let moves = edits.iter().map(|edit| Move { old: edit.range.clone(), new_len: edit.text.len() });
+        Self::with_stale(self.0.uri.clone(), self.0.language, after, stale, self.0.search.edited(moves))
     }
 
     /// The address of the document.
@@ -85,22 +96,51 @@ impl Source {
         self.0.content.get_or_init(|| self.0.text.to_string())
     }
 
+    /// Where a piece of text begins, in order; occurrences that overlap the one before are left out.
+    pub(crate) fn find<'a>(&'a self, piece: &'a str) -> impl Iterator<Item = usize> + use<'a> {
+        self.0.search.find(self.content(), piece)
+    }
+
+    /// The places where a word stands alone, in order; at most `limit`.
+    pub(crate) fn occurrences(&self, word: &str, limit: usize) -> Vec<Range<usize>> {
+        let places = self.find(word).filter(|_| !word.is_empty()).map(|at| at..at + word.len());
+        places.filter(|place| stands_alone(self.content(), place)).take(limit).collect()
+    }
+
+    /// Parses it, if that was not done yet. For those who know before a question comes that one will.
+    pub fn prepare(&self) {
+        let _ = self.parsed();
+    }
+
     /// Its syntax tree, if there is a grammar for it.
-    pub fn tree(&self) -> Option<&Tree> {
-        self.0.tree.get_or_init(|| self.parse()).as_ref()
+    pub(crate) fn parsed(&self) -> Option<&Parsed> {
+        if let Some(parsed) = self.0.parsed.get() {
+            return parsed.as_ref();
+        }
+        let parsed = self.0.parsed.get_or_init(|| self.parse());
+        *self.stale() = None;
+        parsed.as_ref()
     }
 
     /// Whether it parses without an error; `None` if there is no grammar for it.
     pub fn is_sound(&self) -> Option<bool> {
-        self.tree().map(|tree| !tree.root_node().has_error())
+        self.parsed().map(|parsed| !parsed.has_error())
+    }
+
+    /// Whether it is known, from the items around the edits alone, that it still parses after them.
+    pub(crate) fn stays_sound(&self, edits: &Edits) -> bool {
+        let Some(parsed) = self.parsed() else { return false };
+        let mut after = Stale::new(parsed);
+        after.edit(&self.0.text, edits);
+        after.by_pieces(self.0.language, &edits.apply(&self.0.text)).is_some()
     }
 
     /// The outermost parts of the document that edits lie in, if these are a small part of the whole.
     pub(crate) fn part_around(&self, edits: &Edits) -> Option<Range<usize>> {
         let (first, last) = (edits.as_slice().first()?.range.start, edits.as_slice().last()?.range.end);
-        let root = self.tree()?.root_node();
-        let begin = root.first_child_for_byte(first).map_or(first, |child| child.start_byte().min(first));
-        let end = root.first_child_for_byte(last).map_or(last, |child| child.end_byte().max(last));
+        let parsed = self.parsed()?;
+        let begin = parsed.item_at(first).map_or(first, |item| item.start.min(first));
+        let end = parsed.item_at(last).map_or(last, |item| item.end.max(last));
         let part = self.0.text.line_start(self.0.text.line_of(begin))..end;
         (part.len() <= MAX_PART && self.content().is_char_boundary(part.end)).then_some(part)
     }
@@ -112,14 +152,18 @@ impl Source {
         parser.parse(text, None).map(|tree| !tree.root_node().has_error())
     }
 
-    fn parse(&self) -> Option<Tree> {
-        if self.0.text.len() > MAX_PARSED {
-            return None;
+    fn parse(&self) -> Option<Parsed> {
+        let stale = self.stale().clone();
+        match stale {
+            Some(stale) => stale
+                .by_pieces(self.0.language, &self.0.text)
+                .or_else(|| stale.as_whole(self.0.language, self.content())),
+            None => Parsed::new(self.0.language, self.content()),
         }
-        let mut parser = Parser::new();
-        parser.set_language(&self.0.language.grammar()?).ok()?;
-        let old = self.0.stale.lock().unwrap_or_else(PoisonError::into_inner).take();
-        parser.parse(self.content(), old.as_ref())
+    }
+
+    fn stale(&self) -> MutexGuard<'_, Option<Stale>> {
+        self.0.stale.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -130,27 +174,4 @@ impl std::fmt::Debug for Source {
             .field("language", &self.0.language)
             .finish_non_exhaustive()
     }
-}
-
-fn input_edit(before: &Text, edit: &nudge_text::Edit) -> InputEdit {
-    let start = point(before, edit.range.start);
-    let breaks = memchr::memchr_iter(b'\n', edit.text.as_bytes()).count();
-    let new_end = match edit.text.rfind('\n') {
-        Some(at) => Point { row: start.row + breaks, column: edit.text.len() - at - 1 },
-        None => Point { row: start.row, column: start.column + edit.text.len() },
-    };
-    InputEdit {
-        start_byte: edit.range.start,
-        old_end_byte: edit.range.end,
-        new_end_byte: edit.range.start + edit.text.len(),
-        start_position: start,
-        old_end_position: point(before, edit.range.end),
-        new_end_position: new_end,
-    }
-}
-
-/// The parser counts lines by `\n` alone; where a text has lone `\r` its rows are off, which nothing here looks at.
-fn point(text: &Text, offset: usize) -> Point {
-    let row = text.line_of(offset);
-    Point { row, column: offset - text.line_start(row) }
 }

@@ -3,7 +3,6 @@
 //! Where a line was added that is its neighbour with other names (`Red,` → `Green,`), the places that mention the
 //! neighbour's name (`Red => "red",`) may want a line for the new one (`Green => "green",`).
 
-use memchr::memmem;
 use nudge_text::{Edits, Text, history::Change};
 
 use super::{
@@ -124,8 +123,11 @@ fn in_document(scene: &Scene<'_>, source: &Source, analogy: &Analogy, here: bool
         .collect();
     let mut sites: Vec<(usize, usize)> = Vec::new();
     for (from, _) in &all {
-        let places = memmem::find_iter(source.content().as_bytes(), from.as_str());
-        for at in places.take(MAX_HITS).filter(|&at| stands_alone(source.content(), &(at..at + from.len()))) {
+        for at in source
+            .find(from)
+            .take(MAX_HITS)
+            .filter(|&at| stands_alone(source.content(), &(at..at + from.len())))
+        {
             let line = text.line_of(at);
             if taken.iter().any(|range| range.contains(&line))
                 || sites.iter().any(|(start, lines)| (*start..start + lines).contains(&line))

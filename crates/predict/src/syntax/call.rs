@@ -40,7 +40,7 @@ impl Call {
     pub(crate) fn named(source: &Source, range: &Range<usize>) -> Option<Self> {
         let grammar = Grammar::of(source.language())?;
         let text = source.content();
-        let path = Path::at(source.tree()?, range.start);
+        let path = Path::at(source.parsed()?, range.start);
         let role = role_at(grammar, &path, text, range);
         if !matches!(role, Role::Free | Role::Member { .. } | Role::Path) {
             return None;

@@ -30,7 +30,7 @@ pub(crate) struct Declaration {
 /// The declaration of the name at `range`, if that is what stands there.
 pub(crate) fn declaration_at(source: &Source, range: &Range<usize>) -> Option<Declaration> {
     let grammar = Grammar::of(source.language())?;
-    let path = Path::at(source.tree()?, range.start);
+    let path = Path::at(source.parsed()?, range.start);
     (path.leaf().node.byte_range() == *range).then_some(())?;
     declared(grammar, &path, source.content())
 }

@@ -49,7 +49,7 @@ impl Header {
     /// The head of the function whose name is at `range`.
     pub(crate) fn named(source: &Source, range: &Range<usize>) -> Option<Self> {
         let grammar = Grammar::of(source.language())?;
-        let path = Path::at(source.tree()?, range.start);
+        let path = Path::at(source.parsed()?, range.start);
         let steps = path.steps();
         let lowest = steps.len().saturating_sub(6);
         let header =
@@ -59,12 +59,13 @@ impl Header {
 
     /// The heads that have a part in a piece of a document.
     pub(crate) fn all_in(source: &Source, within: &Range<usize>) -> Vec<Self> {
-        let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else {
+        let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
             return Vec::new();
         };
         let mut found = Vec::new();
-        for node in heads(grammar, tree, within) {
-            let path = Path::at(tree, node.start_byte());
+        let trees = parsed.trees_in(within).into_iter();
+        for node in trees.flat_map(|(tree, within)| heads(grammar, tree, &within)) {
+            let path = Path::at(parsed, node.start_byte());
             let Some(at) = path.steps().iter().position(|step| step.node.id() == node.id()) else { continue };
             let header = Self::of(grammar, source.content(), &path, at);
             found

@@ -8,7 +8,6 @@ use super::{
     declaration::{last_word, name_of, owner_of},
     grammar::Grammar,
     path::Path,
-    words::occurrences,
 };
 use crate::{Language, Source};
 
@@ -36,7 +35,7 @@ pub(crate) struct Literal {
 /// The struct whose fields are around a place: its name and the names of its fields, in order.
 pub(crate) fn struct_around(source: &Source, offset: usize) -> Option<(String, Vec<String>)> {
     let text = source.content();
-    let path = Path::at(source.tree()?, offset);
+    let path = Path::at(source.parsed()?, offset);
     let at = path.steps().iter().rposition(|step| step.kind() == "field_declaration_list")?;
     let owner = path.steps()[..at].iter().rev().take(3).find_map(|step| name_of(Some(step.node), text))?;
     let list = path.steps()[at].node;
@@ -50,17 +49,17 @@ pub(crate) fn struct_around(source: &Source, offset: usize) -> Option<(String, V
 
 /// The literals of a struct in a document that give no other value to take the rest from.
 pub(crate) fn literals(source: &Source, owner: &str) -> Vec<Literal> {
-    let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else {
+    let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
         return Vec::new();
     };
     let text = source.content();
-    let mut places = occurrences(text, owner, 0..text.len(), MAX_LITERALS);
+    let mut places = source.occurrences(owner, MAX_LITERALS);
     if source.language() == Language::Rust {
-        places.extend(occurrences(text, "Self", 0..text.len(), MAX_LITERALS));
+        places.extend(source.occurrences("Self", MAX_LITERALS));
     }
     let found = places.into_iter().filter_map(|place| {
         text[place.end..].trim_start().starts_with('{').then_some(())?;
-        let path = Path::at(tree, place.start);
+        let path = Path::at(parsed, place.start);
         let literal = path.enclosing(&["struct_expression", "composite_literal"])?;
         let kind = literal.child_by_field_name("name").or_else(|| literal.child_by_field_name("type"))?;
         let is_self = &text[place.clone()] == "Self";

@@ -1,6 +1,8 @@
 //! Where a place is in a syntax tree: the nodes from the root down to it.
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
+
+use super::Parsed;
 
 /// A node on the way, with the name of the field that it fills in the node above.
 #[derive(Debug, Clone, Copy)]
@@ -25,10 +27,10 @@ impl<'t> Path<'t> {
     /// The way to the smallest node that holds the character at `offset`.
     ///
     /// Asking a node for the one above starts from the root each time; going down once is cheaper.
-    pub(crate) fn at(tree: &'t Tree, offset: usize) -> Self {
-        let mut cursor = tree.walk();
+    pub(crate) fn at(parsed: &'t Parsed, offset: usize) -> Self {
+        let mut cursor = parsed.tree_at(offset).walk();
         let mut steps = Vec::with_capacity(24);
-        steps.push(Step { node: cursor.node(), field: "" });
+        steps.push(Step { node: parsed.root(), field: "" });
         while cursor.goto_first_child_for_byte(offset).is_some() {
             let node = cursor.node();
             if node.start_byte() > offset || node.end_byte() <= offset {

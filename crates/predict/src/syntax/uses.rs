@@ -62,19 +62,22 @@ struct Mark {
 
 /// The uses of what `declaration`, which may stand in another document, declared as `name`.
 pub(crate) fn uses_of(source: &Source, declaration: &Declaration, name: &str, here: bool) -> Uses {
-    let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else {
+    let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
         return Uses::default();
     };
     let text = source.content();
     // Outside of its scope a parameter may be named by calls.
     let is_named =
         declaration.sort == Sort::Parameter && declaration.owner.is_some() && grammar.names_arguments();
-    let within =
-        if declaration.sort.is_local() && !is_named { declaration.scope.clone() } else { 0..text.len() };
-    let marks: Vec<Mark> = occurrences(text, name, within, MAX_OCCURRENCES)
+    let places = if declaration.sort.is_local() && !is_named {
+        occurrences(text, name, declaration.scope.clone(), MAX_OCCURRENCES)
+    } else {
+        source.occurrences(name, MAX_OCCURRENCES)
+    };
+    let marks: Vec<Mark> = places
         .into_iter()
         .map(|range| {
-            let path = Path::at(tree, range.start);
+            let path = Path::at(parsed, range.start);
             let role = role_at(grammar, &path, text, &range);
             let declares = matches!(role, Role::Declares(_) | Role::ShorthandPattern)
                 .then(|| declared(grammar, &path, text))

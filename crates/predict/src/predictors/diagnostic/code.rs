@@ -31,7 +31,7 @@ impl Problem<'_> {
     }
 
     fn node(&self, offset: usize, kinds: &[&str]) -> Option<Node<'_>> {
-        Path::at(self.source.tree()?, offset).enclosing(kinds)
+        Path::at(self.source.parsed()?, offset).enclosing(kinds)
     }
 
     /// A variable that nobody uses gets a name that says so.
@@ -41,7 +41,7 @@ impl Problem<'_> {
         let what = format!("marks `{name}` as unused");
         match self.source.language() {
             Language::Rust => {
-                let path = Path::at(self.source.tree()?, range.start);
+                let path = Path::at(self.source.parsed()?, range.start);
                 let shorthand = path.leaf().kind() == "shorthand_field_identifier";
                 let new = if shorthand { format!("{name}: _") } else { format!("_{name}") };
                 Some(Solution { edits: vec![Edit::new(range, new)], prior: 0.5, what })
@@ -65,7 +65,7 @@ impl Problem<'_> {
     pub(super) fn mutable(&self, name: &str) -> Option<Solution> {
         let offset = self.diagnostic.range.start;
         let grammar = Grammar::of(self.source.language())?;
-        let function = Path::at(self.source.tree()?, offset).enclosing(grammar.functions)?.byte_range();
+        let function = Path::at(self.source.parsed()?, offset).enclosing(grammar.functions)?.byte_range();
         let here = declaration_at(self.source, &self.diagnostic.range).map(|_| self.diagnostic.range.clone());
         let place = match here {
             Some(place) => place,
@@ -133,7 +133,7 @@ impl Problem<'_> {
         let body = literal.child_by_field_name("body")?;
         let grammar = Grammar::of(self.source.language())?;
         let function =
-            Path::at(self.source.tree()?, literal.start_byte()).enclosing(grammar.functions)?.byte_range();
+            Path::at(self.source.parsed()?, literal.start_byte()).enclosing(grammar.functions)?.byte_range();
         let known = |name: &String| {
             let found = variable(self.source, name, literal.start_byte(), &function);
             found.is_some_and(|(_, declaration)| matches!(declaration.sort, Sort::Local | Sort::Parameter))

@@ -2,7 +2,7 @@
 
 use crate::{
     Source,
-    syntax::{Grammar, Path, Role, declaration_at, occurrences, role_at},
+    syntax::{Grammar, Path, Role, declaration_at, role_at},
     token::{TokenKind, solid},
 };
 
@@ -42,12 +42,12 @@ pub(super) fn similar(source: &Source, name: &str, offset: usize) -> Option<Stri
 
 fn is_declared(source: &Source, name: &str) -> bool {
     let text = source.content();
-    let found = occurrences(text, name, 0..text.len(), 30);
-    let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else {
+    let found = source.occurrences(name, 30);
+    let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
         return found.len() > 1;
     };
     found.iter().any(|range| {
-        let role = role_at(grammar, &Path::at(tree, range.start), text, range);
+        let role = role_at(grammar, &Path::at(parsed, range.start), text, range);
         matches!(role, Role::Declares(_) | Role::ShorthandPattern) || declaration_at(source, range).is_some()
     })
 }

@@ -161,7 +161,9 @@ fn new_names(
     changes: &[&Change],
 ) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let (Some(grammar), Some(tree)) = (Grammar::of(source.language()), source.tree()) else { return found };
+    let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
+        return found;
+    };
     for change in changes {
         for token in solid(&change.after) {
             let name = token.text(&change.after);
@@ -179,7 +181,7 @@ fn new_names(
             if imports || PRELUDE.contains(&name) || is_used_already(source, changes, name) {
                 continue;
             }
-            let path = Path::at(tree, range.start);
+            let path = Path::at(parsed, range.start);
             let in_attribute = path.enclosing(&["attribute_item"]).is_some();
             let is_macro = STANDARD_MACROS.contains(&name) && source.content()[range.end..].starts_with('!');
             let is_free = role_at(grammar, &path, source.content(), &range) == Role::Free;
@@ -197,8 +199,8 @@ fn new_names(
 
 /// Whether the name is used outside of what was changed: then the document knows it without an import.
 fn is_used_already(source: &Source, changes: &[&Change], name: &str) -> bool {
-    let (text, lines) = (source.content(), source.text());
-    occurrences(text, name, 0..text.len(), 40).iter().any(|range| {
+    let lines = source.text();
+    source.occurrences(name, 40).iter().any(|range| {
         let line = lines.line_of(range.start);
         let is_new =
             changes.iter().any(|change| (change.line..change.line + change.after_lines).contains(&line));
@@ -224,10 +226,7 @@ fn needed(
         return None;
     }
     let (share, import) = routes.find(name)?;
-    let text = source.content();
-    let declared = occurrences(text, name, 0..text.len(), 40)
-        .iter()
-        .any(|range| declaration_at(source, range).is_some());
+    let declared = source.occurrences(name, 40).iter().any(|range| declaration_at(source, range).is_some());
     if declared {
         return None;
     }

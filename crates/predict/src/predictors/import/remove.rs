@@ -16,7 +16,6 @@ pub(super) fn unneeded(
     statements: &[Statement],
     changes: &[&Change],
 ) -> Vec<(usize, usize)> {
-    let text = source.content();
     let is_package = source.uri().ends_with("__init__.py");
     let mut found = Vec::new();
     for (at, statement) in
@@ -35,7 +34,7 @@ pub(super) fn unneeded(
             let elsewhere = |range: &Range<usize>| {
                 !(statement.range.start <= range.start && range.end <= statement.range.end)
             };
-            if !occurrences(text, name, 0..text.len(), 12).iter().any(elsewhere) {
+            if !source.occurrences(name, 12).iter().any(elsewhere) {
                 found.push((at, member));
             }
         }

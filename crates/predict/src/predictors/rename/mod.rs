@@ -63,7 +63,7 @@ impl<'s> Rename<'_, 's> {
             if (self.scene.cancelled)() || drafts.len() - begin >= MAX_CANDIDATES {
                 break;
             }
-            if memchr::memmem::find(source.content().as_bytes(), self.pair.old.as_bytes()).is_none() {
+            if source.find(&self.pair.old).next().is_none() {
                 continue;
             }
             let uses = uses_of(source, &self.target.declaration, &self.pair.old, here);
@@ -194,17 +194,18 @@ impl<'s> Rename<'_, 's> {
     fn all_at_once(&self, source: &Source, uses: &Uses, prior: f32, out: &mut Vec<Candidate>) {
         let (old, new) = (&self.pair.old, &self.pair.new);
         let plain = uses.meant.iter().all(|found| found.form == Form::Plain);
-        let whole = occurrences(source.content(), old, 0..source.content().len(), usize::MAX).len();
+        let whole = || source.occurrences(old, usize::MAX).len();
         if !self.scene.offers.search_and_replace
             || !plain
             || uses.meant.len() < MIN_REPLACED
-            || whole != uses.meant.len()
+            || whole() != uses.meant.len()
             || old.contains('$')
             || new.contains('$')
         {
             return;
         }
-        let hits = memchr::memmem::find_iter(source.content().as_bytes(), old.as_bytes()).count();
+        let whole = uses.meant.len();
+        let hits = source.find(old).count();
         let regex = hits != whole;
         let search = if regex { format!(r"\b{old}\b") } else { old.clone() };
         let kind = Kind::Replace { uri: source.uri().clone(), search, replace: new.clone(), regex };

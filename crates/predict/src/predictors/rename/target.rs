@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::pair::{Pair, Site};
 use crate::{
     Scene, Source,
-    syntax::{Declaration, Grammar, Path, Role, Sort, declaration_at, occurrences, role_at},
+    syntax::{Declaration, Grammar, Path, Role, Sort, declaration_at, role_at},
 };
 
 /// Renamed places that are looked at.
@@ -80,7 +80,7 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
     let Site { source, alone, .. } = *site;
     let grammar = Grammar::of(source.language())?;
     let text = source.content();
-    let path = Path::at(source.tree()?, site.range.start);
+    let path = Path::at(source.parsed()?, site.range.start);
     let role = role_at(grammar, &path, text, &site.range);
     if matches!(role, Role::Text | Role::Other) {
         return None;
@@ -112,8 +112,8 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
 
 /// The declaration of a name that can be seen from a place.
 fn visible(source: &Source, name: &str, from: &Range<usize>) -> Option<(Range<usize>, Declaration)> {
-    let text = source.content();
-    occurrences(text, name, 0..text.len(), MAX_LOOKED_AT)
+    source
+        .occurrences(name, MAX_LOOKED_AT)
         .into_iter()
         .filter(|range| range != from)
         .filter_map(|range| declaration_at(source, &range).map(|declaration| (range, declaration)))

@@ -1,9 +1,9 @@
 //! A rule at a place of a line.
 
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range};
 
 use super::rule::{Output, Pattern, Rule, Shape};
-use crate::token::{Token, TokenKind, stands_alone};
+use crate::token::{Token, TokenKind, solid, stands_alone};
 
 /// What a rule makes of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,16 +18,20 @@ pub(crate) struct Match {
     pub(crate) different: usize,
 }
 
-/// A line cut into tokens.
+/// A line, cut into tokens when they are first asked for.
 pub(crate) struct Cut<'a> {
     pub(crate) text: &'a str,
-    /// Without space.
-    pub(crate) tokens: Vec<Token>,
+    tokens: OnceCell<Vec<Token>>,
 }
 
 impl<'a> Cut<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, tokens: crate::token::solid(text) }
+        Self { text, tokens: OnceCell::new() }
+    }
+
+    /// Its tokens without space.
+    pub(crate) fn tokens(&self) -> &[Token] {
+        self.tokens.get_or_init(|| solid(self.text))
     }
 }
 
@@ -43,8 +47,9 @@ pub(crate) fn matches(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
 
 fn runs(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
     let mut found: Vec<Match> = Vec::new();
+    let tokens = line.tokens();
     let mut at = 0;
-    while at + rule.pattern.len() <= line.tokens.len() {
+    while at + rule.pattern.len() <= tokens.len() {
         match run_at(rule, line, at) {
             Some(hit) => {
                 at += rule.pattern.len();
@@ -58,14 +63,14 @@ fn runs(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
 
 /// The line as a whole, if at least half of its names are those of the example.
 fn whole(rule: &Rule, line: &Cut<'_>) -> Option<Match> {
-    if line.tokens.len() != rule.pattern.len() {
+    if line.tokens().len() != rule.pattern.len() {
         return None;
     }
     run_at(rule, line, 0).filter(|hit| hit.different <= hit.same + 1)
 }
 
 fn run_at(rule: &Rule, line: &Cut<'_>, at: usize) -> Option<Match> {
-    let tokens = line.tokens.get(at..at + rule.pattern.len())?;
+    let tokens = line.tokens().get(at..at + rule.pattern.len())?;
     let mut soft: Vec<(&str, &str)> = Vec::new();
     for (pattern, token) in rule.pattern.iter().zip(tokens) {
         let text = token.text(line.text);
@@ -135,13 +140,14 @@ fn calls(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
     let (Some(edit), Some(Pattern::Hard(name))) = (&rule.call, rule.pattern.first()) else {
         return Vec::new();
     };
-    let names = (0..line.tokens.len()).filter(|&at| {
-        line.tokens[at].text(line.text) == name
-            && line.tokens.get(at + 1).is_some_and(|next| next.text(line.text) == "(")
+    let tokens = line.tokens();
+    let names = (0..tokens.len()).filter(|&at| {
+        tokens[at].text(line.text) == name
+            && tokens.get(at + 1).is_some_and(|next| next.text(line.text) == "(")
     });
     let mut found: Vec<Match> = Vec::new();
     for at in names {
-        if let Some((range, text, same)) = super::call::apply(edit, line.text, &line.tokens, at)
+        if let Some((range, text, same)) = super::call::apply(edit, line.text, tokens, at)
             && found.last().is_none_or(|last| last.range.end <= range.start)
         {
             found.push(Match { range, text, same: usize::from(same), different: usize::from(!same) });

@@ -7,6 +7,7 @@ use super::{
     block::Block,
     rule::{Output, Pattern, Rule, Shape, learn_line},
 };
+use crate::case;
 
 /// How many of the newest changes are looked at.
 pub(crate) const RECENT: usize = 24;
@@ -36,10 +37,14 @@ impl Book {
             if is_undone(change, &changes[from..]) {
                 continue;
             }
-            for rule in lines_of(change).flat_map(|(before, after)| learn_line(before, after, number)) {
+            // Older changes support what was done since; by themselves they are not repeated any more.
+            let is_fresh = changes.len() - number <= FRESH;
+            let lines = lines_of(change).filter(|(before, _)| is_fresh || book.may_know(before));
+            let rules: Vec<Rule> =
+                lines.flat_map(|(before, after)| learn_line(before, after, number)).collect();
+            for rule in rules {
                 match known.get(&rule.key()) {
                     Some(&at) => book.rules[at].examples.extend(rule.examples),
-                    // Older changes support what was done since; by themselves they are not repeated any more.
                     None if book.rules.len() < MAX_RULES
                         && changes.len() - number <= freshness(rule.shape) =>
                     {
@@ -54,6 +59,19 @@ impl Book {
             }
         }
         book
+    }
+
+    /// Whether a known rule might be learned from this line, too. To learn takes far longer than to look.
+    fn may_know(&self, before: &str) -> bool {
+        let mut letters = None;
+        self.rules.iter().any(|rule| {
+            // A single name may have been in another spelling here.
+            if rule.pattern.len() == 1 {
+                let letters = letters.get_or_insert_with(|| case::letters(before));
+                return !rule.anchor.is_ascii() || letters.contains(&case::letters(&rule.anchor));
+            }
+            before.contains(&rule.anchor)
+        })
     }
 }
 

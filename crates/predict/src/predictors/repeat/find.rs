@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use memchr::memmem;
+use memchr::memchr2;
 use nudge_text::history::Change;
 use rustc_hash::FxHashMap;
 
@@ -27,15 +27,21 @@ pub(crate) struct Hit {
 }
 
 /// The lines of a document that rules apply to.
-pub(crate) fn lines(
-    source: &Source,
+pub(crate) struct Found<'s> {
+    pub(crate) lines: BTreeMap<usize, Vec<Hit>>,
+    /// The lines that were looked at.
+    pub(crate) cuts: FxHashMap<usize, Cut<'s>>,
+}
+
+/// Looks for the lines of a document that rules apply to.
+pub(crate) fn lines<'s>(
+    source: &'s Source,
     rules: &[Rule],
     taken: &[Range<usize>],
     near: Option<usize>,
-) -> BTreeMap<usize, Vec<Hit>> {
-    let mut found: BTreeMap<usize, Vec<Hit>> = BTreeMap::new();
-    let mut cuts: FxHashMap<usize, String> = FxHashMap::default();
-    // Rules of one change often have an anchor in common, and finding it takes most of the time.
+) -> Found<'s> {
+    let mut found = Found { lines: BTreeMap::new(), cuts: FxHashMap::default() };
+    // Rules of one change often have an anchor in common.
     let mut known: FxHashMap<(&str, bool), Vec<usize>> = FxHashMap::default();
     for (number, rule) in rules.iter().enumerate() {
         let alone = rule.shape != Shape::Part;
@@ -51,14 +57,20 @@ pub(crate) fn lines(
             if is_taken(line, taken) {
                 continue;
             }
-            let text = cuts.entry(line).or_insert_with(|| source.text().line(line).into_owned());
-            let hits = matches(rule, &Cut::new(text));
+            let cut = found.cuts.entry(line).or_insert_with(|| Cut::new(line_of(source, line)));
+            let hits = matches(rule, cut);
             if !hits.is_empty() {
-                found.entry(line).or_default().push(Hit { rule: number, matches: hits });
+                found.lines.entry(line).or_default().push(Hit { rule: number, matches: hits });
             }
         }
     }
     found
+}
+
+/// The text of a line, without its break.
+fn line_of(source: &Source, line: usize) -> &str {
+    let text = source.text();
+    source.content().get(text.line_start(line)..text.line_end(line)).unwrap_or_default()
 }
 
 /// The places of a document that a block applies to.
@@ -84,23 +96,26 @@ pub(crate) fn places(source: &Source, block: &Block, taken: &[Range<usize>]) -> 
 
 /// The lines that hold a text, each once, in order; only those nearest to a line if they are many.
 fn lines_with(source: &Source, anchor: &str, alone: bool, near: usize) -> Vec<usize> {
-    let mut lines: Vec<usize> = Vec::new();
     let (text, content) = (source.text(), source.content());
-    for at in memmem::find_iter(content.as_bytes(), anchor).take(MAX_HITS) {
+    // The first place on each line.
+    let mut places: Vec<usize> = Vec::new();
+    for at in source.find(anchor).take(MAX_HITS) {
         if alone && !stands_alone(content, &(at..at + anchor.len())) {
             continue;
         }
-        let line = text.line_of(at);
-        if lines.last() != Some(&line) {
-            lines.push(line);
+        let between = places.last().map(|last| &content.as_bytes()[*last..at]);
+        if between.is_none_or(|between| memchr2(b'\n', b'\r', between).is_some()) {
+            places.push(at);
         }
     }
-    if lines.len() > MAX_LINES {
-        let first = lines.partition_point(|line| *line < near).saturating_sub(MAX_LINES / 4);
-        let first = first.min(lines.len() - MAX_LINES);
-        lines = lines[first..first + MAX_LINES].to_vec();
+    let mut nearest = &places[..];
+    if places.len() > MAX_LINES {
+        let near = text.line_start(near);
+        let first = places.partition_point(|place| *place < near).saturating_sub(MAX_LINES / 4);
+        let first = first.min(places.len() - MAX_LINES);
+        nearest = &places[first..first + MAX_LINES];
     }
-    lines
+    nearest.iter().map(|place| text.line_of(*place)).collect()
 }
 
 /// The lines that recent changes have just written: nothing is done to them again.

@@ -21,7 +21,8 @@ use self::{
     apply::Match,
     block::{Block, BlockSite},
     book::Book,
-    find::Hit,
+    find::{Found, Hit},
+    score::{Place, Words, example_words},
 };
 use super::{
     Candidate,
@@ -57,11 +58,13 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
 fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> Vec<Candidate> {
     let taken = find::taken(source, scene.changes);
     let around = Around::of(scene, source, here);
-    let lines = find::lines(source, &book.rules, &taken, here.then_some(around.cursor));
+    let Found { lines, cuts } = find::lines(source, &book.rules, &taken, here.then_some(around.cursor));
     let spreads = spreads(scene, source, book, &lines);
+    let judge =
+        Judge { book, words: book.rules.iter().map(example_words).collect(), around: &around, spreads };
     let scored: BTreeMap<usize, Scored> = lines
         .iter()
-        .filter_map(|(&line, hits)| Some((line, best(source, book, line, hits, &around, &spreads)?)))
+        .filter_map(|(&line, hits)| Some((line, judge.best(&Place::new(line, cuts.get(&line)?), hits)?)))
         .collect();
     let mut found = group(scene, source, book, scored);
     for block in &book.blocks {
@@ -88,49 +91,53 @@ struct Scored {
     evidence: Evidence,
 }
 
-fn best(
-    source: &Source,
-    book: &Book,
-    line: usize,
-    hits: &[Hit],
-    around: &Around,
-    spreads: &BTreeMap<usize, Spread>,
-) -> Option<Scored> {
-    let text = source.text().line(line);
-    let mut scored: Vec<(f32, &Hit, Evidence)> = hits
-        .iter()
-        .map(|hit| {
-            let spread = spreads.get(&hit.rule).copied().unwrap_or_default();
-            let evidence =
-                score::rule_evidence(&book.rules[hit.rule], &hit.matches, &text, line, around, spread);
-            (probability(&evidence), hit, evidence)
-        })
-        .collect();
-    // What does all of the example is preferred to what does a part of it.
-    let worth = |(prior, hit, _): &(f32, &Hit, Evidence)| {
-        prior * if book.rules[hit.rule].is_joint() { 1.5 } else { 1.0 }
-    };
-    scored.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.rule.cmp(&b.1.rule)));
-    let (prior, first, evidence) = scored.first()?;
-    if *prior < FLOOR {
-        return None;
-    }
-    let mut matches = first.matches.clone();
-    for (prior, hit, _) in &scored[1..] {
-        if *prior < COMPANION {
-            break;
+/// What the places of a document are judged by.
+struct Judge<'a> {
+    book: &'a Book,
+    /// By rule: the words of its examples.
+    words: Vec<Vec<Words<'a>>>,
+    around: &'a Around,
+    spreads: BTreeMap<usize, Spread>,
+}
+
+impl Judge<'_> {
+    fn best(&self, place: &Place<'_>, hits: &[Hit]) -> Option<Scored> {
+        let rules = &self.book.rules;
+        let mut scored: Vec<(f32, &Hit, Evidence)> = hits
+            .iter()
+            .map(|hit| {
+                let spread = self.spreads.get(&hit.rule).copied().unwrap_or_default();
+                let (rule, words) = (&rules[hit.rule], &self.words[hit.rule]);
+                let evidence = score::rule_evidence(rule, words, &hit.matches, place, self.around, spread);
+                (probability(&evidence), hit, evidence)
+            })
+            .collect();
+        // What does all of the example is preferred to what does a part of it.
+        let worth = |(prior, hit, _): &(f32, &Hit, Evidence)| {
+            prior * if rules[hit.rule].is_joint() { 1.5 } else { 1.0 }
+        };
+        scored.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.rule.cmp(&b.1.rule)));
+        let (prior, first, evidence) = scored.first()?;
+        if *prior < FLOOR {
+            return None;
         }
-        for extra in &hit.matches {
-            if matches
-                .iter()
-                .all(|taken| extra.range.end <= taken.range.start || taken.range.end <= extra.range.start)
-            {
-                matches.push(extra.clone());
+        let mut matches = first.matches.clone();
+        for (prior, hit, _) in &scored[1..] {
+            if *prior < COMPANION {
+                break;
+            }
+            for extra in &hit.matches {
+                if matches
+                    .iter()
+                    .all(|taken| extra.range.end <= taken.range.start || taken.range.end <= extra.range.start)
+                {
+                    matches.push(extra.clone());
+                }
             }
         }
+        matches.sort_by_key(|hit| hit.range.start);
+        Some(Scored { matches, rule: first.rule, prior: *prior, evidence: evidence.clone() })
     }
-    matches.sort_by_key(|hit| hit.range.start);
-    Some(Scored { matches, rule: first.rule, prior: *prior, evidence: evidence.clone() })
 }
 
 /// How often each rule applies in the document, and where it was passed over.

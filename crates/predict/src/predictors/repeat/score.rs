@@ -1,33 +1,60 @@
 //! What can be counted about a place where a rule or a block applies.
 
+use rustc_hash::FxHashSet;
+
 use super::{
-    apply::Match,
+    apply::{Cut, Match},
     block::{Block, BlockSite},
     rule::{Rule, Shape},
 };
-use rustc_hash::FxHashSet;
+use crate::{
+    predictors::evidence::{self, Around, Evidence, Spread, flag, small},
+    token::Token,
+};
 
-use crate::predictors::evidence::{self, Around, Evidence, Spread, flag, small};
+/// Examples of a rule that a line is compared with as a whole.
+const COMPARED: usize = 8;
+
+/// The different words of a line.
+pub(crate) type Words<'a> = FxHashSet<&'a str>;
+
+/// A line that rules apply to.
+pub(crate) struct Place<'a> {
+    pub(crate) line: usize,
+    pub(crate) cut: &'a Cut<'a>,
+    words: Words<'a>,
+}
+
+impl<'a> Place<'a> {
+    pub(crate) fn new(line: usize, cut: &'a Cut<'a>) -> Self {
+        Self { line, cut, words: words_of(cut.text.trim()) }
+    }
+}
+
+/// The words of each example of a rule, which are the same for every line it is tried on.
+pub(crate) fn example_words(rule: &Rule) -> Vec<Words<'_>> {
+    rule.examples.iter().take(COMPARED).map(|example| words_of(&example.before)).collect()
+}
 
 pub(crate) fn rule_evidence(
     rule: &Rule,
+    examples: &[Words<'_>],
     hit: &[Match],
-    line: &str,
-    at: usize,
+    place: &Place<'_>,
     around: &Around,
     spread: Spread,
 ) -> Evidence {
     let first = &hit[0];
+    let (line, tokens) = (place.cut.text, place.cut.tokens());
     let trimmed = line.trim();
     let mut changes: Vec<usize> = rule.examples.iter().map(|example| example.change).collect();
     changes.dedup();
-    let tokens = crate::token::solid(line);
-    let text = |token: &crate::token::Token| token.text(line).to_owned();
-    let left: Vec<String> =
+    let text = |token: &Token| token.text(line);
+    let left: Vec<&str> =
         tokens.iter().rev().filter(|token| token.range.end <= first.range.start).take(4).map(text).collect();
-    let right: Vec<String> =
+    let right: Vec<&str> =
         tokens.iter().filter(|token| token.range.start >= first.range.end).take(4).map(text).collect();
-    let same = |a: &[String], b: &[String]| {
+    let same = |a: &[String], b: &[&str]| {
         let equal = a.iter().zip(b).take_while(|(a, b)| a == b).count();
         // Both at the edge of the line: all that could be the same is.
         if equal == a.len() && equal == b.len() { 4 } else { equal }
@@ -56,7 +83,7 @@ pub(crate) fn rule_evidence(
         ("same line", flag(rule.examples.iter().any(|example| example.before == trimmed))),
         ("soft same", small(first.same).min(4.0) / 4.0),
         ("soft different", small(first.different).min(4.0) / 4.0),
-        ("similar", best_similarity(rule, trimmed)),
+        ("similar", best_similarity(examples, &place.words)),
         (
             "same start",
             flag(rule.examples.iter().any(|example| start_of(&example.before) == start_of(trimmed))),
@@ -74,7 +101,7 @@ pub(crate) fn rule_evidence(
         ("line same", flag(rule.shape == Shape::Line) * small(first.same).min(8.0) / 8.0),
         ("number", flag(rule.anchor.starts_with(|c: char| c.is_ascii_digit()))),
     ];
-    evidence::of_place(&mut evidence, at, around, spread, newest);
+    evidence::of_place(&mut evidence, place.line, around, spread, newest);
     evidence
 }
 
@@ -117,17 +144,15 @@ pub(crate) fn block_evidence(
 }
 
 /// How much of a line is that of an example, by its tokens: from 0 to 1.
-fn best_similarity(rule: &Rule, line: &str) -> f32 {
-    let own: FxHashSet<&str> = words_of(line);
-    let of = |example: &super::rule::Example| {
-        let other = words_of(&example.before);
-        let common = own.intersection(&other).count();
+fn best_similarity(examples: &[Words<'_>], own: &Words<'_>) -> f32 {
+    let of = |other: &Words<'_>| {
+        let common = own.intersection(other).count();
         small(common) / small((own.len() + other.len() - common).max(1))
     };
-    rule.examples.iter().take(8).map(of).fold(0.0, f32::max)
+    examples.iter().map(of).fold(0.0, f32::max)
 }
 
-fn words_of(line: &str) -> FxHashSet<&str> {
+fn words_of(line: &str) -> Words<'_> {
     line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
 }
 

@@ -5,7 +5,7 @@ use nudge_text::Edit;
 use super::{super::rename::draft::Draft, Altered, Offer, documents};
 use crate::{
     Language, Scene, Source,
-    syntax::{Call, Role, Sort, declaration_at, occurrences, variable},
+    syntax::{Call, Role, Sort, declaration_at, variable},
 };
 
 /// Occurrences of the name that are looked at in one document.
@@ -43,7 +43,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
 /// The calls in a document that may mean the function.
 fn calls<'s>(altered: &Altered<'_>, source: &'s Source) -> Vec<(&'s Source, Call)> {
     let text = source.content();
-    let found = occurrences(text, altered.new_name(), 0..text.len(), MAX_OCCURRENCES).into_iter();
+    let found = source.occurrences(altered.new_name(), MAX_OCCURRENCES).into_iter();
     let found = found.filter(|range| text[range.end..].trim_start().starts_with(['(', '<', ':']));
     let found = found.filter_map(|range| Call::named(source, &range));
     found.filter(|call| may_mean(altered, source, call)).map(|call| (source, call)).collect()
@@ -173,13 +173,11 @@ impl Site<'_> {
 
     /// Whether the whole file knows a name.
     fn constant(&self, name: &str) -> bool {
-        let text = self.source.content();
-        occurrences(text, name, 0..text.len(), 20)
-            .iter()
-            .filter_map(|range| declaration_at(self.source, range))
-            .any(|declaration| {
+        self.source.occurrences(name, 20).iter().filter_map(|range| declaration_at(self.source, range)).any(
+            |declaration| {
                 !declaration.sort.is_local() && !matches!(declaration.sort, Sort::Field | Sort::Method)
-            })
+            },
+        )
     }
 
     /// Arguments in the layout that the call has.

@@ -24,7 +24,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
         }
         let text = source.content();
         let mut found: Vec<(f32, Vec<Edit>)> = Vec::new();
-        for range in occurrences(text, old, 0..text.len(), MAX_OCCURRENCES) {
+        for range in source.occurrences(old, MAX_OCCURRENCES) {
             if !may_be_head(text, &range) || is_itself(altered, source, &range) {
                 continue;
             }
