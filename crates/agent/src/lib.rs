@@ -18,6 +18,7 @@
 
 mod config;
 mod control;
+mod environment;
 mod error;
 mod event;
 mod handle;
@@ -27,6 +28,7 @@ mod session;
 mod tools;
 mod update;
 
+pub use environment::Environment;
 pub use error::Error;
 pub use event::{ClientAnswer, Event, Setup, UserMessage};
 pub use handle::{Handle, start};

@@ -73,7 +73,7 @@ fn alone(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
 
 async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
     let house = Arc::new(House::open(place, args.rehearsal.rehearsal.as_deref(), false).await?);
-    let served = house.serve(Stdio, open_tap(serving)?, serving)?;
+    let served = house.serve(Stdio, open_tap(serving)?, None, serving)?;
     let cx = served.connection.cx();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

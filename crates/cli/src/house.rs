@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use nudge_hub::{Edge, Hub};
+use nudge_hub::{Edge, Environment, Hub};
 use nudge_model::script::Script;
 use nudge_nes::Service;
 use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
@@ -71,6 +71,7 @@ impl House {
         self: &Arc<Self>,
         transport: impl Connect,
         tap: Option<Tap>,
+        environment: Option<Environment>,
         serving: &Serving,
     ) -> Result<Served> {
         let limits = Limits { max_message: serving.max_message, ..Limits::default() };
@@ -78,6 +79,7 @@ impl House {
             house: Arc::clone(self),
             nes: Nes::new(self.nes.clone()),
             cx: OnceLock::new(),
+            environment,
             edge: Mutex::default(),
         });
         let peer = desk.nes.handlers(Peer::agent().limits(limits).tap(tap));
@@ -126,6 +128,7 @@ struct Desk {
     house: Arc<House>,
     nes: Arc<Nes>,
     cx: OnceLock<Cx>,
+    environment: Option<Environment>,
     edge: Mutex<Option<Arc<Edge>>>,
 }
 
@@ -142,7 +145,7 @@ impl Desk {
         let agent = agent.with_inject(&nudge_hub::inject()).and_then(|agent| agent.with_steering(true));
         let answer = agent.and_then(|agent| self.nes.initialize(&client, agent));
         if let Some(cx) = self.cx.get() {
-            let edge = Arc::new(self.house.hub.connect(cx.clone(), &client));
+            let edge = Arc::new(self.house.hub.connect(cx.clone(), &client, self.environment.clone()));
             *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(edge);
         }
         Ok(answer.expect("the answer is an object with objects in it").result)

@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
+use nudge_agent::Environment;
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, Cx, Responder};
 use nudge_store::failpoint;
@@ -25,6 +26,8 @@ pub(crate) struct Client {
     pub(crate) offers: Offers,
     /// What a client of version 1 understands beside the plain protocol.
     pub(crate) v1: Option<V1Client>,
+    /// What commands see of the environment in sessions that it brings into use.
+    pub(crate) environment: Option<Environment>,
     cx: Cx,
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
@@ -103,7 +106,12 @@ impl Out {
 
 impl Client {
     /// A client and the task that sends what it is to get. The task ends with the connection.
-    pub(crate) fn start(id: ClientId, init: &ClientInit, cx: Cx) -> Arc<Self> {
+    pub(crate) fn start(
+        id: ClientId,
+        init: &ClientInit,
+        environment: Option<Environment>,
+        cx: Cx,
+    ) -> Arc<Self> {
         let version = init.version;
         let v1 = (version == Version::V1).then(|| V1Client::of(&init.params));
         let offers = Offers::of(init);
@@ -111,7 +119,7 @@ impl Client {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, cx, queue, waiting, is_cut_off })
+        Arc::new(Self { id, version, offers, v1, environment, cx, queue, waiting, is_cut_off })
     }
 
     /// Queues `out`. A client that does not read what it shares with others is cut off.

@@ -16,7 +16,7 @@ use crate::{
     client::{Client, Out},
     hub::Shared,
     listing, params,
-    session::{self, Attach, Command, Request, View},
+    session::{self, Attach, Command, Request, View, Wish},
     shape,
 };
 
@@ -189,7 +189,7 @@ impl Opening {
             params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
             let row = session::row(new.cwd, new.additional_directories);
             let id = row.id.clone();
-            let handle = session::create(&self.shared, row).await?;
+            let handle = session::create(&self.shared, row, &Wish::of(&self.client)).await?;
             self.shared.enter(id.clone(), handle.clone());
             Ok((id, handle))
         };
@@ -210,7 +210,9 @@ impl Opening {
                 (_, Some(from)) if from.kind == "start" => true,
                 _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
             };
-            let handle = self.shared.session(&open.session_id).await?;
+            let directories = Some(open.additional_directories.clone());
+            let wish = Wish { additional_directories: directories, ..Wish::of(&self.client) };
+            let handle = self.shared.session(&open.session_id, &wish).await?;
             Ok((open, handle, wants_history))
         };
         match opened.await {
@@ -256,7 +258,7 @@ impl Opening {
             let batch = Batch { session: id.clone(), lease: lease.clone(), ops };
             store.commit(batch).await.map_err(session::stored)?;
             let _ = store.release(lease).await;
-            let handle = self.shared.session(&id).await?;
+            let handle = self.shared.session(&id, &Wish::of(&self.client)).await?;
             Ok((id, handle))
         };
         match forked.await {

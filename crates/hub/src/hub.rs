@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use nudge_agent::Environment;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::Cx;
@@ -23,7 +24,7 @@ use tokio::sync::{OnceCell, oneshot};
 use crate::{
     client::{Client, Out},
     edge::Edge,
-    session::{self, Command, Handle, Live},
+    session::{self, Command, Handle, Live, Wish},
     shape,
     time::now,
 };
@@ -102,10 +103,11 @@ impl Hub {
         Ok((Self { shared }, opened.set_aside))
     }
 
-    /// The session methods for a connection whose client has said this in `initialize`.
-    pub fn connect(&self, cx: Cx, init: &ClientInit) -> Edge {
+    /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
+    /// into use see this environment, or that of the process.
+    pub fn connect(&self, cx: Cx, init: &ClientInit, environment: Option<Environment>) -> Edge {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, cx);
+        let client = Client::start(id, init, environment, cx);
         Edge::new(Arc::clone(&self.shared), client)
     }
 
@@ -138,9 +140,9 @@ impl Hub {
 
 impl Shared {
     /// A session, brought into use if it is not.
-    pub(crate) async fn session(self: &Arc<Self>, id: &str) -> Result<Handle, Error> {
+    pub(crate) async fn session(self: &Arc<Self>, id: &str, wish: &Wish) -> Result<Handle, Error> {
         let cell = Arc::clone(self.sessions().entry(id.into()).or_default());
-        let opened = cell.get_or_try_init(|| session::open(self, id)).await.cloned();
+        let opened = cell.get_or_try_init(|| session::open(self, id, wish)).await.cloned();
         if opened.is_err() {
             self.forget_if(id, |other| Arc::ptr_eq(other, &cell) && !cell.initialized());
         }
@@ -173,7 +175,7 @@ impl Shared {
     /// Sends a command that came when its session was being left.
     pub(crate) async fn send_again(self: &Arc<Self>, id: &str, command: Command) {
         match command {
-            Command::Attach(attach, reply) => match self.session(id).await {
+            Command::Attach(attach, reply) => match self.session(id, &Wish::of(&attach.view.client)).await {
                 Ok(handle) => {
                     let _ = handle.send(Command::Attach(attach, reply)).await;
                 }

@@ -21,6 +21,7 @@ mod update;
 
 pub use edge::Edge;
 pub use hub::{Hub, HubError, Options, Status};
+pub use nudge_agent::Environment;
 pub use session::{Live, Pending};
 
 use nudge_wire::inject::{InjectCapability, Mode, SteerInStream};

@@ -105,6 +105,10 @@ impl Session {
         let (reader, writer) = std::io::pipe()?;
         let reader = pipe::Receiver::from_owned_fd(reader.into())?;
         let command = Command::new("sh").args(["-c", command]).current_dir(&self.cwd);
+        let command = match &self.environment {
+            Some(environment) => environment.apply(command),
+            None => command,
+        };
         let streams = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         let (process, tree) = streams.spawn()?.split();
         self.open.tree = Some(tree);

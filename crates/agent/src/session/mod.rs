@@ -18,7 +18,7 @@ use nudge_wire::RawJson;
 use tokio::sync::mpsc;
 
 use crate::{
-    Event, History, Setup, UserMessage,
+    Environment, Event, History, Setup, UserMessage,
     config::Config,
     control::{Control, Signal, Work},
     ids::Ids,
@@ -32,6 +32,7 @@ pub(crate) struct Session {
     model: Arc<dyn Model>,
     id: String,
     cwd: PathBuf,
+    environment: Option<Environment>,
     roots: Arc<Roots>,
     history: History,
     ids: Ids,
@@ -65,6 +66,7 @@ impl Session {
             id: setup.session_id,
             roots: Arc::new(Roots::new(&setup.cwd, &setup.additional_directories)),
             cwd: setup.cwd,
+            environment: setup.environment,
             history: setup.history,
             ids: Ids::new(),
             outlet: Outlet { config, events },

@@ -61,6 +61,7 @@ impl Driver {
         let script = Script::parse(rehearsal).unwrap();
         let model = Arc::new(Recorder { script, asked: Mutex::default() });
         let setup = Setup {
+            environment: None,
             session_id: "s1".to_owned(),
             cwd: dir.path().to_owned(),
             additional_directories: Vec::new(),

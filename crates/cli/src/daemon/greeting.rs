@@ -1,6 +1,6 @@
 //! What is said on the daemon's socket before ACP: one line each way.
 
-use std::{collections::BTreeMap, io, path::PathBuf};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,12 @@ use crate::house::Serving;
 /// The longest greeting taken; an environment can be long.
 pub(crate) const LONGEST: usize = 4 * 1024 * 1024;
 
-/// Who connects: an agent has to run as if the editor had started it. Never logged, for the environment has keys in it.
+/// Who connects. Commands have to run as if the editor had started them, so its environment is here; it may have keys in
+/// it, and is never logged.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Greeting {
     /// The version of the program that connects.
     pub(crate) version: String,
-    pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) serving: Serving,
 }
@@ -41,15 +41,14 @@ pub(crate) enum Welcome {
 
 impl Greeting {
     /// That of this process.
-    pub(crate) fn new(serving: Serving) -> io::Result<Self> {
-        Ok(Self {
+    pub(crate) fn new(serving: Serving) -> Self {
+        Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: std::env::current_dir()?,
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
                 .collect(),
             serving,
-        })
+        }
     }
 
     /// Whether the program that connects is newer than this one.
@@ -58,5 +57,24 @@ impl Greeting {
             version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
         };
         numbers(&self.version) > numbers(env!("CARGO_PKG_VERSION"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_version_is_known_by_its_numbers() {
+        let check = |version: &str, is_newer: bool| {
+            let greeting =
+                Greeting { version: version.to_owned(), env: BTreeMap::new(), serving: Serving::default() };
+            assert_eq!(greeting.is_newer(), is_newer, "{version}");
+        };
+        check(env!("CARGO_PKG_VERSION"), false);
+        check("0.0.9", false);
+        check("999.0.0", true);
+        check("0.999.0-rc.1", true);
+        check("", false);
     }
 }

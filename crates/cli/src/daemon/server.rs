@@ -13,6 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use nudge_hub::Environment;
 use nudge_peer::Transport;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -179,7 +180,9 @@ async fn attend(state: &Arc<State>, stream: UnixStream) -> Result<()> {
     )
     .await?;
     let _attached = Attached::new(state);
-    state.house.serve(Transport::new(reader, writer), tap, &greeting.serving)?.run().await?;
+    let environment = Environment::new(greeting.env);
+    let transport = Transport::new(reader, writer);
+    state.house.serve(transport, tap, Some(environment), &greeting.serving)?.run().await?;
     Ok(())
 }
 

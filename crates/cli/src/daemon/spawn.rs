@@ -63,7 +63,7 @@ pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStr
 }
 
 fn greet(mut stream: UnixStream, serving: &Serving) -> Result<Option<UnixStream>> {
-    let greeting = Greeting::new(serving.clone()).context("cannot tell the working directory")?;
+    let greeting = Greeting::new(serving.clone());
     let mut line = serde_json::to_vec(&greeting).context("cannot write the greeting")?;
     line.push(b'\n');
     if stream.write_all(&line).is_err() {

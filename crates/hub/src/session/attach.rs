@@ -11,7 +11,7 @@ use crate::{
     client::Out,
     hub::Shared,
     session::{
-        Command,
+        Command, Wish,
         actor::Actor,
         outbox::{Effect, Step},
         view::{Shown, View},
@@ -137,7 +137,7 @@ pub(crate) async fn join(
         let (reply, replied) = oneshot::channel();
         if let Err(Command::Attach(again, _)) = handle.send(Command::Attach(attach, reply)).await {
             // It was just being left.
-            handle = match hub.session(session).await {
+            handle = match hub.session(session, &Wish::of(&again.view.client)).await {
                 Ok(handle) => handle,
                 Err(error) => return Err((error, Some(again.responder))),
             };

@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::client::Client;
 
 pub(crate) use attach::{Attach, Attached, join};
-pub(crate) use restore::{create, open};
+pub(crate) use restore::{Wish, create, open};
 pub(crate) use restore::{row, stored};
 pub(crate) use view::{Shown, View};
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
-use nudge_agent::{History, Setup};
+use nudge_agent::{Environment, History, Setup};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, Mode, Saved};
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson};
@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::{
     backend::Backend,
+    client::Client,
     history::Pages,
     hub::Shared,
     session::{
@@ -21,30 +22,44 @@ use crate::{
     update::Update,
 };
 
+/// How a client wants the session that it brings into use.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// The folders beside the working directory; those it had unless set.
+    pub(crate) additional_directories: Option<Vec<String>>,
+    pub(crate) environment: Option<Environment>,
+}
+
+impl Wish {
+    pub(crate) fn of(client: &Client) -> Self {
+        Self { additional_directories: None, environment: client.environment.clone() }
+    }
+}
+
 /// Makes a session and brings it into use.
-pub(crate) async fn create(hub: &Arc<Shared>, row: Session) -> Result<Handle, Error> {
+pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Result<Handle, Error> {
     let lease = hub.lease(&row.id).await?;
     let ops = vec![Op::CreateSession(row.clone())];
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(stored)?;
     let mailbox = Mailbox::new(InStream::Finish);
-    Ok(start(hub, row, lease, mailbox, History::new(), (0, 0)))
+    Ok(start(hub, row, lease, mailbox, (History::new(), 0, 0), wish))
 }
 
 /// Brings a stored session into use. Nothing of it runs before a client has joined.
-pub(crate) async fn open(hub: &Arc<Shared>, id: &str) -> Result<Handle, Error> {
+pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Handle, Error> {
     if hub.store.session(id).await.map_err(stored)?.is_none() {
         return Err(super::unknown());
     }
     let lease = hub.lease(id).await?;
-    let opened = take_up(hub, id, lease.clone()).await;
+    let opened = take_up(hub, id, lease.clone(), wish).await;
     if opened.is_err() {
         let _ = hub.store.release(lease).await;
     }
     opened
 }
 
-async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease) -> Result<Handle, Error> {
+async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Result<Handle, Error> {
     let row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
     let inputs = hub.store.inputs(id).await.map_err(stored)?;
     let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
@@ -68,7 +83,7 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease) -> Result<Handle, Er
     ops.push(Op::UpdateSession(SessionChange { closed: Some(false), ..SessionChange::default() }));
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(stored)?;
-    Ok(start(hub, row, lease, mailbox, history, (next_seq, next_input)))
+    Ok(start(hub, row, lease, mailbox, (history, next_seq, next_input), wish))
 }
 
 fn start(
@@ -76,13 +91,15 @@ fn start(
     row: Session,
     lease: Lease,
     mailbox: Mailbox<RawJson>,
-    history: History,
-    (next_seq, next_input): (u64, u64),
+    (history, next_seq, next_input): (History, u64, u64),
+    wish: &Wish,
 ) -> Handle {
+    let directories = wish.additional_directories.as_ref().unwrap_or(&row.additional_directories);
     let setup = Setup {
         session_id: row.id.to_string(),
         cwd: PathBuf::from(&row.cwd),
-        additional_directories: row.additional_directories.iter().map(PathBuf::from).collect(),
+        additional_directories: directories.iter().map(PathBuf::from).collect(),
+        environment: wish.environment.clone(),
         config: RawJson::parse(row.config.clone()).ok(),
         history,
     };

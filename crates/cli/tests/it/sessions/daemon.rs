@@ -127,8 +127,7 @@ fn after_kill_9_of_the_daemon_a_new_one_goes_on() {
     let killed = std::process::Command::new("kill").args(["-9", &pid]).status().unwrap();
     assert!(killed.success());
     let session = client.session.clone();
-    let (status, _, errors) = client.process.finish();
-    assert!(!status.success() && errors.contains("the daemon"), "{status} {errors}");
+    assert!(!client.process.wait_with_input_open().success(), "the editor is told");
     let mut again = place.shared_client(2);
     again.load(&session, &place.cwd());
     assert!(again.story().join("\n").contains("interrupted"));
@@ -157,4 +156,21 @@ fn the_socket_is_for_the_user_alone() {
         .collect();
     assert_eq!(sockets.len(), 1);
     assert_eq!(sockets[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn commands_see_the_environment_of_the_editor() {
+    let place = Place::new();
+    // The daemon is started by somebody else.
+    drop(place.shared_client(1));
+    let mut env = place.env();
+    env.extend([("NUDGE_DAEMON", "on".to_owned()), ("BIRD", "wren".to_owned())]);
+    let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut client = Client::new(crate::nudge_with(&["acp"], &env), 2, &json!({}));
+    client.new_session(&place.cwd());
+    client.prompt("run echo $BIRD > bird");
+    let request = client.agent_request();
+    client.permit(&request, "allow_once");
+    client.turn_end(1);
+    assert_eq!(std::fs::read_to_string(place.work.path().join("bird")).unwrap().trim(), "wren");
 }

@@ -58,6 +58,35 @@ fn resuming_replays_nothing_unless_asked() {
 }
 
 #[test]
+fn folders_beside_the_working_directory_are_those_of_the_last_request() {
+    both(|version| {
+        let place = Place::new();
+        let beside = tempfile::tempdir().unwrap();
+        fs::write(beside.path().join("a.txt"), "beside").unwrap();
+        let path = fs::canonicalize(beside.path()).unwrap();
+        let read = format!("read {}", path.join("a.txt").display());
+        let mut client = place.client(version);
+        let opened = client.ask(
+            "session/new",
+            &json!({"cwd": place.cwd(), "mcpServers": [], "additionalDirectories": [path]}),
+        );
+        opened["sessionId"].as_str().unwrap().clone_into(&mut client.session);
+        client.prompt(&read);
+        client.said("it says: ");
+        client.turn_end(1);
+        assert!(client.story().join("\n").contains("beside"));
+        let session = client.session.clone();
+        client.process.finish();
+        let mut again = place.client(version);
+        again.session.clone_from(&session);
+        again.ask("session/resume", &json!({"sessionId": session, "cwd": place.cwd(), "mcpServers": []}));
+        again.prompt(&read);
+        again.turn_end(1);
+        assert!(!again.story().join("\n").contains("beside"));
+    });
+}
+
+#[test]
 fn after_kill_9_what_waits_is_told_and_then_delivered() {
     both(|version| {
         let place = Place::new();

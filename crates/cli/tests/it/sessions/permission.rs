@@ -103,3 +103,33 @@ fn an_editor_that_offers_files_is_asked_for_them() {
     let story = client.story().join("\n");
     assert!(story.contains("in the editor") && !story.contains("on disk"), "{story}");
 }
+
+#[test]
+fn an_editor_that_offers_terminals_runs_the_commands() {
+    let place = Place::new();
+    let mut client = Client::new(place.start(&["acp"], "off"), 1, &json!({"terminal": true}));
+    client.new_session(&place.cwd());
+    client.prompt("run true");
+    let request = client.agent_request();
+    client.permit(&request, "allow_once");
+    let mut methods = Vec::new();
+    while methods.last().is_none_or(|method| method != "terminal/release") {
+        let request = client.agent_request();
+        let method = request["method"].as_str().unwrap().to_owned();
+        let result = match &*method {
+            "terminal/create" => json!({"terminalId": "t1"}),
+            "terminal/wait_for_exit" => json!({"exitCode": 0, "signal": null}),
+            "terminal/output" => {
+                json!({"output": "in the editor", "truncated": false, "exitStatus": {"exitCode": 0}})
+            }
+            _ => json!({}),
+        };
+        client.answer(&request, &result);
+        methods.push(method);
+    }
+    client.turn_end(1);
+    assert_eq!(methods[0], "terminal/create", "{methods:?}");
+    let shown =
+        client.log.iter().any(|message| message["params"]["update"]["content"][0]["terminalId"] == "t1");
+    assert!(shown, "the tool call refers to the editor's own terminal");
+}
