@@ -21,6 +21,9 @@ use tokio::sync::Notify;
 
 use crate::{nes::Nes, place::Place};
 
+/// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
+const DRAIN: Duration = Duration::from_mins(10);
+
 /// How long a session that nobody looks at stays in memory.
 const LINGER: Duration = Duration::from_secs(30);
 
@@ -74,7 +77,7 @@ impl House {
         environment: Option<Environment>,
         serving: &Serving,
     ) -> Result<Served> {
-        let limits = Limits { max_message: serving.max_message, ..Limits::default() };
+        let limits = Limits { max_message: serving.max_message, drain: DRAIN, ..Limits::default() };
         let desk = Arc::new(Desk {
             house: Arc::clone(self),
             nes: Nes::new(self.nes.clone()),

@@ -45,9 +45,14 @@ impl Place {
         }
     }
 
-    /// The folder in which processes show that they are alive.
+    /// The folder in which processes show that they are alive: beside the store, so that all who share it look there.
     pub(crate) fn owners(&self) -> Option<PathBuf> {
-        Some(self.data_dir()?.join("owners"))
+        let url = self.store_url();
+        if url == "memory" {
+            return None;
+        }
+        let path = absolute(Path::new(url.strip_prefix("sqlite:").unwrap_or(&url)));
+        Some(path.parent()?.join("owners"))
     }
 
     /// The socket of the daemon for this place; `None` if nothing is kept, and so there is nothing to share.
@@ -63,8 +68,12 @@ impl Place {
         if socket.as_os_str().as_bytes().len() <= LONGEST_SOCKET {
             return Some(socket);
         }
+        let runtime =
+            std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
         let user = rustix::process::getuid().as_raw();
-        Some(std::env::temp_dir().join(format!("nudge-{user}")).join(name))
+        let dir = runtime
+            .map_or_else(|| std::env::temp_dir().join(format!("nudge-{user}")), |dir| dir.join("nudge"));
+        Some(dir.join(name))
     }
 }
 

@@ -71,6 +71,8 @@ impl Offers {
 #[derive(Default)]
 struct Waiting {
     bytes: AtomicUsize,
+    /// The largest message there has been.
+    largest: AtomicUsize,
     fewer: Notify,
 }
 
@@ -122,17 +124,11 @@ impl Client {
         Arc::new(Self { id, version, offers, v1, environment, cx, queue, waiting, is_cut_off })
     }
 
-    /// Queues `out`. A client that does not read what it shares with others is cut off.
+    /// Queues `out`.
     pub(crate) fn push(&self, out: Out) {
-        let before = self.waiting.bytes.fetch_add(out.size(), Ordering::AcqRel);
-        if before > HARD && !self.is_cut_off.swap(true, Ordering::AcqRel) {
-            tracing::warn!(
-                client = self.id.0,
-                bytes = before,
-                "the client does not read its updates and is disconnected; it can resume the session"
-            );
-            self.cx.close();
-        }
+        let size = out.size();
+        self.waiting.bytes.fetch_add(size, Ordering::AcqRel);
+        self.waiting.largest.fetch_max(size, Ordering::AcqRel);
         if !self.is_cut_off.load(Ordering::Acquire) {
             // The task is gone only when the connection is.
             let _ = self.queue.send(out);
@@ -143,6 +139,21 @@ impl Client {
     pub(crate) async fn push_when_room(&self, out: Out) {
         self.room().await;
         self.push(out);
+    }
+
+    /// Whether it is so far behind that nobody should wait for it. A single large message does not count.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        let largest = self.waiting.largest.load(Ordering::Acquire);
+        self.waiting.bytes.load(Ordering::Acquire) > HARD + largest
+    }
+
+    /// Ends its connection: it can come back and resume.
+    pub(crate) fn cut_off(&self) {
+        if !self.is_cut_off.swap(true, Ordering::AcqRel) {
+            let what = "the client does not read its updates and is disconnected; it can resume the session";
+            tracing::warn!(client = self.id.0, what);
+            self.cx.close();
+        }
     }
 
     /// Whether it is behind.

@@ -14,10 +14,11 @@ use nudge_wire::{
 
 use crate::{
     client::{Client, Out},
-    hub::Shared,
+    hub::{Counted, Shared},
     listing, params,
-    session::{self, Attach, Command, Request, View, Wish},
+    session::{self, Attach, Command, How, Request, View, Wish},
     shape,
+    update::Update,
 };
 
 /// The session methods of one connection. When it is dropped, the client has left its sessions.
@@ -56,6 +57,8 @@ impl Edge {
                 }
                 let params = request.params().cloned();
                 let responder = request.into_responder();
+                // From here on the session decides how a request that is cancelled is answered.
+                let _ = responder.cancellation();
                 if is_lifecycle(method, self.client.version) {
                     self.lifecycle(method, params, responder);
                 } else {
@@ -129,6 +132,7 @@ impl Edge {
     /// Does what may take a while beside the queue.
     fn lifecycle(&self, method: &str, params: Option<RawJson>, responder: Responder) {
         let edge = Opening {
+            _counted: self.shared.opening(),
             shared: Arc::clone(&self.shared),
             client: Arc::clone(&self.client),
             joined: Arc::clone(&self.joined),
@@ -155,6 +159,8 @@ impl Drop for Edge {
 
 /// A request that brings a session into use or looks at the store.
 struct Opening {
+    /// The process does not end meanwhile.
+    _counted: Counted,
     shared: Arc<Shared>,
     client: Arc<Client>,
     joined: Arc<Mutex<HashSet<String>>>,
@@ -197,7 +203,7 @@ impl Opening {
             Ok(made) => made,
             Err(error) => return Err((error, Some(responder))),
         };
-        self.join(&id, handle, false, true, responder).await
+        self.join(&id, handle, How { is_new: true, ..How::default() }, responder).await
     }
 
     async fn open(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
@@ -217,23 +223,17 @@ impl Opening {
         };
         match opened.await {
             Ok((open, handle, history)) => {
-                self.join(&open.session_id, handle, history, false, responder).await
+                let how = How { wants_history: history, keeps_hold: open.keeps_hold(), is_new: false };
+                self.join(&open.session_id, handle, how, responder).await
             }
             Err(error) => Err((error, Some(responder))),
         }
     }
 
-    async fn join(
-        &self,
-        id: &str,
-        handle: session::Handle,
-        wants_history: bool,
-        is_new: bool,
-        responder: Responder,
-    ) -> Outcome {
+    async fn join(&self, id: &str, handle: session::Handle, how: How, responder: Responder) -> Outcome {
         self.joined.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
         let view = View::new(Arc::clone(&self.client));
-        let attach = Box::new(Attach { view, wants_history, is_new, responder });
+        let attach = Box::new(Attach { view, how, responder });
         session::join(&self.shared, handle, id, attach).await
     }
 
@@ -254,15 +254,22 @@ impl Opening {
             let up_to = self.last(&from.id).await?;
             let lease = self.shared.lease(&id).await?;
             let mut ops = vec![Op::CreateSession(row)];
-            ops.extend(up_to.map(|up_to| Op::CopyTranscript { from: from.id, up_to }));
+            if let Some(up_to) = up_to {
+                ops.push(Op::CopyTranscript { from: from.id, up_to });
+                // A turn that runs there does not run here.
+                ops.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
+            }
             let batch = Batch { session: id.clone(), lease: lease.clone(), ops };
             store.commit(batch).await.map_err(session::stored)?;
-            let _ = store.release(lease).await;
+            self.shared.release(lease).await;
             let handle = self.shared.session(&id, &Wish::of(&self.client)).await?;
             Ok((id, handle))
         };
         match forked.await {
-            Ok((id, handle)) => self.join(&id, handle, false, true, responder).await,
+            Ok((id, handle)) => {
+                let how = How { is_new: true, ..How::default() };
+                self.join(&id, handle, how, responder).await
+            }
             Err(error) => Err((error, Some(responder))),
         }
     }
@@ -274,7 +281,7 @@ impl Opening {
             if handle.send(Command::Status(reply)).await.is_ok()
                 && let Ok(live) = replied.await
             {
-                return Ok(live.next_seq.checked_sub(1));
+                return Ok(live.shown.checked_sub(1));
             }
         }
         self.shared.store.last_seq(id).await.map_err(session::stored)
@@ -295,9 +302,11 @@ impl Opening {
             return Err(session::unknown());
         }
         let lease = self.shared.lease(&id).await?;
-        let batch = Batch { session: lease.session.clone(), lease, ops: vec![Op::DeleteSession] };
-        store.commit(batch).await.map_err(session::stored)?;
-        Ok(shape::empty())
+        let batch =
+            Batch { session: lease.session.clone(), lease: lease.clone(), ops: vec![Op::DeleteSession] };
+        let deleted = store.commit(batch).await.map_err(session::stored);
+        self.shared.release(lease).await;
+        deleted.map(|()| shape::empty())
     }
 }
 

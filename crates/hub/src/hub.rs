@@ -1,13 +1,14 @@
 //! All sessions of a process: which are in use, and the leases that make it their owner.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File, TryLockError},
     io,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -75,6 +76,8 @@ pub(crate) struct Shared {
     sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
     leases: Mutex<HashMap<Arc<str>, Lease>>,
     clients: AtomicU64,
+    opening: Arc<AtomicUsize>,
+    is_ending: AtomicBool,
 }
 
 /// How a hub stands.
@@ -98,6 +101,8 @@ impl Hub {
             sessions: Mutex::default(),
             leases: Mutex::default(),
             clients: AtomicU64::new(0),
+            opening: Arc::default(),
+            is_ending: AtomicBool::new(false),
         });
         tokio::spawn(renew(Arc::downgrade(&shared)));
         Ok((Self { shared }, opened.set_aside))
@@ -128,19 +133,30 @@ impl Hub {
     /// Leaves every session, so that another process can go on with it. What runs is cancelled, or with `is_patient`
     /// goes on to the end of its turn or until it needs the user.
     pub async fn end(&self, is_patient: bool) {
-        for (_, handle) in self.shared.in_use() {
-            let _ = handle.send(Command::End { is_patient }).await;
-        }
-        while !self.shared.in_use().is_empty() {
+        let shared = &self.shared;
+        while shared.opening.load(Ordering::Acquire) > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let _ = self.shared.store.close().await;
+        shared.is_ending.store(true, Ordering::Release);
+        let mut told = HashSet::new();
+        while let in_use = shared.in_use()
+            && !in_use.is_empty()
+        {
+            for (id, handle) in in_use {
+                if told.insert(id) {
+                    let _ = handle.send(Command::End { is_patient }).await;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let _ = shared.store.close().await;
     }
 }
 
 impl Shared {
     /// A session, brought into use if it is not.
     pub(crate) async fn session(self: &Arc<Self>, id: &str, wish: &Wish) -> Result<Handle, Error> {
+        self.check_open()?;
         let cell = Arc::clone(self.sessions().entry(id.into()).or_default());
         let opened = cell.get_or_try_init(|| session::open(self, id, wish)).await.cloned();
         if opened.is_err() {
@@ -191,8 +207,31 @@ impl Shared {
         }
     }
 
+    /// Nothing comes into use any more once the process ends.
+    fn check_open(&self) -> Result<(), Error> {
+        if self.is_ending.load(Ordering::Acquire) {
+            return Err(Error::internal("Nudge is ending. Start it again and load the session"));
+        }
+        Ok(())
+    }
+
+    /// Counts something that brings a session into use or looks at the store, while it does.
+    pub(crate) fn opening(&self) -> Counted {
+        self.opening.fetch_add(1, Ordering::AcqRel);
+        Counted(Arc::clone(&self.opening))
+    }
+
+    /// Gives up the right to run a session.
+    pub(crate) async fn release(&self, lease: Lease) {
+        lock(&self.leases).remove(&lease.session);
+        if let Err(error) = self.store.release(lease).await {
+            tracing::warn!(%error, "the lease of a session stays until it runs out");
+        }
+    }
+
     /// The right to run a session.
     pub(crate) async fn lease(&self, id: &str) -> Result<Lease, Error> {
+        self.check_open()?;
         let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
         for _ in 0..2 {
             let acquired = self.store.acquire(id, &self.owner.name, now(), ttl).await;
@@ -236,6 +275,15 @@ async fn renew(shared: std::sync::Weak<Shared>) {
     }
 }
 
+/// Something that is counted while it goes on.
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics while it holds one of these.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -263,8 +311,9 @@ impl Owner {
     }
 
     fn show_alive(folder: &Path, name: &str) -> io::Result<File> {
-        fs::create_dir_all(folder)?;
-        let file = File::create(folder.join(name))?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let file =
+            File::options().create(true).write(true).truncate(true).mode(0o600).open(folder.join(name))?;
         file.lock()?;
         Ok(file)
     }
@@ -284,7 +333,8 @@ impl Owner {
                 }
                 Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
             },
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
+            // It may live elsewhere; its lease runs out if it does not.
+            Err(_) => false,
         }
     }
 }

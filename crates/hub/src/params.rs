@@ -1,14 +1,14 @@
 //! What requests of either version ask for, read leniently.
 
 use nudge_wire::{Error, RawJson, error::expectation};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 
 /// `session/new`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct New {
     pub(crate) cwd: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) additional_directories: Vec<String>,
 }
 
@@ -19,10 +19,19 @@ pub(crate) struct Open {
     pub(crate) session_id: String,
     #[serde(default)]
     pub(crate) cwd: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) additional_directories: Vec<String>,
     #[serde(default)]
     pub(crate) replay_from: Option<ReplayFrom>,
+    #[serde(rename = "_meta", default)]
+    meta: Option<serde_json::Value>,
+}
+
+impl Open {
+    /// `_meta.nudge.hold`: what waits is not delivered because of this.
+    pub(crate) fn keeps_hold(&self) -> bool {
+        self.meta.as_ref().is_some_and(|meta| meta["nudge"]["hold"] == true)
+    }
 }
 
 /// Where a replay begins.
@@ -84,6 +93,11 @@ pub(crate) fn read<T: DeserializeOwned>(method: &str, params: Option<&RawJson>) 
     serde_json::from_str(text).map_err(|error| {
         Error::invalid_params(format!("Invalid params for {method}: {}", expectation(&error)))
     })
+}
+
+/// `null` says as much as nothing.
+fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// The session a request or notification is about.

@@ -27,15 +27,22 @@ impl Permission {
         token
     }
 
+    /// Whether a client is being asked.
+    pub(crate) fn is_asked(&self, client: ClientId) -> bool {
+        self.asked.iter().any(|(asked, _)| *asked == client)
+    }
+
     /// A client has no answer; whether it was the last that was asked.
     pub(crate) fn failed(&mut self, client: ClientId) -> bool {
         self.asked.retain(|(asked, _)| *asked != client);
         self.asked.is_empty()
     }
 
-    /// A client has left.
+    /// A client has left, or joins anew.
     pub(crate) fn withdraw_from(&mut self, client: ClientId) {
-        self.failed(client);
+        for (_, token) in self.asked.extract_if(.., |(asked, _)| *asked == client) {
+            token.cancel();
+        }
     }
 
     /// Passes the answer on; the other clients are told that it is not asked any more when this is dropped.

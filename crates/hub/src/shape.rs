@@ -4,9 +4,11 @@ use std::{fmt::Write as _, sync::Arc};
 
 use nudge_mailbox::{Dialect, Message, Mode};
 use nudge_store::{Input, InputState};
-use nudge_wire::{Error, RawJson, Version, inject::ErrorReason};
+use nudge_wire::{Error, RawJson, Version, acp, error::expectation, inject::ErrorReason};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+use crate::update::Update;
 
 /// The longest title made from a prompt, in characters.
 const TITLE: usize = 80;
@@ -54,7 +56,7 @@ pub(crate) fn config_options(options: &RawJson) -> RawJson {
 }
 
 /// Whether a message says something, in content that was offered; gives it as one array.
-pub(crate) fn check_content(content: &[RawJson]) -> Result<RawJson, Error> {
+pub(crate) fn check_content(version: Version, content: &[RawJson]) -> Result<RawJson, Error> {
     if content.is_empty() {
         return Err(ErrorReason::EmptyContent.error(None));
     }
@@ -64,6 +66,14 @@ pub(crate) fn check_content(content: &[RawJson]) -> Result<RawJson, Error> {
             Some("text" | "resource_link" | "resource") => {}
             Some(_) => return Err(ErrorReason::ContentNotSupported.error(None)),
             None => return Err(Error::invalid_params("Invalid params: a content block has a `type`")),
+        }
+        let read = match version {
+            Version::V1 => block.to::<acp::v1::ContentBlock>().err(),
+            Version::V2 => block.to::<acp::v2::ContentBlock>().err(),
+        };
+        if let Some(error) = read {
+            let what = expectation(&error);
+            return Err(Error::invalid_params(format!("Invalid params: a content block: {what}")));
         }
     }
     Ok(raw(&content))
@@ -111,6 +121,12 @@ fn dialect(dialect: Dialect) -> &'static str {
     }
 }
 
+/// What the clients of a session are told when it is left.
+pub(crate) fn left() -> Update {
+    let title = "The session is not in use any more; load it to go on";
+    Update::notice("info", title, &json!({ "nudge": { "left": true } }))
+}
+
 /// A name nobody has used.
 pub(crate) fn mint(prefix: &str) -> Arc<str> {
     let mut bytes = [0; 16];
@@ -141,13 +157,19 @@ mod tests {
     #[test]
     fn content_says_something_that_was_offered() {
         let check = |block: Value, reason: Option<&str>| {
-            let error = check_content(&[raw(&block)]).err();
+            let error = check_content(Version::V1, &[raw(&block)]).err();
             assert_eq!(error.and_then(|error| error.get_reason()).as_deref(), reason, "{block}");
         };
         check(json!({ "type": "text", "text": "a" }), None);
         check(json!({ "type": "image", "data": "" }), Some("content_not_supported"));
-        assert_eq!(check_content(&[]).unwrap_err().get_reason().as_deref(), Some("empty_content"));
-        assert!(check_content(&[raw(&json!({}))]).is_err());
+        assert_eq!(
+            check_content(Version::V2, &[]).unwrap_err().get_reason().as_deref(),
+            Some("empty_content")
+        );
+        for block in [json!({}), json!({ "type": "text" }), json!({ "type": "text", "text": 7 })] {
+            assert!(check_content(Version::V1, &[raw(&block)]).is_err(), "{block}");
+            assert!(check_content(Version::V2, &[raw(&block)]).is_err(), "{block}");
+        }
     }
 
     #[test]

@@ -112,8 +112,8 @@ impl<C: Clone> Mailbox<C> {
 
     /// Takes a message in.
     ///
-    /// The key of an earlier message returns that message's id and adds nothing, whatever became of it; so does an id
-    /// that was used before.
+    /// The key of an earlier message returns that message's id and adds nothing, also if that one was delivered or taken
+    /// back; so does an id that was used before. Only the key of a prompt that was dropped or taken back is free again.
     pub fn accept(&mut self, message: Message<C>) -> Result<Accepted, Refusal> {
         if let Some(id) = self.same(&message) {
             return Ok(Accepted { id, fresh: false });
@@ -291,6 +291,9 @@ impl<C: Clone> Mailbox<C> {
             dropped.extend(out);
         }
         for message in &dropped {
+            if let Some(key) = message.key.as_ref().filter(|_| message.dialect.frees_key()) {
+                self.keys.remove(key);
+            }
             self.fates.insert(message.id.clone(), Fate::Revoked);
             self.changes.push(Change::Revoked { id: message.id.clone() });
         }

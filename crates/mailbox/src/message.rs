@@ -40,6 +40,12 @@ impl Dialect {
         matches!(self, Self::PromptV1 | Self::PromptV2)
     }
 
+    /// Whether the key of a message that was not delivered may be used again: its sender was told that nothing came of it,
+    /// or nothing at all, and sends it again to be heard.
+    pub(crate) fn frees_key(self) -> bool {
+        matches!(self, Self::PromptV1 | Self::PromptV2)
+    }
+
     /// Whether a message that waits is dropped by a restart: its sender was never told that it is kept.
     pub(crate) fn ends_with_restart(self) -> bool {
         matches!(self, Self::PromptV2)

@@ -59,7 +59,11 @@ impl<C> Saved<C> {
                 }
             }
             Change::Revoked { id } => {
-                self.pending.retain(|message| message.id != id);
+                let is_it = |message: &Message<C>| message.id == id;
+                if self.pending.iter().any(|message| is_it(message) && message.dialect.frees_key()) {
+                    self.keys.retain(|(_, named)| *named != id);
+                }
+                self.pending.retain(|message| !is_it(message));
                 self.revoked.push(id);
             }
             Change::Delivered { ids } => {

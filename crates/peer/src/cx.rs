@@ -142,7 +142,8 @@ impl Cx {
         self.shared.begin_closing();
     }
 
-    /// Waits until the other side will say nothing more. What it has asked for may still be answered.
+    /// Waits until the other side will say nothing more and all it has said was handed over. What it has asked for may
+    /// still be answered.
     pub async fn input_ended(&self) {
         tokio::select! {
             () = self.shared.input_over.cancelled() => {}

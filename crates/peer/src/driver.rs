@@ -129,6 +129,9 @@ impl Driver {
             moved |= self.poll_handlers(cx);
             moved |= self.poll_write(cx);
             moved |= !may_read && self.may_read(cx);
+            if !matches!(self.phase, Phase::Open | Phase::LastWords { .. }) && self.has_caught_up() {
+                self.shared.input_over.cancel();
+            }
             if let Some(over) = self.poll_phase(cx) {
                 return Poll::Ready(over);
             }
@@ -324,7 +327,6 @@ impl Driver {
     fn end(&mut self, why: Closed) {
         if matches!(self.phase, Phase::Open | Phase::LastWords { .. }) {
             self.phase = Phase::Ending { why, until: Box::pin(sleep(LAST_WORDS)) };
-            self.shared.input_over.cancel();
         }
     }
 

@@ -64,6 +64,6 @@ pub use cx::{Beside, Cx, InOrder, Ordered, Place, Requested};
 pub use limits::Limits;
 pub use relay::relay;
 pub use tap::Tap;
-pub use tokio_util::sync::CancellationToken;
+pub use tokio_util::sync::{CancellationToken, DropGuard};
 pub use transport::{Child, Connect, ExitReport, Stdio, Transport, pair};
 pub use unhandled::{RawNotification, RawRequest, Unhandled};

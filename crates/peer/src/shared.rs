@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub(crate) waker: AtomicWaker,
     /// Ends everything that runs beside the queue.
     pub(crate) over: CancellationToken,
-    /// Nothing more will be read.
+    /// Nothing more will be read, and what was read has been handed over.
     pub(crate) input_over: CancellationToken,
     /// Why the connection is over, once it is.
     closed: OnceLock<Closed>,

@@ -123,7 +123,7 @@ impl Session {
         self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
         let title = format!("Change {}?", change.place.shown.display());
         let description = change.extent();
-        let call = json!({ "toolCallId": id, "title": title, "kind": "edit", "content": content });
+        let call = json!({ "toolCallId": id, "kind": "edit", "content": content });
         let subject = json!({ "type": "tool_call", "toolCall": call });
         let standing = Some(Standing { key: tool.to_owned(), what: "changes of files by this tool" });
         match self.permit(Deed { tool, standing, title, description, subject }).await? {

@@ -92,12 +92,18 @@ impl Change {
         let (removed, added) = hunks
             .iter()
             .fold((0, 0), |(removed, added), hunk| (removed + hunk.old.len(), added + hunk.new.len()));
-        format!("{added} lines come, {removed} lines go.")
+        // A text that is not there has no line, though an empty one has.
+        let removed = if self.old.is_some() { removed } else { 0 };
+        format!("Added {}, removed {}.", lines(added), lines(removed))
     }
 
     /// What the model is told.
     pub(crate) fn summary(&self) -> String {
         let what = if self.old.is_some() { "changed" } else { "made" };
-        format!("The file was {what}; it has {} lines now.", self.new.lines().count())
+        format!("The file was {what}; it has {} now.", lines(self.new.lines().count()))
     }
+}
+
+fn lines(count: usize) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }

@@ -187,7 +187,7 @@ async fn write_and_edit() {
         &mut d,
         "edit",
         r#"{"path":"new/a.txt","old":"\n","new":" ","all":true}"#,
-        "The file was changed; it has 1 lines now.",
+        "The file was changed; it has 1 line now.",
     )
     .await;
     assert_eq!(d.text("new/a.txt"), "one 2 ");

@@ -40,12 +40,12 @@ async fn writing_and_running_ask_each_time() {
     assert!(driver.outcomes().iter().all(|(status, _)| status == "completed"));
     let mut driver = Driver::new(REHEARSAL);
     let log = driver.turn("write a.txt").await;
-    assert_eq!(asked(&log), [format!("1 lines come, 0 lines go. {CHANGES}")]);
+    assert_eq!(asked(&log), [format!("Added 1 line, removed 0 lines. {CHANGES}")]);
     let expected = [
         "call Write a.txt pending",
         "StreamFinished",
         "call diff add",
-        &format!("permission 1 lines come, 0 lines go. {CHANGES}"),
+        &format!("permission Added 1 line, removed 0 lines. {CHANGES}"),
         "tool started",
         "call in_progress",
         "call completed diff add",

@@ -4,6 +4,10 @@ use std::{
     io::{self, Read, Write},
     net::Shutdown,
     os::unix::net::UnixStream,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -14,20 +18,22 @@ const BUFFER: usize = 64 * 1024;
 /// Two threads that block are the shortest way for a byte: no event loop is woken in between.
 pub(crate) fn relay(daemon: UnixStream) -> io::Result<bool> {
     let mut to_daemon = daemon.try_clone()?;
-    let editor = thread::spawn(move || {
-        let copied = copy(&mut io::stdin().lock(), &mut to_daemon);
+    let is_editor_gone = Arc::new(AtomicBool::new(false));
+    let is_gone = Arc::clone(&is_editor_gone);
+    // Reading standard input cannot be interrupted; the thread ends with the process.
+    thread::spawn(move || {
+        let _ = copy(&mut io::stdin().lock(), &mut to_daemon);
+        // Said before the daemon learns of it: it may have closed its end before this thread has ended.
+        is_gone.store(true, Ordering::SeqCst);
         // The daemon finishes what it has taken and closes its end.
         let _ = to_daemon.shutdown(Shutdown::Write);
-        copied
     });
     let mut from_daemon = daemon;
     let copied = copy(&mut from_daemon, &mut io::stdout().lock());
-    // Reading standard input cannot be interrupted; the thread ends with the process.
-    let is_editor_gone = editor.is_finished();
     match copied {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         Err(error) => Err(error),
-        Ok(()) => Ok(is_editor_gone),
+        Ok(()) => Ok(is_editor_gone.load(Ordering::SeqCst)),
     }
 }
 

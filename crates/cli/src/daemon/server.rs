@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -47,6 +47,9 @@ pub(crate) struct Daemon {
     rehearsal: crate::args::Rehearsal,
 }
 
+/// How long the sessions may take to be left.
+const LEAVE: Duration = Duration::from_secs(10);
+
 /// Threads that compute suggestions and read files.
 const THREADS: usize = 8;
 
@@ -74,7 +77,8 @@ fn lock(path: &std::path::Path) -> Result<Option<File>> {
     if let Some(dir) = path.parent() {
         make_private(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
-    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let file = File::options().create(true).write(true).truncate(false).mode(0o600).open(path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
@@ -122,7 +126,10 @@ async fn serve(args: &Daemon, place: &Place, socket: &PathBuf) -> Result<ExitCod
     // From now on nobody finds it; who comes starts another, which waits for the lock.
     let _ = fs::remove_file(socket);
     drop(listener);
-    house.hub.end(false).await;
+    // A session that cannot be left does not keep the next daemon waiting.
+    if tokio::time::timeout(LEAVE, house.hub.end(false)).await.is_err() {
+        tracing::error!("not every session could be left in time");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -170,6 +177,7 @@ async fn attend(state: &Arc<State>, stream: UnixStream) -> Result<()> {
         state.house.stop.notify_one();
         return Ok(());
     }
+    let _attached = Attached::new(state);
     let tap = match open_tap(&greeting.serving) {
         Ok(tap) => tap,
         Err(error) => return say(&mut writer, &Welcome::Refused { why: format!("{error:#}") }).await,
@@ -179,7 +187,6 @@ async fn attend(state: &Arc<State>, stream: UnixStream) -> Result<()> {
         &Welcome::Ready { version: env!("CARGO_PKG_VERSION").to_owned(), pid: std::process::id() },
     )
     .await?;
-    let _attached = Attached::new(state);
     let environment = Environment::new(greeting.env);
     let transport = Transport::new(reader, writer);
     state.house.serve(transport, tap, Some(environment), &greeting.serving)?.run().await?;

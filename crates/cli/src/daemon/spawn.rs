@@ -3,7 +3,11 @@
 use std::{
     fs,
     io::{self, BufRead, BufReader, Read, Write},
-    os::unix::{fs::DirBuilderExt, net::UnixStream, process::CommandExt},
+    os::unix::{
+        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+        net::UnixStream,
+        process::CommandExt,
+    },
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -20,6 +24,10 @@ use crate::{
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(20);
+/// How long it may take to answer a greeting.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long to wait before another is started, where one has left at once: it may be that one is just ending.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Connects to the daemon, which is started if there is none.
 pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) -> Result<UnixStream> {
@@ -30,12 +38,9 @@ pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) 
             return Ok(stream);
         }
         let is_over = |child: &mut std::process::Child| matches!(child.try_wait(), Ok(Some(_)));
-        if started.as_mut().is_none_or(is_over) {
-            if Instant::now() > deadline {
-                bail!(
-                    "the daemon does not start; `nudge daemon` in a terminal shows why, --no-daemon does without"
-                );
-            }
+        let has_left = started.as_mut().map(is_over);
+        if has_left != Some(false) {
+            thread::sleep(if has_left.is_some() { PAUSE } else { Duration::ZERO });
             started = Some(start(place, rehearsal)?);
         }
         if Instant::now() > deadline {
@@ -59,7 +64,17 @@ pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStr
         }
         Err(error) => return Err(error).with_context(|| format!("cannot connect to {}", socket.display())),
     };
-    greet(stream, serving)
+    // The greeting has keys in it: it is for a process of the same user.
+    let peer = rustix::net::sockopt::socket_peercred(&stream).context("cannot tell who listens")?;
+    if peer.uid != rustix::process::getuid() {
+        bail!("{} belongs to another user; name another folder with --data", socket.display());
+    }
+    stream.set_read_timeout(Some(ANSWER)).context("cannot use the daemon's socket")?;
+    let greeted = greet(stream, serving)?;
+    if let Some(stream) = &greeted {
+        stream.set_read_timeout(None).context("cannot use the daemon's socket")?;
+    }
+    Ok(greeted)
 }
 
 fn greet(mut stream: UnixStream, serving: &Serving) -> Result<Option<UnixStream>> {
@@ -96,7 +111,7 @@ fn start(place: &Place, rehearsal: Option<&Path>) -> Result<std::process::Child>
     make_private(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let path = dir.join("daemon.log");
-    let log = fs::OpenOptions::new().create(true).append(true).open(&path);
+    let log = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
     let log = log.with_context(|| format!("cannot write {}", path.display()))?;
     let mut command = Command::new(program);
     command.arg("daemon").arg("--data").arg(&dir).arg("--store").arg(place.store_url());
@@ -109,7 +124,11 @@ fn start(place: &Place, rehearsal: Option<&Path>) -> Result<std::process::Child>
     command.spawn().context("cannot start the daemon")
 }
 
-/// Makes a folder that only the user can look into.
+/// Makes a folder that only the user can look into. One that is there already must be the user's.
 pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    if fs::metadata(dir)?.uid() != rustix::process::getuid().as_raw() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
+    }
+    Ok(())
 }

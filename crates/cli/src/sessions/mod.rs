@@ -189,11 +189,18 @@ fn on_session(
 ) -> Result<Value> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let id = Shelf::open(place).await?.find(session).await?.id.to_string();
+        let session = Shelf::open(place).await?.find(session).await?;
+        let id = session.id.to_string();
+        let resume = json!({
+            "sessionId": id,
+            "additionalDirectories": session.additional_directories,
+            // What waits must not be delivered because somebody wants to take it back.
+            "_meta": { "nudge": { "hold": method == "session/revoke_inject" } },
+        });
         let control = Control::start(place)?;
         control
             .run(async |client| {
-                client.request("session/resume", &json!({ "sessionId": id })).await?;
+                client.request("session/resume", &resume).await?;
                 client.request(method, &params(&id)).await
             })
             .await

@@ -10,10 +10,16 @@ pub(crate) fn time(millis: u64) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(millis)).to_string()
 }
 
+/// Text without what could command a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    text.chars().map(|c| if is_command(c) { '\u{fffd}' } else { c }).collect()
+}
+
 /// One line for a list.
 pub(crate) fn row(session: &Session) -> String {
     let title = session.title.as_deref().unwrap_or("(nothing said yet)");
-    format!("{}  {}  {title}  ({})", session.id, time(session.updated_at), session.cwd)
+    plain(&format!("{}  {}  {title}  ({})", session.id, time(session.updated_at), session.cwd))
 }
 
 /// One line for what a session in use does.
@@ -41,7 +47,7 @@ pub(crate) fn session(shown: &Value) -> String {
             (waiting["mode"].as_str().unwrap_or("?"), waiting["messageId"].as_str().unwrap_or("?"));
         lines.push(format!("  waits    {mode} {id}: {}", content(&waiting["content"])));
     }
-    lines.join("\n")
+    plain(&lines.join("\n"))
 }
 
 /// The text of content blocks; others are named.

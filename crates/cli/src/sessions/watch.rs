@@ -10,7 +10,10 @@ use nudge_store::Session;
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
 
-use super::{Control, render::Markdown};
+use super::{
+    Control,
+    render::{Markdown, plain},
+};
 use crate::place::Place;
 
 pub(crate) async fn watch(
@@ -20,7 +23,11 @@ pub(crate) async fn watch(
     history: bool,
 ) -> Result<ExitCode> {
     let control = Control::start(place)?;
-    let mut params = json!({ "sessionId": &*session.id });
+    let mut params = json!({
+        "sessionId": &*session.id,
+        "additionalDirectories": session.additional_directories,
+        "_meta": { "nudge": { "hold": true } },
+    });
     if history {
         params["replayFrom"] = json!({ "type": "start" });
     }
@@ -45,8 +52,9 @@ pub(crate) async fn watch(
                     }
                 };
                 let Some(update) = update else { return Ok(ExitCode::SUCCESS) };
-                if shown.show(&update).is_err() {
-                    // Whoever reads has read enough.
+                let is_left = update.get(&["_meta", "nudge", "left"]).is_some();
+                if shown.show(&update).is_err() || is_left {
+                    // Whoever reads has read enough, or there is nothing more to see.
                     return Ok(ExitCode::SUCCESS);
                 }
             }
@@ -71,7 +79,7 @@ impl Shown {
                 (Some("notice"), _) => format!("\n\n[{}]\n", update["title"].as_str().unwrap_or_default()),
                 _ => self.markdown.update(&update),
             };
-            out.write_all(text.as_bytes())?;
+            out.write_all(plain(&text).as_bytes())?;
         }
         out.flush()
     }

@@ -8,7 +8,7 @@ use std::{
 
 use nudge_agent as agent;
 use nudge_mailbox::{Change, ClientId, Mailbox, MessageId, Mode};
-use nudge_peer::Responder;
+use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Batch, Entry, InputState, Lease, Op, Session, StoreError};
 use nudge_wire::{Error, RawJson};
 use tokio::{
@@ -34,6 +34,7 @@ use crate::{
 
 /// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
 const RECENT: usize = 1024;
+const RECENT_BYTES: usize = 4 * 1024 * 1024;
 /// Events of the backend taken before the rest of the world is looked at again.
 const AT_ONCE: usize = 64;
 
@@ -46,8 +47,10 @@ pub(crate) struct Actor {
     pub(crate) backend: Backend,
     pub(crate) views: Vec<View>,
     /// Requests that are answered when their message is delivered or its turn ends.
-    pub(crate) waiting: HashMap<MessageId, (Arc<Client>, Responder)>,
+    pub(crate) waiting: HashMap<MessageId, Asked>,
     pub(crate) turn: Option<Turn>,
+    /// The client whose message began the last turn: the agent may still have to tell it something.
+    pub(crate) last_prompter: Option<ClientId>,
     pub(crate) permissions: Vec<Permission>,
     /// The backend stands at a break-point and waits for this.
     pub(crate) at_break: Option<oneshot::Sender<Vec<agent::UserMessage>>>,
@@ -56,7 +59,10 @@ pub(crate) struct Actor {
     /// Whether the stream that runs was asked to end for a steer.
     pub(crate) is_interrupted: bool,
     pub(crate) ending: Option<Ending>,
+    pub(crate) stage: Stage,
+    late: Vec<Command>,
     pub(crate) recent: VecDeque<(u64, Update)>,
+    recent_bytes: usize,
     /// The number of the next entry of the transcript.
     pub(crate) next_seq: u64,
     /// The number after that of the last entry shown.
@@ -68,7 +74,6 @@ pub(crate) struct Actor {
     commands: mpsc::Receiver<Command>,
     handle: Handle,
     outbox: Outbox,
-    is_left: bool,
     unused_since: Instant,
 }
 
@@ -77,13 +82,36 @@ pub(crate) struct Turn {
     /// The client whose message began it: requests of the agent go there.
     pub(crate) prompter: ClientId,
     /// A prompt of version 1 that is answered when the turn ends.
-    pub(crate) owner: Option<(Arc<Client>, Responder)>,
+    pub(crate) owner: Option<(MessageId, Asked)>,
 }
 
 impl Turn {
     /// The client that learns of the end of the turn by the answer to its prompt.
     pub(crate) fn told(&self) -> Option<ClientId> {
-        self.owner.as_ref().map(|(client, _)| client.id)
+        self.owner.as_ref().map(|(_, asked)| asked.client.id)
+    }
+}
+
+/// How far the end of a session's use has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Open,
+    /// The end is being written: who comes now finds the session as it is then.
+    Ending,
+    Left,
+}
+
+/// A prompt that is not answered yet.
+pub(crate) struct Asked {
+    pub(crate) client: Arc<Client>,
+    pub(crate) responder: Responder,
+    /// Ends the task that waits for the request to be cancelled.
+    pub(crate) _watched: DropGuard,
+}
+
+impl Asked {
+    pub(crate) fn answer(self, outcome: Result<RawJson, Error>) {
+        self.client.push(Out::Answer(self.responder, outcome));
     }
 }
 
@@ -91,22 +119,31 @@ impl Turn {
 #[derive(Default)]
 pub(crate) struct Ending {
     /// The session is deleted, and whoever waits for that is told.
-    pub(crate) deleted: Option<oneshot::Sender<()>>,
+    pub(crate) deleted: Vec<oneshot::Sender<()>>,
     /// The turn that runs may end by itself.
     pub(crate) is_patient: bool,
     /// The session is not closed by it.
     pub(crate) is_open: bool,
-    /// A client's request to close it.
-    pub(crate) answer: Option<(Arc<Client>, Responder)>,
+    /// Requests of clients to close it.
+    pub(crate) answers: Vec<(Arc<Client>, Responder)>,
 }
 
 impl Ending {
+    /// Both: the session is deleted if either says so, and waits for a turn only if both do.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.deleted.extend(other.deleted);
+        self.answers.extend(other.answers);
+        self.is_patient &= other.is_patient;
+        self.is_open &= other.is_open;
+        self
+    }
+
     /// Tells those who wait for it.
     fn tell(self) {
-        if let Some((client, responder)) = self.answer {
+        for (client, responder) in self.answers {
             client.push(Out::Answer(responder, Ok(shape::empty())));
         }
-        if let Some(done) = self.deleted {
+        for done in self.deleted {
             let _ = done.send(());
         }
     }
@@ -137,12 +174,16 @@ impl Actor {
             views: Vec::new(),
             waiting: HashMap::new(),
             turn: None,
+            last_prompter: None,
             permissions: Vec::new(),
             at_break: None,
             interrupts: true,
             is_interrupted: false,
             ending: None,
+            stage: Stage::Open,
+            late: Vec::new(),
             recent: VecDeque::new(),
+            recent_bytes: 0,
             next_seq,
             shown: next_seq,
             asks: 0,
@@ -150,7 +191,6 @@ impl Actor {
             commands,
             handle: handle.clone(),
             outbox: Outbox::default(),
-            is_left: false,
             unused_since: Instant::now(),
         };
         actor.set_in_stream();
@@ -159,7 +199,8 @@ impl Actor {
     }
 
     async fn run(mut self) {
-        while !self.is_left {
+        while self.stage != Stage::Left {
+            self.views.retain(|view| !view.client.is_gone());
             let linger = self.unused_since + self.hub.linger;
             // With one client, the backend goes as fast as that reads; with several, nobody waits for another.
             let behind = match &self.views[..] {
@@ -175,7 +216,7 @@ impl Actor {
                 Some(command) = self.commands.recv() => self.command(command),
                 event = self.backend.next(), if behind.is_none() && !self.outbox.is_full() => self.events(event),
                 () = room(behind.as_ref()), if behind.is_some() => {}
-                () = tokio::time::sleep_until(linger), if self.is_unused() => self.is_left = true,
+                () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
         }
         self.leave().await;
@@ -187,11 +228,15 @@ impl Actor {
     }
 
     fn command(&mut self, command: Command) {
-        self.views.retain(|view| !view.client.is_gone());
         match command {
+            Command::Attach(..) if self.stage != Stage::Open => self.late.push(command),
+            Command::Request { client, responder, .. } if self.stage != Stage::Open => {
+                client.push(Out::Answer(responder, Err(super::unknown())));
+            }
             Command::Attach(attach, reply) => self.attach(*attach, reply),
             Command::Detach(client) => self.detach(client),
             Command::Cancel => self.cancel(),
+            Command::CancelPrompt(id) => self.cancel_prompt(&id),
             Command::Request { client, request, responder } => self.request(&client, request, responder),
             Command::Permission { id, client, answer } => self.permission_answered(id, client, answer),
             Command::OwnTerminal { client, terminal } => {
@@ -202,7 +247,7 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
-            Command::Delete(done) => self.end(Ending { deleted: Some(done), ..Ending::default() }),
+            Command::Delete(done) => self.end(Ending { deleted: vec![done], ..Ending::default() }),
             Command::End { is_patient } => {
                 self.end(Ending { is_patient, is_open: true, ..Ending::default() });
             }
@@ -229,8 +274,8 @@ impl Actor {
                 client.push(Out::Answer(responder, outcome));
             }
             Request::Close => {
-                let answer = Some((Arc::clone(client), responder));
-                self.end(Ending { answer, ..Ending::default() });
+                let answers = vec![(Arc::clone(client), responder)];
+                self.end(Ending { answers, ..Ending::default() });
             }
         }
     }
@@ -245,7 +290,8 @@ impl Actor {
         let set: SetOption = crate::params::read("session/set_config_option", Some(&params))?;
         let options = self.backend.set_option(&set.config_id, &set.value)?;
         self.set_in_stream();
-        Ok(self.views[at].set_result(shape::config_options(&options)))
+        let result = self.views[at].set_result(shape::config_options(&options));
+        Ok(if is_mode { shape::empty() } else { result })
     }
 
     /// Takes an event and those that came with it, so that they share a transaction.
@@ -338,13 +384,18 @@ impl Actor {
             Effect::Show { update, seq, but } => self.show(update, seq, but),
             Effect::Answer { client, responder, outcome } => client.push(Out::Answer(responder, outcome)),
             Effect::Prompt(messages) => self.backend.prompt(messages),
+            Effect::Cancel => {
+                self.permissions.clear();
+                self.backend.cancel();
+            }
             Effect::GoOn(reply, messages) => {
                 let _ = reply.send(messages);
             }
             Effect::Ask(id) => self.ask_all(id),
+            Effect::AskClient { method, params, reply } => self.ask_client(method, params, reply),
             Effect::Attach(attaching) => self.join(*attaching),
             Effect::Leave(ending) => {
-                self.is_left = true;
+                self.stage = Stage::Left;
                 self.ending = Some(ending);
             }
         }
@@ -358,11 +409,23 @@ impl Actor {
                 view.show(&mut shown);
             }
         }
+        self.cut_off();
         if let Some(seq) = seq {
             self.shown = seq + 1;
+            self.recent_bytes += update.raw.as_str().len();
             self.recent.push_back((seq, update));
-            if self.recent.len() > RECENT {
-                self.recent.pop_front();
+            while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
+                let Some((_, oldest)) = self.recent.pop_front() else { break };
+                self.recent_bytes -= oldest.raw.as_str().len();
+            }
+        }
+    }
+
+    /// Nobody waits for a client that does not read. One that is alone makes the agent wait instead.
+    fn cut_off(&mut self) {
+        if self.views.len() > 1 {
+            for view in self.views.iter().filter(|view| view.client.is_hopeless()) {
+                view.client.cut_off();
             }
         }
     }
@@ -377,21 +440,21 @@ impl Actor {
             }
         }
         self.refuse_waiting(&what);
-        self.is_left = true;
+        self.stage = Stage::Left;
     }
 
     /// Answers every request that still waits for a turn.
     pub(crate) fn refuse_waiting(&mut self, error: &Error) {
         let owner = self.turn.take().and_then(|turn| turn.owner);
-        for (client, responder) in self.waiting.drain().map(|(_, waiting)| waiting).chain(owner) {
-            client.push(Out::Answer(responder, Err(error.clone())));
+        for (_, asked) in self.waiting.drain().chain(owner) {
+            asked.answer(Err(error.clone()));
         }
     }
 
     fn backend_died(&mut self) {
         tracing::error!(session = %self.row.id, "the agent's task has ended");
         self.refuse_waiting(&Error::internal("The agent has failed. Load the session again"));
-        self.is_left = true;
+        self.stage = Stage::Left;
     }
 
     pub(crate) fn view(&mut self, client: ClientId) -> Option<&mut View> {
@@ -404,6 +467,11 @@ impl Actor {
 
     fn detach(&mut self, client: ClientId) {
         self.views.retain(|view| view.client.id != client);
+        self.withdraw_from(client);
+    }
+
+    /// A client is not asked any more.
+    pub(crate) fn withdraw_from(&mut self, client: ClientId) {
         for permission in &mut self.permissions {
             permission.withdraw_from(client);
         }
@@ -415,7 +483,7 @@ impl Actor {
             () if self.permissions.is_empty() => "running",
             () => "requires_action",
         };
-        Live { state, clients: self.views.len(), pending: self.pending(), next_seq: self.next_seq }
+        Live { state, clients: self.views.len(), pending: self.pending(), shown: self.shown }
     }
 
     pub(crate) fn pending(&self) -> Vec<Pending> {
@@ -438,17 +506,19 @@ impl Actor {
                 Ok(Err(_)) | Err(_) => break,
             }
         }
-        let Self { hub, row, lease, backend, commands, ending, .. } = &mut self;
+        let Self { hub, row, lease, backend, commands, ending, views, .. } = &mut self;
         backend.end().await;
-        if let Err(error) = hub.store.release(lease.clone()).await {
-            tracing::warn!(%error, "the lease of a session stays until it runs out");
-        }
+        hub.release(lease.clone()).await;
         hub.forget(&row.id);
         commands.close();
+        for view in views.iter_mut() {
+            view.show(&mut Shown::new(&row.id, &shape::left()));
+        }
         if let Some(ending) = ending.take() {
             ending.tell();
         }
-        let mut late = Vec::new();
+        let mut late = std::mem::take(&mut self.late);
+        let Self { hub, row, commands, .. } = &mut self;
         while let Ok(command) = commands.try_recv() {
             late.push(command);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nudge_peer::Responder;
-use nudge_wire::RawJson;
+use nudge_wire::{RawJson, Version};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -12,7 +12,7 @@ use crate::{
     hub::Shared,
     session::{
         Command, Wish,
-        actor::Actor,
+        actor::{Actor, Stage},
         outbox::{Effect, Step},
         view::{Shown, View},
     },
@@ -25,11 +25,19 @@ use crate::{
 pub(crate) struct Attach {
     /// What it has been shown so far; [`View::from`] is where it goes on.
     pub(crate) view: View,
+    pub(crate) how: How,
+    pub(crate) responder: Responder,
+}
+
+/// How a client joins.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct How {
     /// Whether it is shown the history.
     pub(crate) wants_history: bool,
+    /// Whether what waits stays where it is: the client only looks, or takes something back.
+    pub(crate) keeps_hold: bool,
     /// Whether the answer names the session, as that to `session/new` does.
     pub(crate) is_new: bool,
-    pub(crate) responder: Responder,
 }
 
 /// What became of a wish to join.
@@ -59,18 +67,26 @@ impl Actor {
     /// come back is delivered after the answer.
     pub(crate) fn join(&mut self, attaching: Attaching) {
         let Attaching { mut attach, reply } = attaching;
-        if attach.wants_history && !self.catch_up(&mut attach.view) {
+        if attach.view.client.is_gone() {
+            return;
+        }
+        if attach.how.wants_history && !self.catch_up(&mut attach.view) {
             // The reader is gone only if the connection is.
             let _ = reply.send(Attached::ReadOn(Box::new(attach)));
             return;
         }
-        let Attach { mut view, is_new, responder, .. } = attach;
+        let Attach { mut view, how: How { is_new, keeps_hold, .. }, responder } = attach;
         view.from = view.from.max(self.shown);
         let client = view.client.clone();
         self.views.retain(|other| other.client.id != client.id);
+        self.withdraw_from(client.id);
         let id = is_new.then_some(&*self.row.id);
         let result = shape::opened(id, &self.backend.options(), &self.meta());
         let (result, updates) = view.opened(&self.row.id, result);
+        if !is_new && client.version == Version::V2 {
+            // A new session is idle; of another the client is told before the answer, with or without history.
+            view.show(&mut Shown::new(&self.row.id, &self.state()));
+        }
         client.push(Out::Answer(responder, Ok(result)));
         for update in updates {
             client.push(update);
@@ -78,7 +94,7 @@ impl Actor {
         self.views.push(view);
         let _ = reply.send(Attached::Joined);
         self.tell_now();
-        if self.mailbox.is_held() && self.ending.is_none() {
+        if self.mailbox.is_held() && !keeps_hold && self.ending.is_none() && self.stage == Stage::Open {
             self.mailbox.resume();
             self.finish(Step::default());
         }
@@ -102,9 +118,8 @@ impl Actor {
     fn tell_now(&mut self) {
         let at = self.views.len() - 1;
         let mut updates = vec![self.backend.commands()];
-        if self.turn.is_some() {
-            let is_asked = !self.permissions.is_empty();
-            updates.push(if is_asked { Update::requires_action() } else { Update::running() });
+        if self.turn.is_some() && self.views[at].client.version == Version::V1 {
+            updates.push(self.state());
         }
         for update in &updates {
             self.views[at].show(&mut Shown::new(&self.row.id, update));
@@ -112,6 +127,14 @@ impl Actor {
         let open: Vec<u64> = self.permissions.iter().map(|permission| permission.id).collect();
         for id in open {
             self.ask(id, at);
+        }
+    }
+
+    fn state(&self) -> Update {
+        match &self.turn {
+            None => Update::idle(None, None),
+            Some(_) if self.permissions.is_empty() => Update::running(),
+            Some(_) => Update::requires_action(),
         }
     }
 
@@ -129,7 +152,7 @@ pub(crate) async fn join(
     mut attach: Box<Attach>,
 ) -> Result<(), (nudge_wire::Error, Option<Responder>)> {
     loop {
-        if attach.wants_history
+        if attach.how.wants_history
             && let Err(error) = crate::history::replay(&*hub.store, session, &mut attach.view).await
         {
             return Err((error, Some(attach.responder)));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nudge_agent::UserMessage;
-use nudge_mailbox::{ClientId, Delivery, Dialect, Message, Mode, Refusal, Revoked};
-use nudge_peer::Responder;
+use nudge_mailbox::{Delivery, Dialect, Fate, Message, MessageId, Mode, Refusal, Revoked};
+use nudge_peer::{CancellationToken, Responder};
 use nudge_store::SessionChange;
 use nudge_wire::{
     Error, RawJson, Version,
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::{
     client::Client,
     session::{
-        actor::{Actor, Turn},
+        actor::{Actor, Asked, Turn},
         outbox::{Effect, Step},
     },
     shape,
@@ -24,6 +24,10 @@ use crate::{
 
 /// Messages that may wait in one session.
 const MOST_PENDING: usize = 1024;
+/// Bytes of messages that may wait in one session, unless it is a single one.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// The longest idempotency key, in bytes.
+const LONGEST_KEY: usize = 256;
 
 impl Actor {
     /// `session/prompt`: starts a turn, or waits for the one that runs as the version says.
@@ -39,29 +43,70 @@ impl Actor {
             Version::V2 if self.mailbox.is_idle() => (Mode::Queue, Dialect::PromptV2),
             Version::V2 => (Mode::Steer, Dialect::PromptV2),
         };
-        let accepted = self.accept(client.id, mode, dialect, content, key);
+        let accepted = self.accept(client, mode, dialect, content, key);
         match accepted {
-            Ok((id, true)) => {
-                if client.version == Version::V1 {
-                    self.cancel_with(&responder);
+            Ok((id, is_fresh)) => {
+                let asked = self.watch(client, &id, responder);
+                if is_fresh || self.mailbox.fate(&id) == Some(Fate::Pending) {
+                    let before = self.waiting.insert(id, asked);
+                    superseded(before);
+                    self.finish(Step::default());
+                } else {
+                    self.asked_again(&id, asked);
                 }
-                self.waiting.insert(id, (Arc::clone(client), responder));
-                self.finish(Step::default());
-            }
-            Ok((id, false)) => {
-                self.answer_after(client, responder, Ok(shape::prompted_before(client.version, &id)));
             }
             Err(error) => self.answer_after(client, responder, Err(error)),
         }
     }
 
-    /// `$/cancel_request` on a prompt of version 1 is a cancel of its turn.
-    fn cancel_with(&self, responder: &Responder) {
-        let (token, handle) = (responder.cancellation(), self.handle());
+    /// The same prompt once more, under the same key, after it was delivered.
+    fn asked_again(&mut self, id: &MessageId, asked: Asked) {
+        let is_v1 = asked.client.version == Version::V1;
+        match self.turn.as_mut().and_then(|turn| turn.owner.as_mut()) {
+            Some((owner, waiting)) if owner == id && is_v1 => {
+                let before = std::mem::replace(waiting, asked);
+                superseded(Some(before));
+            }
+            _ => {
+                let Asked { client, responder, .. } = asked;
+                self.answer_after(&client, responder, Ok(shape::prompted_before(client.version, id)));
+            }
+        }
+    }
+
+    /// `$/cancel_request` on a prompt is about that prompt and nothing else. A connection that ends says nothing.
+    fn watch(&self, client: &Arc<Client>, id: &MessageId, responder: Responder) -> Asked {
+        let (token, handle, id) = (responder.cancellation(), self.handle(), id.clone());
+        let answered = CancellationToken::new();
+        let watched = answered.clone().drop_guard();
+        let asker = Arc::clone(client);
         tokio::spawn(async move {
-            token.cancelled().await;
-            let _ = handle.send(super::Command::Cancel).await;
+            tokio::select! {
+                () = answered.cancelled() => return,
+                () = token.cancelled() => {}
+            }
+            if !asker.is_gone() {
+                let _ = handle.send(super::Command::CancelPrompt(id)).await;
+            }
         });
+        Asked { client: Arc::clone(client), responder, _watched: watched }
+    }
+
+    /// Takes a prompt back that waits, or ends the turn it began.
+    pub(crate) fn cancel_prompt(&mut self, id: &MessageId) {
+        if self.mailbox.fate(id) == Some(Fate::Pending) {
+            let mut step = Step::default();
+            if let Ok(Revoked::Now(message)) = self.mailbox.revoke(id) {
+                self.release(&message, &mut step);
+            }
+            self.finish(step);
+        } else if self
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.owner.as_ref().is_some_and(|(owner, _)| owner == id))
+        {
+            self.cancel();
+        }
     }
 
     /// `session/inject`.
@@ -73,10 +118,9 @@ impl Actor {
         key: Option<String>,
         responder: Responder,
     ) {
-        let _cooperative = responder.cancellation();
         let accepted = match mode {
-            WireMode::Queue => self.accept(client.id, Mode::Queue, Dialect::Inject, content, key),
-            WireMode::Steer => self.accept(client.id, Mode::Steer, Dialect::Inject, content, key),
+            WireMode::Queue => self.accept(client, Mode::Queue, Dialect::Inject, content, key),
+            WireMode::Steer => self.accept(client, Mode::Steer, Dialect::Inject, content, key),
             WireMode::Other(_) => Err(ErrorReason::ModeNotSupported.error(None)),
         };
         self.answer_after(client, responder, accepted.map(|(id, _)| shape::message_id(&id)));
@@ -97,7 +141,7 @@ impl Actor {
         }
         let (mode, outcome) =
             if is_idle { (Mode::Queue, "startedNewTurn") } else { (Mode::Steer, "injected") };
-        let accepted = self.accept(client.id, mode, Dialect::Steering, content, None);
+        let accepted = self.accept(client, mode, Dialect::Steering, content, None);
         let outcome = accepted.map(|_| shape::raw(&json!({ "outcome": outcome })));
         self.answer_after(client, responder, outcome);
     }
@@ -125,7 +169,7 @@ impl Actor {
         content: &[RawJson],
         responder: Responder,
     ) {
-        let outcome = shape::check_content(content).and_then(|content| {
+        let outcome = shape::check_content(client.version, content).and_then(|content| {
             let replaced = self.mailbox.replace(id, content);
             replaced.map_err(|refusal| refused(refusal, Some(id)))
         });
@@ -134,24 +178,29 @@ impl Actor {
 
     fn accept(
         &mut self,
-        client: ClientId,
+        client: &Client,
         mode: Mode,
         dialect: Dialect,
         content: &[RawJson],
         key: Option<String>,
     ) -> Result<(Arc<str>, bool), Error> {
-        let content = shape::check_content(content)?;
+        let content = shape::check_content(client.version, content)?;
+        if key.as_ref().is_some_and(|key| key.len() > LONGEST_KEY) {
+            return Err(Error::invalid_params(format!(
+                "Invalid params: an idempotency key has at most {LONGEST_KEY} bytes"
+            )));
+        }
         if self.ending.is_some() {
             return Err(Error::invalid_request("The session is being closed. Load it to go on"));
         }
-        if self.mailbox.pending().nth(MOST_PENDING - 1).is_some() {
-            let what = format!(
-                "{MOST_PENDING} messages wait already. Revoke some, or wait for them to be delivered"
-            );
+        let waiting = self.mailbox.pending().map(|message| message.content.as_str().len());
+        let (count, bytes) = waiting.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
+        if count >= MOST_PENDING || (count > 0 && bytes + content.as_str().len() > MOST_BYTES) {
+            let what = "Too much waits already. Revoke some of it, or wait until it is delivered";
             return Err(Error::invalid_request(what).reason("too_many_pending"));
         }
         let id = shape::mint("msg");
-        let message = Message { id, client, mode, dialect, content, key: key.map(Into::into) };
+        let message = Message { id, client: client.id, mode, dialect, content, key: key.map(Into::into) };
         let accepted = self.mailbox.accept(message).map_err(|refusal| refused(refusal, None))?;
         Ok((accepted.id, accepted.fresh))
     }
@@ -165,12 +214,12 @@ impl Actor {
 
     /// A prompt that waits is answered as cancelled: it will not be delivered.
     pub(crate) fn release(&mut self, message: &Message<RawJson>, step: &mut Step) {
-        if let Some((client, responder)) = self.waiting.remove(&message.id) {
-            let outcome = match client.version {
+        if let Some(asked) = self.waiting.remove(&message.id) {
+            let outcome = match asked.client.version {
                 Version::V1 => Ok(shape::stopped("cancelled")),
                 Version::V2 => Err(Error::cancelled()),
             };
-            step.answer(&client, responder, outcome);
+            step.answer(&asked.client, asked.responder, outcome);
         }
     }
 
@@ -217,9 +266,9 @@ impl Actor {
         let mut told = Vec::new();
         for Message { id, client, dialect, content, .. } in messages {
             match (dialect, self.waiting.remove(&id), &mut turn) {
-                (Dialect::PromptV1, Some(waiting), Some(turn)) => turn.owner = Some(waiting),
-                (_, Some((client, responder)), _) => {
-                    step.answer(&client, responder, Ok(shape::message_id(&id)));
+                (Dialect::PromptV1, Some(asked), Some(turn)) => turn.owner = Some((id.clone(), asked)),
+                (_, Some(asked), _) => {
+                    step.answer(&asked.client, asked.responder, Ok(shape::message_id(&id)));
                 }
                 _ => {}
             }
@@ -241,6 +290,13 @@ impl Actor {
             step.show(Update::info(Some(&title), &at), None);
             step.update_row(SessionChange { title: Some(Some(title)), ..SessionChange::default() });
         }
+    }
+}
+
+/// An earlier request for the same prompt, whose sender has asked again.
+fn superseded(before: Option<Asked>) {
+    if let Some(before) = before {
+        before.answer(Err(Error::invalid_request("The prompt was sent again under the same key")));
     }
 }
 

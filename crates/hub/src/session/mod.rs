@@ -10,7 +10,7 @@ mod view;
 
 use std::sync::Arc;
 
-use nudge_mailbox::ClientId;
+use nudge_mailbox::{ClientId, MessageId};
 use nudge_peer::{CallError, Responder};
 use nudge_wire::{Error, RawJson, inject::Mode};
 use serde::Serialize;
@@ -18,7 +18,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::client::Client;
 
-pub(crate) use attach::{Attach, Attached, join};
+pub(crate) use actor::entry;
+pub(crate) use attach::{Attach, Attached, How, join};
 pub(crate) use restore::{Wish, create, open};
 pub(crate) use restore::{row, stored};
 pub(crate) use view::{Shown, View};
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Detach(ClientId),
     /// The user ends the turn.
     Cancel,
+    /// The request of this prompt is cancelled: it is taken back, or its turn is ended.
+    CancelPrompt(MessageId),
     /// A request of a client.
     Request { client: Arc<Client>, request: Request, responder: Responder },
     /// A client's answer to a permission request.
@@ -84,9 +87,9 @@ pub struct Live {
     pub clients: usize,
     /// What waits to be delivered, in order.
     pub pending: Vec<Pending>,
-    /// The number the next entry of the transcript gets.
+    /// The number after that of the last entry shown.
     #[serde(skip)]
-    pub(crate) next_seq: u64,
+    pub(crate) shown: u64,
 }
 
 /// A message that waits.

@@ -26,10 +26,18 @@ pub(crate) enum Effect {
     Answer { client: Arc<Client>, responder: Responder, outcome: Result<RawJson, Error> },
     /// A turn begins.
     Prompt(Vec<UserMessage>),
+    /// The turn is ended.
+    Cancel,
     /// The backend goes on from a break-point, with these messages.
     GoOn(oneshot::Sender<Vec<UserMessage>>, Vec<UserMessage>),
     /// A permission request goes to every client.
     Ask(u64),
+    /// A request of the agent goes to the client that prompted.
+    AskClient {
+        method: &'static str,
+        params: RawJson,
+        reply: oneshot::Sender<Option<Result<RawJson, Error>>>,
+    },
     /// A client joins.
     Attach(Box<Attaching>),
     /// The session is left, and then those are told who wait for it.

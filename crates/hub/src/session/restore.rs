@@ -165,7 +165,9 @@ fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
     let mut saved = Saved::default();
     for input in inputs {
         let id = input.id;
-        if let Some(key) = &input.key {
+        // A prompt that was dropped may be sent again.
+        let is_dropped = input.state == InputState::Revoked && input.dialect.starts_with("prompt");
+        if let Some(key) = input.key.as_ref().filter(|_| !is_dropped) {
             saved.keys.push((Arc::from(&**key), Arc::clone(&id)));
         }
         match input.state {
@@ -175,7 +177,8 @@ fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
                 let content = input.content.and_then(|content| RawJson::parse(content).ok());
                 saved.pending.push(Message {
                     id,
-                    client: ClientId(input.client),
+                    // Of a connection that is gone; ids of connections begin anew with each process.
+                    client: ClientId(0),
                     mode: if input.mode == "steer" { Mode::Steer } else { Mode::Queue },
                     dialect: dialect(&input.dialect),
                     content: content.unwrap_or_else(|| shape::raw(&json!([]))),

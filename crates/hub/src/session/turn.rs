@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nudge_agent::Event;
-use nudge_mailbox::{ClientId, Event as Input};
+use nudge_mailbox::{ClientId, Event as Input, Revoked};
 use nudge_peer::{CallError, CancellationToken};
 use nudge_store::SessionChange;
 use nudge_wire::{Error, RawJson, Version};
@@ -15,7 +15,7 @@ use crate::{
     permission::Permission,
     session::{
         Command,
-        actor::{Actor, Ending, Turn},
+        actor::{Actor, Ending, Stage, Turn},
         outbox::{Effect, Step},
     },
     shape,
@@ -42,7 +42,9 @@ impl Actor {
             Event::Resumed => self.mailbox.handle(Input::Resumed),
             Event::BreakPoint(reply) => self.break_point(reply, step),
             Event::Permission { request, answer } => self.ask_permission(request, answer, step),
-            Event::Client { method, params, answer } => self.ask_client(method, params, answer),
+            Event::Client { method, params, answer } => {
+                step.effects.push(Effect::AskClient { method, params, reply: answer });
+            }
             Event::Config(config) => {
                 let config = Some(config.as_str().to_owned());
                 let change = SessionChange { config, ..SessionChange::default() };
@@ -81,17 +83,18 @@ impl Actor {
     fn turn_ended(&mut self, stop_reason: &str, error: Option<Error>, step: &mut Step) {
         self.mailbox.handle(Input::Idle);
         self.permissions.clear();
+        self.last_prompter = self.turn.as_ref().map(|turn| turn.prompter);
         let owner = self.turn.take().and_then(|turn| turn.owner);
-        let told = owner.as_ref().map(|(client, _)| client.id);
+        let told = owner.as_ref().map(|(_, asked)| asked.client.id);
         let stop_reason = if error.is_some() { "error" } else { stop_reason };
         self.record(step, Update::idle(Some(stop_reason), error.as_ref()), told);
         step.update_row(SessionChange::default());
-        if let Some((client, responder)) = owner {
+        if let Some((_, asked)) = owner {
             let outcome = match error {
                 Some(error) => Err(error),
                 None => Ok(shape::stopped(stop_reason)),
             };
-            step.answer(&client, responder, outcome);
+            step.answer(&asked.client, asked.responder, outcome);
         }
         if self.ending.is_some() {
             self.end_now(step);
@@ -116,16 +119,20 @@ impl Actor {
             let meta = json!({ "inject": { "following": count, "pending": self.pending() } });
             step.show(Update::notice("info", &title, &meta), None);
         }
+        // Behind the prompt that it ends, which may still wait for the disk.
+        step.effects.push(Effect::Cancel);
         self.finish(step);
-        self.permissions.clear();
-        self.backend.cancel();
     }
 
     /// Ends the session's use, after the turn that runs.
     pub(crate) fn end(&mut self, ending: Ending) {
-        if let Some((client, responder)) = self.ending.replace(ending).and_then(|before| before.answer) {
-            client.push(Out::Answer(responder, Ok(shape::empty())));
+        if self.stage != Stage::Open {
+            return;
         }
+        self.ending = Some(match self.ending.take() {
+            Some(before) => before.and(ending),
+            None => ending,
+        });
         self.mailbox.hold();
         if self.mailbox.is_running() {
             return self.end_turn();
@@ -145,14 +152,27 @@ impl Actor {
     fn end_now(&mut self, step: &mut Step) {
         let Some(ending) = self.ending.take() else { return };
         self.mailbox.hold();
+        self.stage = Stage::Ending;
         step.is_durable = true;
-        if ending.deleted.is_some() {
-            step.ops.push(nudge_store::Op::DeleteSession);
-        } else {
+        self.give_back(step);
+        if ending.deleted.is_empty() {
             let closed = (!ending.is_open).then_some(true);
             step.update_row(SessionChange { closed, ..SessionChange::default() });
+        } else {
+            step.ops.push(nudge_store::Op::DeleteSession);
         }
         step.effects.push(Effect::Leave(ending));
+    }
+
+    /// Prompts that wait are answered, and so they are not kept.
+    fn give_back(&mut self, step: &mut Step) {
+        let waiting: Vec<_> = self.waiting.keys().cloned().collect();
+        for id in waiting {
+            if let Ok(Revoked::Now(message)) = self.mailbox.revoke(&id) {
+                self.release(&message, step);
+            }
+        }
+        self.note_changes(step);
     }
 
     /// Asks every client; the first answer counts.
@@ -183,6 +203,9 @@ impl Actor {
         };
         let view = &mut self.views[at];
         let client = view.client.id;
+        if permission.is_asked(client) {
+            return;
+        }
         let params = view.permission(&self.row.id, &permission.request);
         let (answer, answered) = oneshot::channel();
         let withdrawn = permission.asked(client);
@@ -229,13 +252,13 @@ impl Actor {
     }
 
     /// Passes a request of the agent to the client that prompted, if it offers that.
-    fn ask_client(
+    pub(crate) fn ask_client(
         &mut self,
         method: &'static str,
         params: RawJson,
         reply: oneshot::Sender<Option<Result<RawJson, Error>>>,
     ) {
-        let prompter = self.turn.as_ref().map(|turn| turn.prompter);
+        let prompter = self.turn.as_ref().map(|turn| turn.prompter).or(self.last_prompter);
         let view = self.views.iter().find(|view| Some(view.client.id) == prompter);
         let view = view.filter(|view| view.client.version == Version::V1 && view.client.offers.has(method));
         let Some(view) = view else {
@@ -249,12 +272,14 @@ impl Actor {
         client.push(Out::Ask(Ask { method, params, answer, withdrawn }));
         let handle = self.handle();
         let mut reply = reply;
+        // It is meant for the editor alone, and nobody has to wait for it.
+        let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
         tokio::spawn(async move {
             let _withdraws = dropped;
             let outcome = tokio::select! {
                 outcome = answered => outcome,
                 // The agent does not want it any more.
-                () = reply.closed() => return,
+                () = reply.closed(), if !is_last_word => return,
             };
             let outcome = match outcome {
                 Ok(Ok(result)) => Some(Ok(result)),

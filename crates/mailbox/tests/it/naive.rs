@@ -43,7 +43,11 @@ impl Naive {
 
     /// The id, and whether it is new.
     pub(crate) fn accept(&mut self, message: Message<u8>) -> Result<(Id, bool), Refusal> {
-        let repeats = |old: &&Message<u8>| old.key.is_some() && old.key == message.key;
+        let is_free = |old: &Message<u8>| {
+            let is_prompt = matches!(old.dialect, Dialect::PromptV1 | Dialect::PromptV2);
+            is_prompt && self.fate(&old.id) == Some(Fate::Revoked)
+        };
+        let repeats = |old: &&Message<u8>| old.key.is_some() && old.key == message.key && !is_free(old);
         let earlier =
             self.accepted().find(repeats).or_else(|| self.accepted().find(|old| old.id == message.id));
         if let Some(earlier) = earlier {

@@ -129,9 +129,11 @@ fn a_crash_drops_a_v2_prompt_because_it_was_never_acknowledged() {
          crash        -> dropped b, dropped c
          pending      -> d
          revoke b     -> already revoked
-         queue e key=k -> same as c
+         queue e key=k
+         queue f key=k -> same as e
          crash        ->
-         resume       -> turn d",
+         resume       -> turn d
+         idle         -> turn e",
     );
 }
 

@@ -9,10 +9,22 @@
 mod life;
 mod world;
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use life::{Death, Life};
 use world::World;
+
+/// Stories that go on at one time.
+const SIDE_BY_SIDE: usize = 6;
 
 /// Numbers from a seed.
 pub(crate) struct Dice(u64);
@@ -66,15 +78,19 @@ fn killed_at_every_boundary_in_turn() {
     let most: u64 = setting("NUDGE_CHAOS_EACH", 2);
     let hits = boundaries(1);
     assert!(hits.len() >= 6, "failpoints are hit: {hits:?}");
-    let mut report = String::from("boundary: hit in a quiet story, killed at\n");
+    let mut kills = Vec::new();
+    let mut report = String::from(
+        "boundary: how often it is hit in a story without a death, how often it was the death\n",
+    );
     for (name, count) in &hits {
         // Spread over all that happens between the first and the last.
-        let killed: Vec<u64> = (0..most.min(*count)).map(|at| 1 + at * (count - 1) / most.max(1)).collect();
-        for nth in &killed {
-            story(*nth, &[Death::At(format!("{name}:{nth}"))], None);
-        }
-        let _ = writeln!(report, "  {name}: {count}, {}", killed.len());
+        let nths = (0..most.min(*count)).map(|at| 1 + at * (count - 1) / most);
+        kills.extend(nths.map(|nth| (nth, format!("{name}:{nth}"))));
+        let _ = writeln!(report, "  {name}: {count}, {}", most.min(*count));
     }
+    side_by_side(&kills, |(seed, failpoint)| {
+        story(*seed, &[Death::At(failpoint.clone())], None);
+    });
     println!("{report}");
 }
 
@@ -82,16 +98,29 @@ fn killed_at_every_boundary_in_turn() {
 fn killed_at_random_moments() {
     let runs: u64 = setting("NUDGE_CHAOS_RUNS", 6);
     let seed: u64 = setting("NUDGE_CHAOS_SEED", 7);
-    let mut told = world::Told::default();
-    for run in 0..runs {
-        let mut dice = Dice::new(seed + run);
+    let told = Mutex::new(world::Told::default());
+    let seeds: Vec<u64> = (seed..seed + runs).collect();
+    side_by_side(&seeds, |seed| {
+        let mut dice = Dice::new(*seed);
         let deaths: Vec<Death> = (0..2).map(|_| Death::After(dice.below(250_000))).collect();
-        told.add(&story(seed + run, &deaths, None).told);
-        if run % 50 == 49 {
-            println!("{} of {runs} runs: {told}", run + 1);
+        told.lock().expect("nobody panicked").add(&story(*seed, &deaths, None).told);
+    });
+    println!("{runs} runs: {}", told.into_inner().expect("nobody panicked"));
+}
+
+/// Does something for each, several at a time: most of a story is waiting.
+fn side_by_side<T: Sync + std::fmt::Debug>(items: &[T], deed: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| deed(item)));
+                    assert!(done.is_ok(), "with {item:?}");
+                }
+            });
         }
-    }
-    println!("{runs} runs: {told}");
+    });
 }
 
 fn setting(name: &str, default: u64) -> u64 {

@@ -91,3 +91,16 @@ fn on_an_idle_session_it_does_nothing() {
         assert_eq!(client.turn_end(1), "end_turn");
     });
 }
+
+#[test]
+fn right_after_a_prompt_it_ends_that_turn() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        for turn in 1..=20 {
+            client.prompt("talk");
+            client.cancel();
+            assert_eq!(client.turn_end(turn), "cancelled");
+        }
+    });
+}

@@ -174,3 +174,36 @@ fn commands_see_the_environment_of_the_editor() {
     client.turn_end(1);
     assert_eq!(std::fs::read_to_string(place.work.path().join("bird")).unwrap().trim(), "wren");
 }
+
+#[test]
+fn a_revoke_from_a_terminal_does_not_set_off_what_waits() {
+    let place = Place::new();
+    let mut client = place.client(2);
+    client.new_session(&place.cwd());
+    client.prompt("talk");
+    client.said("word");
+    let gone = client.inject("queue", "gone");
+    let session = client.session.clone();
+    drop(client);
+    assert_eq!(place.command(&["revoke", "last", &gone]), format!("revoked {gone}"));
+    let mut again = place.shared_client(2);
+    let opened = again.load(&session, &place.cwd());
+    assert_eq!(opened["_meta"]["inject"]["pending"], json!([]));
+}
+
+#[test]
+fn a_daemon_that_is_stopped_makes_room_for_the_next_though_clients_are_left() {
+    let place = Place::new();
+    let mut client = place.shared_client(2);
+    client.new_session(&place.cwd());
+    client.prompt("talk");
+    client.said("word");
+    let session = client.session.clone();
+    place.command(&["stop"]);
+    // It may try to come back to the one that ends.
+    client.send("session/resume", &json!({"sessionId": session, "cwd": place.cwd()}));
+    let mut again = place.shared_client(2);
+    again.load(&session, &place.cwd());
+    again.prompt("hello");
+    again.said("heard hello");
+}

@@ -106,3 +106,46 @@ fn cancelling_the_request_of_a_v1_prompt_cancels_its_turn() {
     client.note("$/cancel_request", &json!({"requestId": id}));
     assert_eq!(client.response(id)["result"]["stopReason"], "cancelled");
 }
+
+#[test]
+fn cancelling_the_request_of_a_prompt_that_waits_takes_it_back_and_nothing_else() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("run while [ ! -e go ]; do sleep 0.01; done");
+        let request = client.agent_request();
+        client.permit(&request, "allow_once");
+        client.tool("in_progress");
+        let waiting = client.prompt("never");
+        client.note("$/cancel_request", &json!({"requestId": waiting}));
+        let response = client.response(waiting);
+        // A request that was not even taken is answered as such in both versions.
+        let is_cancelled = response["error"]["code"] == -32800;
+        let is_stopped = version == 1 && response["result"]["stopReason"] == "cancelled";
+        assert!(is_cancelled || is_stopped, "{response}");
+        std::fs::write(place.work.path().join("go"), "").unwrap();
+        client.said("ran");
+        assert!(!client.story().join("\n").contains("never"));
+    });
+}
+
+#[test]
+fn a_prompt_that_was_dropped_may_be_sent_again_under_its_key() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("run sleep 30");
+        let request = client.agent_request();
+        client.permit(&request, "allow_once");
+        client.tool("in_progress");
+        let params = json!({
+            "sessionId": client.session, "prompt": content("again"), "_meta": {"idempotencyKey": "p"},
+        });
+        let dropped = client.send("session/prompt", &params);
+        client.cancel();
+        client.response(dropped);
+        client.turn_end(1);
+        client.send("session/prompt", &params);
+        client.said("heard again");
+    });
+}

@@ -259,3 +259,55 @@ fn the_end_of_input_lets_a_turn_finish_or_not() {
     let (status, _, _) = client.process.finish();
     assert!(status.success());
 }
+
+#[test]
+fn a_load_while_the_session_is_being_closed_finds_it_whole() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        let session = client.session.clone();
+        let open = json!({"sessionId": session, "cwd": place.cwd(), "mcpServers": []});
+        for round in 1..=20 {
+            let closed = client.send("session/close", &json!({"sessionId": session}));
+            let opened = client.send("session/resume", &open);
+            assert!(client.response(closed).get("error").is_none());
+            let opened = client.response(opened);
+            assert!(opened.get("result").is_some(), "{opened}");
+            client.prompt("hello");
+            assert_eq!(client.turn_end(round), "end_turn");
+        }
+    });
+}
+
+#[test]
+fn a_delete_wins_over_a_close() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("talk");
+        client.said("word");
+        let session = json!({"sessionId": client.session});
+        let deleted = client.send("session/delete", &session);
+        let closed = client.send("session/close", &session);
+        assert!(client.response(deleted).get("result").is_some());
+        client.response(closed);
+        assert_eq!(client.ask("session/list", &json!({}))["sessions"], json!([]));
+    });
+}
+
+#[test]
+fn what_waited_is_shown_to_whoever_comes_after_a_crash() {
+    let place = Place::new();
+    let mut client = Client::with_session(&place, 1);
+    client.prompt("talk");
+    client.said("word");
+    client.prompt("mine");
+    // An answer to something later shows that the prompt was taken.
+    client.inject("queue", "after");
+    let session = client.session.clone();
+    kill(client);
+    let mut again = place.client(1);
+    again.load(&session, &place.cwd());
+    again.turn_end(2);
+    assert_eq!(again.users()[1..], ["user: mine", "user: after"]);
+}

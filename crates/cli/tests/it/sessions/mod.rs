@@ -295,8 +295,8 @@ fn is_user(update: &Value) -> bool {
 fn is_turn_end(message: &Value) -> bool {
     let update = &message["params"]["update"];
     message["result"]["stopReason"].is_string()
-        || update["state"] == "idle"
-        || update["_meta"]["state"] == "idle"
+        || (update["state"] == "idle" && update["stopReason"].is_string())
+        || (update["_meta"]["state"] == "idle" && update["_meta"]["stopReason"].is_string())
         || (message.get("error").is_some() && message["error"]["data"]["turn"].is_boolean())
 }
 

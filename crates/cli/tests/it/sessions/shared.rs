@@ -180,3 +180,39 @@ fn a_client_that_does_not_read_is_cut_off_and_slows_nobody() {
     deaf.kill().unwrap();
     deaf.wait().unwrap();
 }
+
+#[test]
+fn a_client_that_dies_takes_no_turn_with_it() {
+    let place = Place::new();
+    let (mut one, mut two) = pair(&place);
+    two.prompt("run while [ ! -e go ]; do sleep 0.01; done");
+    let request = two.agent_request();
+    two.permit(&request, "allow_once");
+    two.tool("in_progress");
+    // It waits, and then nobody waits for it.
+    one.prompt("queued");
+    let queued = |two: &mut Client| two.ask("_nudge/status", &json!({}))["sessions"][0][1]["pending"].clone();
+    nudge_testkit::eventually("it is queued", || {
+        queued(&mut two).as_array().is_some_and(|all| all.len() == 1)
+    });
+    drop(one);
+    std::fs::write(place.work.path().join("go"), "").unwrap();
+    assert_eq!(two.turn_end(1), "end_turn");
+    two.said("heard queued");
+}
+
+#[test]
+fn a_client_that_loads_twice_is_asked_once() {
+    let place = Place::new();
+    let (mut one, mut two) = pair(&place);
+    one.prompt("run true");
+    let asked = two.agent_request();
+    let session = two.session.clone();
+    two.load(&session, &place.cwd());
+    two.until("the first question is withdrawn", |message| {
+        message["method"] == "$/cancel_request" && message["params"]["requestId"] == asked["id"]
+    });
+    let again = two.agent_request();
+    two.permit(&again, "allow_once");
+    assert_eq!(one.turn_end(1), "end_turn");
+}
