@@ -7,6 +7,7 @@
 //! | our example clients | Rust SDK's example agents and one made with it | a turn, a permission, a burst of updates |
 //! | our SDK | an agent made with the Rust SDK | a cancellation that cascades both ways |
 //! | Rust, TypeScript and Python SDK | `nudge acp` | `initialize`, v1 and v2 |
+//! | Rust and TypeScript (v1, v2) and Python SDK | `nudge acp`, alone and through the daemon | a whole conversation, and the same session again in a new process |
 //! | TypeScript (v1, v2) and Python SDK | our example agents | a turn |
 //! | TypeScript SDK's NES client | `nudge acp` | an edit, and the suggestions that follow from it |
 //! | TypeScript SDK's NES module | our golden frames and wire types | each reads what the other writes |
@@ -15,6 +16,7 @@
 //! `skipped:` on standard error and pass.
 #![allow(clippy::disallowed_methods, reason = "tests read files and the environment")]
 
+mod conversation;
 mod nes;
 mod nes_session;
 mod programs;

@@ -29,7 +29,12 @@ pub(crate) struct Outcome {
 
 /// Runs a program to its end.
 pub(crate) fn run(program: impl AsRef<Path>, args: &[&str]) -> Outcome {
-    let (status, lines, errors) = Process::start(program, args, &[]).finish();
+    run_with(program, args, &[])
+}
+
+/// Runs a program to its end, with more in its environment.
+pub(crate) fn run_with(program: impl AsRef<Path>, args: &[&str], env: &[(&str, &str)]) -> Outcome {
+    let (status, lines, errors) = Process::start(program, args, env).finish();
     Outcome { status, output: lines.join("\n"), errors }
 }
 

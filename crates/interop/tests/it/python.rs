@@ -2,18 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::programs::{OUR_AGENT, nudge, package, run, target};
+use crate::programs::{OUR_AGENT, Outcome, nudge, package, run_with, target};
 
-/// Runs the client in `py`; `None`, having said why, where that is not possible.
-fn client(args: &[&str]) -> Option<Value> {
+/// Runs one of the programs in `py`; `None`, having said why, where that is not possible.
+pub(crate) fn python_with(program: &str, args: &[&str], env: &[(&str, &str)]) -> Option<Outcome> {
     let python = target().join("interop-py/bin/python");
     if !python.is_file() {
         nudge_testkit::skipped("the Python SDK is not installed; run crates/interop/setup");
         return None;
     }
-    let program = package().join("py/client.py");
+    let program = package().join("py").join(program);
     let all = [&[program.to_str().expect("the path is UTF-8")], args].concat();
-    Some(run(python, &all).ok().json().swap_remove(0))
+    Some(run_with(python, &all, env))
+}
+
+fn client(args: &[&str]) -> Option<Value> {
+    Some(python_with("client.py", args, &[])?.ok().json().swap_remove(0))
 }
 
 #[test]

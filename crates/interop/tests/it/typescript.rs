@@ -2,10 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::programs::{OUR_AGENT, OUR_AGENT_V2, Outcome, nudge, package, run};
+use crate::programs::{OUR_AGENT, OUR_AGENT_V2, Outcome, nudge, package, run_with};
 
 /// Runs one of the programs in `js`; `None`, having said why, where that is not possible.
 pub(crate) fn node(program: &str, args: &[&str]) -> Option<Outcome> {
+    node_with(program, args, &[])
+}
+
+/// The same, with more in the environment.
+pub(crate) fn node_with(program: &str, args: &[&str], env: &[(&str, &str)]) -> Option<Outcome> {
     let js = package().join("js");
     if !js.join("node_modules/@agentclientprotocol/sdk").is_dir() {
         nudge_testkit::skipped("the TypeScript SDK is not installed; run crates/interop/setup");
@@ -13,7 +18,7 @@ pub(crate) fn node(program: &str, args: &[&str]) -> Option<Outcome> {
     }
     let program = js.join(program);
     let all = [&[program.to_str().expect("the path is UTF-8")], args].concat();
-    Some(run("node", &all))
+    Some(run_with("node", &all, env))
 }
 
 fn client(args: &[&str]) -> Option<Value> {
