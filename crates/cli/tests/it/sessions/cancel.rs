@@ -6,9 +6,7 @@ use super::{Client, Place, both};
 fn what_waits_follows_and_the_client_is_told_how_much() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         let first = client.inject("queue", "one");
         let second = client.inject("queue", "two");
         client.cancel();
@@ -59,11 +57,7 @@ fn a_steer_between_cancel_and_idle_starts_the_next_turn_before_the_queue() {
 fn a_running_command_ends_with_everything_it_started() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("run setsid sleep 987.25 & sleep 987.25");
-        let request = client.agent_request();
-        client.permit(&request, "allow_once");
-        client.tool("in_progress");
+        let mut client = Client::running(&place, version, "run setsid sleep 987.25 & sleep 987.25");
         client.cancel();
         assert_eq!(client.turn_end(1), "cancelled");
         let left = || {

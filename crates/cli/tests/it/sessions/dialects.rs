@@ -13,9 +13,7 @@ fn steering(client: &mut Client, words: &str, meta: &serde_json::Value) -> serde
 fn session_steering_while_busy_is_a_steer_its_sender_is_not_shown() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         assert_eq!(steering(&mut client, "left", &json!({}))["outcome"], "injected");
         client.said("steered by left");
         client.turn_end(1);
@@ -39,9 +37,7 @@ fn session_steering_while_idle_starts_a_turn_or_says_that_it_takes_a_prompt() {
 #[test]
 fn a_v2_prompt_while_a_turn_runs_is_a_steer_answered_when_it_is_in() {
     let place = Place::new();
-    let mut client = Client::with_session(&place, 2);
-    client.prompt("talk");
-    client.said("word");
+    let mut client = Client::talking(&place, 2);
     let id = client.prompt("now");
     let message = client.response(id)["result"]["messageId"].as_str().unwrap().to_owned();
     assert_eq!(client.delivered(&message), "now");
@@ -53,11 +49,7 @@ fn a_v2_prompt_while_a_turn_runs_is_a_steer_answered_when_it_is_in() {
 #[test]
 fn a_v2_prompt_that_waits_is_rejected_by_a_cancel_before_idle() {
     let place = Place::new();
-    let mut client = Client::with_session(&place, 2);
-    client.prompt("run sleep 30");
-    let request = client.agent_request();
-    client.permit(&request, "allow_once");
-    client.tool("in_progress");
+    let mut client = Client::running(&place, 2, "run sleep 30");
     let id = client.prompt("never");
     client.cancel();
     let response = client.response(id);
@@ -111,11 +103,7 @@ fn cancelling_the_request_of_a_v1_prompt_cancels_its_turn() {
 fn cancelling_the_request_of_a_prompt_that_waits_takes_it_back_and_nothing_else() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("run while [ ! -e go ]; do sleep 0.01; done");
-        let request = client.agent_request();
-        client.permit(&request, "allow_once");
-        client.tool("in_progress");
+        let mut client = Client::running(&place, version, "run while [ ! -e go ]; do sleep 0.01; done");
         let waiting = client.prompt("never");
         client.note("$/cancel_request", &json!({"requestId": waiting}));
         let response = client.response(waiting);
@@ -133,11 +121,7 @@ fn cancelling_the_request_of_a_prompt_that_waits_takes_it_back_and_nothing_else(
 fn a_prompt_that_was_dropped_may_be_sent_again_under_its_key() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("run sleep 30");
-        let request = client.agent_request();
-        client.permit(&request, "allow_once");
-        client.tool("in_progress");
+        let mut client = Client::running(&place, version, "run sleep 30");
         let params = json!({
             "sessionId": client.session, "prompt": content("again"), "_meta": {"idempotencyKey": "p"},
         });

@@ -90,9 +90,7 @@ fn folders_beside_the_working_directory_are_those_of_the_last_request() {
 fn after_kill_9_what_waits_is_told_and_then_delivered() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         let first = client.inject("queue", "first");
         let second = client.inject("queue", "second");
         let gone = client.inject("queue", "gone");
@@ -123,9 +121,7 @@ fn after_kill_9_what_waits_is_told_and_then_delivered() {
 fn closing_keeps_what_waits_for_the_next_resume() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         let id = client.inject("queue", "later");
         let session = client.session.clone();
         client.ask("session/close", &json!({"sessionId": session}));
@@ -168,9 +164,7 @@ fn a_fork_has_the_past_and_nothing_that_waits() {
 fn what_is_deleted_is_gone_with_what_waits() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         client.inject("queue", "never");
         let session = client.session.clone();
         client.ask("session/delete", &json!({"sessionId": session}));
@@ -242,11 +236,7 @@ fn two_processes_never_hold_one_session() {
 #[test]
 fn the_end_of_input_lets_a_turn_finish_or_not() {
     let place = Place::new();
-    let mut client = Client::with_session(&place, 1);
-    client.prompt("run sleep 0.3; touch finished");
-    let request = client.agent_request();
-    client.permit(&request, "allow_once");
-    client.tool("in_progress");
+    let client = Client::running(&place, 1, "run sleep 0.3; touch finished");
     let (status, _, errors) = client.process.finish();
     assert!(status.success(), "{errors}");
     assert!(place.work.path().join("finished").exists());
@@ -283,9 +273,7 @@ fn a_load_while_the_session_is_being_closed_finds_it_whole() {
 fn a_delete_wins_over_a_close() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         let session = json!({"sessionId": client.session});
         let deleted = client.send("session/delete", &session);
         let closed = client.send("session/close", &session);
@@ -298,9 +286,7 @@ fn a_delete_wins_over_a_close() {
 #[test]
 fn what_waited_is_shown_to_whoever_comes_after_a_crash() {
     let place = Place::new();
-    let mut client = Client::with_session(&place, 1);
-    client.prompt("talk");
-    client.said("word");
+    let mut client = Client::talking(&place, 1);
     client.prompt("mine");
     // An answer to something later shows that the prompt was taken.
     client.inject("queue", "after");

@@ -116,6 +116,24 @@ impl Client {
         client
     }
 
+    /// A client in whose session the agent speaks until it is stopped.
+    fn talking(place: &Place, version: u64) -> Self {
+        let mut client = Self::with_session(place, version);
+        client.prompt("talk");
+        client.said("word");
+        client
+    }
+
+    /// A client in whose session a command runs that was permitted.
+    fn running(place: &Place, version: u64, prompt: &str) -> Self {
+        let mut client = Self::with_session(place, version);
+        client.prompt(prompt);
+        let request = client.agent_request();
+        client.permit(&request, "allow_once");
+        client.tool("in_progress");
+        client
+    }
+
     fn new_session(&mut self, cwd: &str) {
         let opened = self.ask("session/new", &json!({"cwd": cwd, "mcpServers": []}));
         opened["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).clone_into(&mut self.session);

@@ -4,18 +4,11 @@ use serde_json::json;
 
 use super::{Client, Place, both, content};
 
-fn busy(place: &Place, version: u64) -> Client {
-    let mut client = Client::with_session(place, version);
-    client.prompt("talk");
-    client.said("word");
-    client
-}
-
 #[test]
 fn what_is_revoked_is_never_delivered() {
     both(|version| {
         let place = Place::new();
-        let mut client = busy(&place, version);
+        let mut client = Client::talking(&place, version);
         let gone = client.inject("queue", "gone");
         let kept = client.inject("queue", "kept");
         assert_eq!(client.revoke(&gone), json!({}));
@@ -36,7 +29,7 @@ fn what_is_revoked_is_never_delivered() {
 fn what_is_replaced_says_the_last_thing_at_its_old_place() {
     both(|version| {
         let place = Place::new();
-        let mut client = busy(&place, version);
+        let mut client = Client::talking(&place, version);
         let first = client.inject("queue", "old");
         let second = client.inject("queue", "second");
         for words in ["newer", "newest"] {
@@ -70,7 +63,7 @@ fn what_is_delivered_can_be_neither_revoked_nor_replaced() {
 fn a_race_with_the_delivery_has_one_outcome() {
     both(|version| {
         let place = Place::new();
-        let mut client = busy(&place, version);
+        let mut client = Client::talking(&place, version);
         for round in 0..20 {
             let id = client.inject("queue", &format!("old {round}"));
             client.cancel();
@@ -117,7 +110,7 @@ fn an_unknown_message_is_not_found() {
 fn a_retry_with_the_same_key_is_the_same_message() {
     both(|version| {
         let place = Place::new();
-        let mut client = busy(&place, version);
+        let mut client = Client::talking(&place, version);
         let params = json!({
             "sessionId": client.session, "mode": "queue", "content": content("once"),
             "_meta": {"idempotencyKey": "k1"},

@@ -6,9 +6,7 @@ use super::{Client, Place, both};
 fn queued_while_a_turn_runs_they_follow_one_at_a_time() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         let first = client.inject("queue", "one");
         let second = client.inject("queue", "two");
         client.cancel();

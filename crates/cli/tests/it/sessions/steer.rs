@@ -18,11 +18,7 @@ fn set(client: &mut Client, option: &str, value: &str) {
 fn in_a_tool_it_waits_for_the_end_of_the_tool() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt(WAITS);
-        let request = client.agent_request();
-        client.permit(&request, "allow_once");
-        client.tool("in_progress");
+        let mut client = Client::running(&place, version, WAITS);
         let id = client.inject("steer", "left");
         fs::write(place.work.path().join("go"), "").unwrap();
         assert_eq!(client.delivered(&id), "left");
@@ -36,9 +32,7 @@ fn in_a_tool_it_waits_for_the_end_of_the_tool() {
 fn in_a_stream_it_cuts_it_off() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt("talk");
-        client.said("word");
+        let mut client = Client::talking(&place, version);
         let id = client.inject("steer", "stop");
         assert_eq!(client.delivered(&id), "stop");
         assert_eq!(client.turn_end(1), "end_turn", "cancelled means that the user cancelled");
@@ -82,11 +76,7 @@ fn while_the_provider_pauses_it_is_held() {
 fn several_are_delivered_together_in_order() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt(WAITS);
-        let request = client.agent_request();
-        client.permit(&request, "allow_once");
-        client.tool("in_progress");
+        let mut client = Client::running(&place, version, WAITS);
         client.inject("steer", "a");
         client.inject("steer", "b");
         fs::write(place.work.path().join("go"), "").unwrap();
@@ -100,11 +90,7 @@ fn several_are_delivered_together_in_order() {
 fn a_steer_goes_before_a_message_that_was_queued_earlier() {
     both(|version| {
         let place = Place::new();
-        let mut client = Client::with_session(&place, version);
-        client.prompt(WAITS);
-        let request = client.agent_request();
-        client.permit(&request, "allow_once");
-        client.tool("in_progress");
+        let mut client = Client::running(&place, version, WAITS);
         client.inject("queue", "later");
         client.inject("steer", "now");
         fs::write(place.work.path().join("go"), "").unwrap();
