@@ -31,10 +31,15 @@ Environment:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Speak ACP on standard input and output, as an editor starts it
     Acp(Acp),
     Sessions(sessions::Sessions),
+    /// Hand a message to a session for a turn of its own, once it is idle
+    ///
+    /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id, for `nudge revoke`.
     Queue(sessions::Say),
+    /// Hand a message to a session into the turn that runs, at its next break-point
+    ///
+    /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id, for `nudge revoke`.
     Steer(sessions::Say),
     Revoke(sessions::Revoke),
     Watch(sessions::Watch),
@@ -46,7 +51,9 @@ pub(crate) enum Command {
     Replay(Replay),
 }
 
-/// Speaks ACP, versions 1 and 2 (draft), one JSON-RPC message a line. Ends when standard input does.
+/// Speak ACP on standard input and output, as an editor starts it
+///
+/// Versions 1 and 2 (draft), one JSON-RPC message a line. Ends when standard input does.
 ///
 /// Suggests next edits (`nes/*` and `document/*`) and holds sessions with the built-in agent (`session/*`), which can be
 /// steered while it works (`session/inject`). No model is connected yet: the agent plays a rehearsal.

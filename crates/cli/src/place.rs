@@ -14,11 +14,11 @@ const LONGEST_SOCKET: usize = 100;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Place {
     /// Keep sessions and what is learned in DIR instead of the user's data folder; an empty name keeps nothing
-    #[arg(long, value_name = "DIR", env = "NUDGE_DATA", global = true)]
+    #[arg(long, value_name = "DIR", env = "NUDGE_DATA", hide_env_values = true, global = true)]
     pub(crate) data: Option<OsString>,
 
     /// Keep sessions at URL: `memory`, `sqlite:PATH` or a path [default: sessions.db in the data folder]
-    #[arg(long, value_name = "URL", env = "NUDGE_STORE", global = true)]
+    #[arg(long, value_name = "URL", env = "NUDGE_STORE", hide_env_values = true, global = true)]
     pub(crate) store: Option<String>,
 }
 

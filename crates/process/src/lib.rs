@@ -14,4 +14,4 @@ pub mod shim;
 mod tree;
 
 pub use command::{Child, Command, Process};
-pub use tree::Tree;
+pub use tree::{Tree, unmark};

@@ -18,6 +18,16 @@ use crate::proc;
 /// variable of its own, so that a child that is itself an owner does not hide its children's mark.
 const TAG: &str = "NUDGE_CHILD_";
 
+/// Takes the marks of its family away from a program that is meant to outlive whoever starts it. It must also be started by
+/// a parent that ends at once, or it is still found by its ancestors.
+pub fn unmark(command: &mut std::process::Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with(TAG)) {
+            command.env_remove(name);
+        }
+    }
+}
+
 /// How often the family is looked at while it is given time to leave.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long one that was killed is waited for.

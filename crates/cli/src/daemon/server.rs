@@ -45,6 +45,14 @@ pub(crate) struct Daemon {
 
     #[command(flatten)]
     rehearsal: crate::args::Rehearsal,
+
+    /// Start another and end, so that it is nobody's child
+    #[arg(long, hide = true)]
+    detach: bool,
+
+    /// In a session of its own
+    #[arg(long, hide = true)]
+    detached: bool,
 }
 
 /// How long the sessions may take to be left.
@@ -54,6 +62,13 @@ const LEAVE: Duration = Duration::from_secs(10);
 const THREADS: usize = 8;
 
 pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
+    if args.detach {
+        return detach();
+    }
+    if args.detached {
+        // Ctrl-C in the terminal it was started from is not meant for it.
+        rustix::process::setsid().context("cannot begin a session")?;
+    }
     let dir = place.data_dir().context("there is no data folder: name one with --data")?;
     let Some(socket) = place.socket() else {
         bail!("a store in memory cannot be shared: name a file with --store");
@@ -70,6 +85,15 @@ pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
     let _ = fs::remove_file(&socket);
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
+}
+
+/// Starts the daemon and ends: an editor that ends all it has started does not find it.
+fn detach() -> Result<ExitCode> {
+    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let args = std::env::args_os().skip(1);
+    let args = args.map(|arg| if arg == "--detach" { "--detached".into() } else { arg });
+    std::process::Command::new(program).args(args).spawn().context("cannot start the daemon")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// One daemon per socket: the lock is dropped by the system however the process ends.

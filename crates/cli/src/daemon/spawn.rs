@@ -6,7 +6,6 @@ use std::{
     os::unix::{
         fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
         net::UnixStream,
-        process::CommandExt,
     },
     path::Path,
     process::{Command, Stdio},
@@ -26,8 +25,8 @@ use crate::{
 const START: Duration = Duration::from_secs(20);
 /// How long it may take to answer a greeting.
 const ANSWER: Duration = Duration::from_secs(10);
-/// How long to wait before another is started, where one has left at once: it may be that one is just ending.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How long to wait before another is started: the first may have met one that was just ending, and left.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// Connects to the daemon, which is started if there is none.
 pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) -> Result<UnixStream> {
@@ -37,14 +36,16 @@ pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) 
         if let Some(stream) = connect(place, serving)? {
             return Ok(stream);
         }
-        let is_over = |child: &mut std::process::Child| matches!(child.try_wait(), Ok(Some(_)));
-        let has_left = started.as_mut().map(is_over);
-        if has_left != Some(false) {
-            thread::sleep(if has_left.is_some() { PAUSE } else { Duration::ZERO });
-            started = Some(start(place, rehearsal)?);
+        if started.is_none_or(|at: Instant| at.elapsed() > AGAIN) {
+            start(place, rehearsal)?;
+            started = Some(Instant::now());
         }
         if Instant::now() > deadline {
-            bail!("the daemon did not answer within {} seconds; --no-daemon does without", START.as_secs());
+            bail!(
+                "the daemon did not answer within {} seconds; `nudge daemon` in a terminal shows why, \
+                 --no-daemon does without",
+                START.as_secs()
+            );
         }
         thread::sleep(Duration::from_millis(5));
     }
@@ -106,7 +107,7 @@ fn read_line(stream: &UnixStream) -> Result<Vec<u8>> {
     }
 }
 
-fn start(place: &Place, rehearsal: Option<&Path>) -> Result<std::process::Child> {
+fn start(place: &Place, rehearsal: Option<&Path>) -> Result<()> {
     let dir = place.data_dir().context("there is no data folder for a daemon")?;
     make_private(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
@@ -114,14 +115,18 @@ fn start(place: &Place, rehearsal: Option<&Path>) -> Result<std::process::Child>
     let log = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
     let log = log.with_context(|| format!("cannot write {}", path.display()))?;
     let mut command = Command::new(program);
-    command.arg("daemon").arg("--data").arg(&dir).arg("--store").arg(place.store_url());
+    command.args(["daemon", "--detach"]).arg("--data").arg(&dir).arg("--store").arg(place.store_url());
     if let Some(rehearsal) = rehearsal {
         command.arg("--rehearsal").arg(std::path::absolute(rehearsal)?);
     }
-    // Of its own process group, so that Ctrl-C in a terminal is not meant for it; in a folder that stays.
-    command.current_dir("/").process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    command.spawn().context("cannot start the daemon")
+    // In a folder that stays.
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    nudge_process::unmark(&mut command);
+    let status = command.status().context("cannot start the daemon")?;
+    if !status.success() {
+        bail!("the daemon could not be started; {} says why", path.display());
+    }
+    Ok(())
 }
 
 /// Makes a folder that only the user can look into. One that is there already must be the user's.

@@ -75,9 +75,7 @@ enum Format {
     Markdown,
 }
 
-/// Hand a message to a session: `queue` for a turn of its own, `steer` into the turn that runs
-///
-/// Works on a live session from any terminal, whatever its editor offers. Prints the message's id, for `nudge revoke`.
+/// A message for a session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Say {
     /// An id, the beginning of one, or `last`
