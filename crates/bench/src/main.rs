@@ -3,6 +3,7 @@
 
 mod cases;
 mod cpu;
+mod hub;
 mod messages;
 mod nes;
 mod ours;
@@ -20,6 +21,10 @@ fn main() -> Result<()> {
         ["peer", "--quick"] => cases::run(true),
         ["nes"] => nes::run(false),
         ["nes", "--quick"] => nes::run(true),
+        ["hub"] => hub::run(false, None),
+        ["hub", "--quick"] => hub::run(true, None),
+        ["hub", case] => hub::run(false, Some(case)),
+        ["hub", case, "--quick"] => hub::run(true, Some(case)),
         // The other ends, started by the benchmark itself.
         ["agent", "nudge"] => ours::agent(),
         ["agent", "sdk"] => sdk::agent(),
@@ -27,6 +32,6 @@ fn main() -> Result<()> {
         ["relay", "sdk"] => sdk::relay(),
         ["sink"] => relay::sink(),
         ["profile", place] => cases::profile(place),
-        _ => bail!("usage: nudge-bench peer|nes [--quick]"),
+        _ => bail!("usage: nudge-bench peer|nes|hub [--quick]"),
     }
 }

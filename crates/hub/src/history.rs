@@ -41,8 +41,9 @@ pub(crate) async fn replay(store: &dyn Store, session: &str, view: &mut View) ->
         for entry in page {
             view.from = entry.seq + 1;
             if Kind::is_history(&entry.kind)
-                && let Some(update) = json(&entry).and_then(Update::read)
+                && let Some(raw) = json(&entry)
             {
+                let update = Update::stored(&entry.kind, raw);
                 view.show_when_room(&mut Shown::new(session, &update)).await;
             }
         }
@@ -52,5 +53,5 @@ pub(crate) async fn replay(store: &dyn Store, session: &str, view: &mut View) ->
 
 /// The frame of an entry as JSON text.
 pub(crate) fn json(entry: &Entry) -> Option<RawJson> {
-    RawJson::parse(ByteString::try_from(entry.frame.clone()).ok()?).ok()
+    Some(RawJson::written(ByteString::try_from(entry.frame.clone()).ok()?))
 }

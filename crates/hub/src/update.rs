@@ -82,6 +82,11 @@ impl Update {
         Some(Self { kind, message_id, tool_call_id, raw })
     }
 
+    /// One that was read before and stored with its kind. What else it is about is not looked at.
+    pub(crate) fn stored(kind: &str, raw: RawJson) -> Self {
+        Self { kind: Kind::of(kind), message_id: None, tool_call_id: None, raw }
+    }
+
     /// What the user says.
     pub(crate) fn user_message(id: &str, content: &RawJson) -> Self {
         Self::made(&UserMessage { session_update: "user_message", message_id: id, content })
@@ -151,11 +156,6 @@ struct UserMessage<'a> {
 
 /// The params of `session/update`.
 pub(crate) fn params(session: &str, update: &RawJson) -> RawJson {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Params<'a> {
-        session_id: &'a str,
-        update: &'a RawJson,
-    }
-    RawJson::of(&Params { session_id: session, update }).expect("an id and JSON are JSON")
+    let session = RawJson::of(session).expect("a string is JSON");
+    RawJson::object(&[("sessionId", &session), ("update", update)])
 }

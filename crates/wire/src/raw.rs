@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 /// One JSON value as the text it came in. Cloning shares the text.
 ///
-/// The text is valid JSON by construction. It is a slice of the message it came in and keeps that alive.
+/// The text is valid JSON by construction, or by the word of whoever wrote it down. It is a slice of the message it came in and keeps that alive.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RawJson(ByteString);
 
@@ -31,6 +31,25 @@ impl RawJson {
     /// Takes text that a parser in this crate has just checked.
     pub(crate) fn checked(text: ByteString) -> Self {
         Self(text)
+    }
+
+    /// Takes text that was a `RawJson` before it was written down, without checking it again.
+    pub fn written(text: impl Into<ByteString>) -> Self {
+        Self(text.into())
+    }
+
+    /// An object of these members, in this order. What is put together from checked text needs no check.
+    pub fn object(members: &[(&str, &RawJson)]) -> Self {
+        let size: usize = members.iter().map(|(key, value)| key.len() + value.as_str().len() + 4).sum();
+        let mut text = String::with_capacity(size + 2);
+        for (key, value) in members {
+            text.push(if text.is_empty() { '{' } else { ',' });
+            text.push_str(&serde_json::to_string(key).expect("a string is JSON"));
+            text.push(':');
+            text.push_str(value.as_str());
+        }
+        text.push_str(if text.is_empty() { "{}" } else { "}" });
+        Self(text.into())
     }
 
     /// The text.
@@ -166,6 +185,13 @@ mod tests {
         assert!(doc.get(&["a", "c"]).is_none());
         assert!(doc.get(&["a", "b!", "c"]).is_none());
         assert_eq!(doc.get(&[]).unwrap(), doc);
+    }
+
+    #[test]
+    fn an_object_is_made_of_its_members() {
+        let made = RawJson::object(&[("a\"", &raw("1.50")), ("b", &raw("[ ]"))]);
+        assert_eq!(made, raw(r#"{"a\"":1.50,"b":[ ]}"#));
+        assert_eq!(RawJson::object(&[]).as_str(), "{}");
     }
 
     #[test]

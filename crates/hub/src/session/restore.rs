@@ -22,6 +22,9 @@ use crate::{
     update::Update,
 };
 
+/// Entries at the end of a transcript that are read when it comes into use; a model is not given more anyway.
+const TAIL: u64 = 20_000;
+
 /// How a client wants the session that it brings into use.
 #[derive(Debug)]
 pub(crate) struct Wish {
@@ -64,15 +67,9 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
     let inputs = hub.store.inputs(id).await.map_err(stored)?;
     let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
     let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
-    let mut past = Past::default();
-    let mut pages = Pages::new(&*hub.store, id, 0);
-    while let Some(page) = pages.next().await? {
-        for entry in &page {
-            past.take(entry);
-        }
-    }
+    let past = past(hub, id).await?;
     let mut ops = dropped(&mut mailbox);
-    let Past { mut history, mut next_seq, is_running, open_tools } = past;
+    let Past { mut history, mut next_seq, is_running, open_tools, .. } = past;
     if is_running {
         for update in interruption(&open_tools) {
             history.update(&update.raw);
@@ -107,12 +104,32 @@ fn start(
     Actor::start(Arc::clone(hub), Parts { row, lease, mailbox, backend, next_seq, next_input })
 }
 
+/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way.
+async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
+    let next = hub.store.last_seq(id).await.map_err(stored)?.map_or(0, |last| last + 1);
+    let tail = read_past(hub, id, next.saturating_sub(TAIL)).await?;
+    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0).await }
+}
+
+async fn read_past(hub: &Shared, id: &str, from: u64) -> Result<Past, Error> {
+    let mut past = Past::default();
+    let mut pages = Pages::new(&*hub.store, id, from);
+    while let Some(page) = pages.next().await? {
+        for entry in &page {
+            past.take(entry);
+        }
+    }
+    Ok(past)
+}
+
 /// What the transcript tells of how a session was left.
 #[derive(Default)]
 struct Past {
     history: History,
     next_seq: u64,
     is_running: bool,
+    /// Whether it tells whether a turn is under way.
+    has_state: bool,
     open_tools: BTreeSet<String>,
 }
 
@@ -122,6 +139,7 @@ impl Past {
         let Some(raw) = crate::history::json(entry) else { return };
         match &*entry.kind {
             "state_update" => {
+                self.has_state = true;
                 self.is_running = raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
             }
             "tool_call_update" => self.take_tool_call(entry, &raw),
