@@ -133,6 +133,13 @@ impl Client {
         Ok(!find(head, b"\"method\""))
     }
 
+    /// Leaves while requests are open: they are answered before a process ends by itself, and a turn may take long.
+    pub(crate) fn abandon(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
     pub(crate) fn finish(self) -> Result<()> {
         let Self { mut child, input, output, .. } = self;
         drop((input, output));

@@ -33,7 +33,7 @@ pub(crate) fn measure(sizes: &Sizes, table: &mut Table) -> Result<()> {
         rates.push(count(sizes.injects_in_flight) / took.as_secs_f64());
     }
     bare.close()?;
-    client.finish()?;
+    client.abandon()?;
     let rate = |times: &[Duration]| count(times.len()) / times.iter().sum::<Duration>().as_secs_f64();
     table.at_most("inject accepted and on disk, p50", share(&times, 50), Duration::from_millis(2));
     table.note("the same, p99", time(share(&times, 99)));

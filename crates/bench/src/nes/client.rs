@@ -43,7 +43,7 @@ impl Client {
     pub(crate) fn start(folder: &Path, text: &str) -> Result<Self> {
         let program = std::env::current_exe()?.with_file_name("nudge");
         let mut child = Command::new(&program)
-            .arg("acp")
+            .args(["acp", "--no-daemon", "--store", "memory"])
             .env("NUDGE_LOG", "warn,nudge_nes=info")
             .env("NO_COLOR", "1")
             .env("XDG_DATA_HOME", folder.join(".data"))
