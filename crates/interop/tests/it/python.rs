@@ -22,7 +22,7 @@ fn client(args: &[&str]) -> Option<Value> {
 
 #[test]
 fn it_initialises_nudge() {
-    let Some(report) = client(&["", nudge(), "acp"]) else { return };
+    let Some(report) = client(&["", nudge(), "acp", "--data", ""]) else { return };
     assert_eq!(report["initialized"]["protocolVersion"], 1);
     let info = json!({ "name": "nudge", "title": "Nudge", "version": env!("CARGO_PKG_VERSION") });
     assert_eq!(report["initialized"]["agentInfo"], info);

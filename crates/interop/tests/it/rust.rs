@@ -66,7 +66,7 @@ fn our_client_loses_nothing_of_a_burst() {
 
 #[tokio::test]
 async fn their_client_initialises_nudge() -> Result<(), Error> {
-    let nudge = AcpAgent::from_args([nudge(), "acp"])?;
+    let nudge = AcpAgent::from_args([nudge(), "acp", "--data", ""])?;
     let asked = async |agent: v1::ConnectionTo<_>| {
         agent.send_request(InitializeRequest::new(ProtocolVersion::V1)).block_task().await
     };
@@ -79,7 +79,7 @@ async fn their_client_initialises_nudge() -> Result<(), Error> {
 
 #[tokio::test]
 async fn their_v2_client_initialises_nudge() -> Result<(), Error> {
-    let nudge = AcpAgent::from_args([nudge(), "acp"])?;
+    let nudge = AcpAgent::from_args([nudge(), "acp", "--data", ""])?;
     let asked = async |agent: v2::ConnectionTo<_>| {
         let me = v2::schema::Implementation::new("rust-sdk", "5.0.0");
         agent.send_request(v2::schema::InitializeRequest::new(ProtocolVersion::V2, me)).block_task().await

@@ -27,7 +27,7 @@ fn client(args: &[&str]) -> Option<Value> {
 
 #[test]
 fn it_initialises_nudge() {
-    let Some(report) = client(&["1", "", nudge(), "acp"]) else { return };
+    let Some(report) = client(&["1", "", nudge(), "acp", "--data", ""]) else { return };
     assert_eq!(report["initialized"]["protocolVersion"], 1);
     let info = json!({ "name": "nudge", "title": "Nudge", "version": env!("CARGO_PKG_VERSION") });
     assert_eq!(report["initialized"]["agentInfo"], info);
@@ -36,7 +36,7 @@ fn it_initialises_nudge() {
 
 #[test]
 fn it_initialises_nudge_in_version_2() {
-    let Some(report) = client(&["2", "", nudge(), "acp"]) else { return };
+    let Some(report) = client(&["2", "", nudge(), "acp", "--data", ""]) else { return };
     assert_eq!(report["initialized"]["protocolVersion"], 2);
     let info = json!({ "name": "nudge", "title": "Nudge", "version": env!("CARGO_PKG_VERSION") });
     assert_eq!(report["initialized"]["info"], info);
