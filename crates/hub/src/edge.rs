@@ -2,11 +2,11 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use nudge_peer::{Responder, Unhandled};
-use nudge_store::{Batch, Op};
+use nudge_store::Op;
 use nudge_wire::{
     Error, RawJson, Version,
     inject::{InjectRequest, ReplaceInjectRequest, RevokeInjectRequest, SteeringRequest},
@@ -25,12 +25,23 @@ use crate::{
 pub struct Edge {
     shared: Arc<Shared>,
     client: Arc<Client>,
-    joined: Arc<Mutex<HashSet<String>>>,
+    joined: Joined,
+}
+
+/// The sessions a client has joined.
+#[derive(Clone, Default)]
+struct Joined(Arc<Mutex<HashSet<String>>>);
+
+impl Joined {
+    fn ids(&self) -> MutexGuard<'_, HashSet<String>> {
+        // Nothing panics while it holds this.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Edge {
     pub(crate) fn new(shared: Arc<Shared>, client: Arc<Client>) -> Self {
-        Self { shared, client, joined: Arc::default() }
+        Self { shared, client, joined: Joined::default() }
     }
 
     /// Takes a message about sessions; gives back what is about something else.
@@ -39,7 +50,8 @@ impl Edge {
     pub async fn handle(&self, message: Unhandled) -> Option<Unhandled> {
         match message {
             Unhandled::Notification(note) if matches!(&**note.method(), "session/cancel") => {
-                if let Some(id) = params::session_id(note.params()).filter(|id| self.has_joined(id))
+                if let Some(id) =
+                    params::session_id(note.params()).filter(|id| self.joined.ids().contains(id))
                     && let Some(handle) = self.shared.live(&id)
                 {
                     let _ = handle.send(Command::Cancel).await;
@@ -70,10 +82,6 @@ impl Edge {
         }
     }
 
-    fn has_joined(&self, id: &str) -> bool {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
-    }
-
     /// Passes a request to the session it is about.
     async fn pass(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
         let request = Self::read(method, params);
@@ -81,12 +89,12 @@ impl Edge {
             Ok(read) => read,
             Err(error) => return self.client.push(Out::Answer(responder, Err(error))),
         };
-        let handle = if self.has_joined(&id) { self.shared.live(&id) } else { None };
+        let handle = if self.joined.ids().contains(&id) { self.shared.live(&id) } else { None };
         let Some(handle) = handle else {
             return self.client.push(Out::Answer(responder, Err(session::unknown())));
         };
         if matches!(request, Request::Close) {
-            self.joined.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            self.joined.ids().remove(&id);
         }
         let client = Arc::clone(&self.client);
         let command = Command::Request { client, request, responder };
@@ -135,7 +143,7 @@ impl Edge {
             _counted: self.shared.opening(),
             shared: Arc::clone(&self.shared),
             client: Arc::clone(&self.client),
-            joined: Arc::clone(&self.joined),
+            joined: self.joined.clone(),
         };
         let method = method.to_owned();
         tokio::spawn(async move { edge.run(&method, params.as_ref(), responder).await });
@@ -144,7 +152,7 @@ impl Edge {
 
 impl Drop for Edge {
     fn drop(&mut self) {
-        let joined = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
+        let joined = std::mem::take(&mut *self.joined.ids());
         let handles: Vec<_> = joined.iter().filter_map(|id| self.shared.live(id)).collect();
         let client = self.client.id;
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -163,15 +171,15 @@ struct Opening {
     _counted: Counted,
     shared: Arc<Shared>,
     client: Arc<Client>,
-    joined: Arc<Mutex<HashSet<String>>>,
+    joined: Joined,
 }
 
 impl Opening {
     async fn run(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
-        let failed = match method {
-            "session/new" => self.new_session(method, params, responder).await,
-            "session/load" | "session/resume" => self.open(method, params, responder).await,
-            "session/fork" => self.fork(method, params, responder).await,
+        let opened = match method {
+            "session/new" => self.new_session(method, params).await,
+            "session/load" | "session/resume" => self.open(method, params).await,
+            "session/fork" => self.fork(method, params).await,
             "session/delete" => {
                 let outcome = self.delete(method, params).await;
                 return self.client.push(Out::Answer(responder, outcome));
@@ -184,105 +192,82 @@ impl Opening {
                 return self.client.push(Out::Answer(responder, outcome));
             }
         };
+        let failed = match opened {
+            Ok((id, handle, how)) => self.join(&id, handle, how, responder).await,
+            Err(error) => Err((error, Some(responder))),
+        };
         if let Err((error, Some(responder))) = failed {
             self.client.push(Out::Answer(responder, Err(error)));
         }
     }
 
-    async fn new_session(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
-        let made = async {
-            let new: params::New = params::read(method, params)?;
-            params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
-            let row = session::row(new.cwd, new.additional_directories);
-            let id = row.id.clone();
-            let handle = session::create(&self.shared, row, &Wish::of(&self.client)).await?;
-            self.shared.enter(id.clone(), handle.clone());
-            Ok((id, handle))
-        };
-        let (id, handle) = match made.await {
-            Ok(made) => made,
-            Err(error) => return Err((error, Some(responder))),
-        };
-        self.join(&id, handle, How { is_new: true, ..How::default() }, responder).await
+    async fn new_session(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let new: params::New = params::read(method, params)?;
+        params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
+        let row = session::row(new.cwd, new.additional_directories);
+        let id = row.id.clone();
+        let handle = session::create(&self.shared, row, &Wish::of(&self.client)).await?;
+        self.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, How { is_new: true, ..How::default() }))
     }
 
-    async fn open(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
-        let opened = async {
-            let open: params::Open = params::read(method, params)?;
-            params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
-            let wants_history = match (method, &open.replay_from) {
-                ("session/load", _) => true,
-                (_, None) => false,
-                (_, Some(from)) if from.kind == "start" => true,
-                _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
-            };
-            let directories = Some(open.additional_directories.clone());
-            let wish = Wish { additional_directories: directories, ..Wish::of(&self.client) };
-            let handle = self.shared.session(&open.session_id, &wish).await?;
-            Ok((open, handle, wants_history))
+    async fn open(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let open: params::Open = params::read(method, params)?;
+        params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+        let wants_history = match (method, &open.replay_from) {
+            ("session/load", _) => true,
+            (_, None) => false,
+            (_, Some(from)) if from.kind == "start" => true,
+            _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
         };
-        match opened.await {
-            Ok((open, handle, history)) => {
-                let how = How { wants_history: history, keeps_hold: open.keeps_hold(), is_new: false };
-                self.join(&open.session_id, handle, how, responder).await
-            }
-            Err(error) => Err((error, Some(responder))),
-        }
+        let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
+        let directories = Some(open.additional_directories);
+        let wish = Wish { additional_directories: directories, ..Wish::of(&self.client) };
+        let handle = self.shared.session(&open.session_id, &wish).await?;
+        Ok((open.session_id.into(), handle, how))
     }
 
-    async fn join(&self, id: &str, handle: session::Handle, how: How, responder: Responder) -> Outcome {
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned());
+    async fn join(
+        &self,
+        id: &str,
+        handle: session::Handle,
+        how: How,
+        responder: Responder,
+    ) -> Result<(), (Error, Option<Responder>)> {
+        self.joined.ids().insert(id.to_owned());
         let view = View::new(Arc::clone(&self.client));
         let attach = Box::new(Attach { view, how, responder });
         session::join(&self.shared, handle, id, attach).await
     }
 
     /// A new session that begins with what was said in another. What waits there stays there.
-    async fn fork(&self, method: &str, params: Option<&RawJson>, responder: Responder) -> Outcome {
-        let forked = async {
-            let open: params::Open = params::read(method, params)?;
-            params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
-            let store = &self.shared.store;
-            let from = store.session(&open.session_id).await.map_err(session::stored)?;
-            let from = from.ok_or_else(session::unknown)?;
-            let mut row =
-                session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
-            row.title.clone_from(&from.title);
-            row.config.clone_from(&from.config);
-            row.parent = Some(from.id.clone());
-            let id = row.id.clone();
-            let up_to = self.last(&from.id).await?;
-            let lease = self.shared.lease(&id).await?;
-            let mut ops = vec![Op::CreateSession(row)];
-            if let Some(up_to) = up_to {
-                ops.push(Op::CopyTranscript { from: from.id, up_to });
-                // A turn that runs there does not run here.
-                ops.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
-            }
-            let batch = Batch { session: id.clone(), lease: lease.clone(), ops };
-            store.commit(batch).await.map_err(session::stored)?;
-            self.shared.release(lease).await;
-            let handle = self.shared.session(&id, &Wish::of(&self.client)).await?;
-            Ok((id, handle))
-        };
-        match forked.await {
-            Ok((id, handle)) => {
-                let how = How { is_new: true, ..How::default() };
-                self.join(&id, handle, how, responder).await
-            }
-            Err(error) => Err((error, Some(responder))),
+    async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let open: params::Open = params::read(method, params)?;
+        params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+        let from = self.shared.store.session(&open.session_id).await.map_err(session::stored)?;
+        let from = from.ok_or_else(session::unknown)?;
+        let mut row = session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
+        row.title.clone_from(&from.title);
+        row.config.clone_from(&from.config);
+        row.parent = Some(from.id.clone());
+        let id = row.id.clone();
+        let mut ops = vec![Op::CreateSession(row)];
+        if let Some(up_to) = self.last(&from.id).await? {
+            ops.push(Op::CopyTranscript { from: from.id, up_to });
+            // A turn that runs there does not run here.
+            ops.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
         }
+        self.shared.write_alone(&id, ops).await?;
+        let handle = self.shared.session(&id, &Wish::of(&self.client)).await?;
+        Ok((id, handle, How { is_new: true, ..How::default() }))
     }
 
     /// The number of the last entry that has been shown of a session.
     async fn last(&self, id: &str) -> Result<Option<u64>, Error> {
-        if let Some(handle) = self.shared.live(id) {
-            let (reply, replied) = tokio::sync::oneshot::channel();
-            if handle.send(Command::Status(reply)).await.is_ok()
-                && let Ok(live) = replied.await
-            {
-                return Ok(live.shown.checked_sub(1));
-            }
+        if let Some(handle) = self.shared.live(id)
+            && let Some(live) = handle.status().await
+        {
+            return Ok(live.shown.checked_sub(1));
         }
         self.shared.store.last_seq(id).await.map_err(session::stored)
     }
@@ -290,28 +275,23 @@ impl Opening {
     /// Deletes a session, in use or not.
     async fn delete(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
         let id = params::read::<params::Named>(method, params)?.session_id;
-        self.joined.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.joined.ids().remove(&id);
         if let Some(handle) = self.shared.live(&id) {
             let (done, deleted) = tokio::sync::oneshot::channel();
             if handle.send(Command::Delete(done)).await.is_ok() && deleted.await.is_ok() {
                 return Ok(shape::empty());
             }
         }
-        let store = &self.shared.store;
-        if store.session(&id).await.map_err(session::stored)?.is_none() {
+        if self.shared.store.session(&id).await.map_err(session::stored)?.is_none() {
             return Err(session::unknown());
         }
-        let lease = self.shared.lease(&id).await?;
-        let batch =
-            Batch { session: lease.session.clone(), lease: lease.clone(), ops: vec![Op::DeleteSession] };
-        let deleted = store.commit(batch).await.map_err(session::stored);
-        self.shared.release(lease).await;
-        deleted.map(|()| shape::empty())
+        self.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
+        Ok(shape::empty())
     }
 }
 
-/// What went wrong, and the request that is still to be answered.
-type Outcome = Result<(), (Error, Option<Responder>)>;
+/// A session that was brought into use, and how the client joins it.
+type Opened = Result<(Arc<str>, session::Handle, How), Error>;
 
 fn is_lifecycle(method: &str, version: Version) -> bool {
     match method {

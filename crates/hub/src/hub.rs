@@ -17,10 +17,10 @@ use nudge_agent::Environment;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::Cx;
-use nudge_store::{Lease, Store, StoreError};
+use nudge_store::{Batch, Lease, Op, Store, StoreError};
 use nudge_wire::{Error, caps::ClientInit};
 use serde::Serialize;
-use tokio::sync::{OnceCell, oneshot};
+use tokio::sync::OnceCell;
 
 use crate::{
     client::{Client, Out},
@@ -120,10 +120,7 @@ impl Hub {
     pub async fn status(&self) -> Status {
         let mut sessions = Vec::new();
         for (id, handle) in self.shared.in_use() {
-            let (reply, replied) = oneshot::channel();
-            if handle.send(Command::Status(reply)).await.is_ok()
-                && let Ok(live) = replied.await
-            {
+            if let Some(live) = handle.status().await {
                 sessions.push((id.to_string(), live));
             }
         }
@@ -227,6 +224,15 @@ impl Shared {
         if let Err(error) = self.store.release(lease).await {
             tracing::warn!(%error, "the lease of a session stays until it runs out");
         }
+    }
+
+    /// Writes to a session that is not in use.
+    pub(crate) async fn write_alone(&self, id: &str, ops: Vec<Op>) -> Result<(), Error> {
+        let lease = self.lease(id).await?;
+        let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
+        let written = self.store.commit(batch).await.map_err(session::stored);
+        self.release(lease).await;
+        written
     }
 
     /// The right to run a session.

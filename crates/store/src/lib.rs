@@ -27,6 +27,7 @@ mod error;
 pub mod failpoint;
 mod input;
 mod lease;
+mod pages;
 mod queue;
 mod session;
 mod sql;
@@ -39,6 +40,7 @@ pub use entry::{Dialect, Entry, Limit, MAX_SEQ, Seq};
 pub use error::StoreError;
 pub use input::{Input, InputId, InputState};
 pub use lease::{Held, Lease};
+pub use pages::Pages;
 pub use session::{Cursor, Millis, Page, Session, SessionChange, SessionFilter, SessionId};
 pub use store::{Batch, Counts, Op, Reply, Store, Ticket};
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
-use nudge_store::{Entry, Limit, Session};
+use nudge_store::{Pages, Session};
 use serde_json::Value;
 
 use super::{
@@ -28,7 +28,7 @@ pub(crate) async fn export(shelf: &Shelf, session: &Session, is_json: bool) -> R
 
 async fn as_json(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Result<()> {
     write!(out, "{{\"session\":{},\"updates\":[", list::info(session))?;
-    let mut pages = Pages::new(shelf, session);
+    let mut pages = Pages::new(&*shelf.0, &session.id, 0);
     let mut is_first = true;
     while let Some(page) = pages.next().await? {
         for entry in page {
@@ -44,7 +44,7 @@ async fn as_json(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Resu
 async fn as_markdown(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Result<()> {
     writeln!(out, "# {}\n", session.title.as_deref().unwrap_or("A session"))?;
     let mut markdown = Markdown::default();
-    let mut pages = Pages::new(shelf, session);
+    let mut pages = Pages::new(&*shelf.0, &session.id, 0);
     while let Some(page) = pages.next().await? {
         for entry in page {
             if let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) {
@@ -54,23 +54,4 @@ async fn as_markdown(shelf: &Shelf, session: &Session, out: &mut impl Write) -> 
     }
     writeln!(out)?;
     Ok(out.flush()?)
-}
-
-struct Pages<'a> {
-    shelf: &'a Shelf,
-    session: &'a Session,
-    from: u64,
-}
-
-impl<'a> Pages<'a> {
-    fn new(shelf: &'a Shelf, session: &'a Session) -> Self {
-        Self { shelf, session, from: 0 }
-    }
-
-    async fn next(&mut self) -> Result<Option<Vec<Entry>>> {
-        let page = self.shelf.0.transcript(&self.session.id, self.from, Limit::default()).await?;
-        let Some(last) = page.last() else { return Ok(None) };
-        self.from = last.seq + 1;
-        Ok(Some(page))
-    }
 }

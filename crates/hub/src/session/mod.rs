@@ -38,6 +38,13 @@ impl Handle {
     pub(crate) async fn send(&self, command: Command) -> Result<(), Command> {
         self.commands.send(command).await.map_err(|refused| refused.0)
     }
+
+    /// How the session stands; `None` if it is not in use any more.
+    pub(crate) async fn status(&self) -> Option<Live> {
+        let (reply, replied) = oneshot::channel();
+        self.send(Command::Status(reply)).await.ok()?;
+        replied.await.ok()
+    }
 }
 
 /// What a session is asked to do.

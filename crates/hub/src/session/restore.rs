@@ -4,14 +4,13 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use nudge_agent::{Environment, History, Setup};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, Mode, Saved};
-use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Session, SessionChange, StoreError};
+use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson};
 use serde_json::json;
 
 use crate::{
     backend::Backend,
     client::Client,
-    history::Pages,
     hub::Shared,
     session::{
         Handle,
@@ -114,7 +113,7 @@ async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
 async fn read_past(hub: &Shared, id: &str, from: u64) -> Result<Past, Error> {
     let mut past = Past::default();
     let mut pages = Pages::new(&*hub.store, id, from);
-    while let Some(page) = pages.next().await? {
+    while let Some(page) = pages.next().await.map_err(stored)? {
         for entry in &page {
             past.take(entry);
         }
