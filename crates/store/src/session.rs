@@ -95,6 +95,8 @@ pub struct SessionFilter {
     pub search: Option<String>,
     /// Only those closed, or only those open.
     pub closed: Option<bool>,
+    /// Only those that this answers in.
+    pub backend: Option<String>,
 }
 
 /// One page of a list of sessions, the last changed first; equal times are ordered by id.

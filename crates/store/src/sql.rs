@@ -152,6 +152,9 @@ pub(crate) fn sessions(filter: &SessionFilter, after: bool) -> String {
     if filter.closed.is_some() {
         asked.push(format!("closed = ${}", next()));
     }
+    if filter.backend.is_some() {
+        asked.push(format!("backend = ${}", next()));
+    }
     if after {
         // Written so that an index by time can begin at the cursor.
         let (time, id) = (next(), next());

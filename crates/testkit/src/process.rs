@@ -90,8 +90,14 @@ impl Process {
 
     /// The next line of its output as JSON; `None` at the end of the output.
     pub fn next_json(&mut self) -> Option<Value> {
+        self.next_line()
+            .map(|line| serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}")))
+    }
+
+    /// The next line of its output as it came; `None` at the end of the output.
+    pub fn next_line(&mut self) -> Option<String> {
         match self.lines.recv_timeout(PATIENCE) {
-            Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))),
+            Ok(line) => Some(line),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("no output for {PATIENCE:?}"),
         }
@@ -104,6 +110,12 @@ impl Process {
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(timeout) => Err(timeout),
         }
+    }
+
+    /// What it wrote to standard error, once it has ended.
+    pub fn last_words(&mut self) -> String {
+        let _ = self.child.wait();
+        self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default()
     }
 
     /// Waits for its end without closing its input.

@@ -126,7 +126,7 @@ enum Condition {
     Damaged,
 }
 
-/// Looks at the file without changing it.
+/// Looks at the file without changing what it says.
 async fn examine(path: &Path) -> Result<Condition, StoreError> {
     match fs::metadata(path) {
         Ok(meta) if meta.len() == 0 => return Ok(Condition::Good),
@@ -134,7 +134,12 @@ async fn examine(path: &Path) -> Result<Condition, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Condition::Good),
         Err(error) => return Err(StoreError::io("looking at", path)(error)),
     }
-    match look(path).await {
+    let looked = match look(path, true).await {
+        // A use that was killed left a change half done; only who may write can undo that.
+        Err(error) if is_half_done(&error) => look(path, false).await,
+        looked => looked,
+    };
+    match looked {
         Ok(Found::Format(found)) if found > migrate::newest() => {
             Err(StoreError::Newer { path: path.to_owned(), found, known: migrate::newest() })
         }
@@ -144,6 +149,14 @@ async fn examine(path: &Path) -> Result<Condition, StoreError> {
         Err(error) if is_damage(&error) => Ok(Condition::Damaged),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the file cannot be read because a change to it has to be undone or finished first.
+fn is_half_done(error: &sqlx::Error) -> bool {
+    const READONLY_RECOVERY: &str = "264";
+    const READONLY_ROLLBACK: &str = "776";
+    let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
+    code.is_some_and(|code| code == READONLY_RECOVERY || code == READONLY_ROLLBACK)
 }
 
 /// What a file turns out to be.
@@ -156,8 +169,8 @@ enum Found {
 }
 
 /// Reads what every use needs: the header and the schema; and all of it if the last use met damage.
-async fn look(path: &Path) -> Result<Found, sqlx::Error> {
-    let options = base_options(SqliteConnectOptions::new()).filename(path).read_only(true);
+async fn look(path: &Path, read_only: bool) -> Result<Found, sqlx::Error> {
+    let options = base_options(SqliteConnectOptions::new()).filename(path).read_only(read_only);
     let mut conn = options.connect().await?;
     let Some(format) = migrate::format(&mut conn).await? else { return Ok(Found::SomethingElse) };
     if format == migrate::newest() && !migrate::is_whole(&mut conn).await? {
@@ -179,7 +192,7 @@ async fn look(path: &Path) -> Result<Found, sqlx::Error> {
 /// Moves a damaged file that nobody uses out of the way; says where it is now.
 fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let target = free_name(path);
-    for tail in ["", "-wal", "-shm"] {
+    for tail in ["", "-wal", "-shm", "-journal"] {
         let (from, to) = (beside(path, tail), beside(&target, tail));
         match fs::rename(&from, &to) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}

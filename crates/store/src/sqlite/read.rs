@@ -38,6 +38,9 @@ pub(super) async fn sessions(
     if let Some(closed) = filter.closed {
         query = query.bind(i64::from(closed));
     }
+    if let Some(backend) = &filter.backend {
+        query = query.bind(backend);
+    }
     if let Some(after) = after {
         query = query.bind(to_i64(after.updated_at)).bind(&*after.id);
     }

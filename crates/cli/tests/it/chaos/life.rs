@@ -94,6 +94,7 @@ impl Life {
             while dice.below(3) > 0 && self.take(world, patience) {}
         }
         if self.is_dead {
+            assert!(self.may_die, "it ended by itself: {}", self.process.last_words());
             world.told.crashes += 1;
             return;
         }
@@ -110,7 +111,7 @@ impl Life {
     pub(crate) fn look(&mut self, world: &mut World) {
         self.open_session(world);
         world.told.delivered += self.seen.len() as u64;
-        assert!(!self.is_dead);
+        assert!(!self.is_dead, "it ended by itself: {}", self.process.last_words());
     }
 
     fn open_session(&mut self, world: &mut World) {
