@@ -18,18 +18,16 @@
 
 mod config;
 mod control;
-mod environment;
 mod error;
 mod event;
 mod handle;
 mod history;
-mod ids;
 mod session;
 mod tools;
 mod update;
 
-pub use environment::Environment;
 pub use error::Error;
 pub use event::{ClientAnswer, Event, Setup, UserMessage};
 pub use handle::{Handle, start};
 pub use history::History;
+pub use nudge_workspace::Environment;

@@ -1,10 +1,11 @@
 //! Version 2 `update` objects.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use nudge_model::PlanEntry;
 use nudge_wire::RawJson;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+pub(crate) use nudge_workspace::update::{terminal_ended, terminal_output, terminal_started};
 
 /// A value of ours as JSON text.
 pub(crate) fn raw(value: &(impl Serialize + ?Sized)) -> RawJson {
@@ -31,30 +32,6 @@ pub(crate) fn text_content(text: &str) -> Value {
 
 pub(crate) fn terminal_content(id: &str) -> Value {
     json!({ "type": "terminal", "terminalId": id })
-}
-
-pub(crate) fn terminal_started(id: &str, command: &str, cwd: &str) -> RawJson {
-    raw(&json!({ "sessionUpdate": "terminal_update", "terminalId": id, "command": command, "cwd": cwd }))
-}
-
-pub(crate) fn terminal_output(id: &str, bytes: &[u8]) -> RawJson {
-    let data = BASE64_STANDARD.encode(bytes);
-    raw(&json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": id, "data": data }))
-}
-
-/// The end of a terminal; with `output`, what is to be kept of it.
-pub(crate) fn terminal_ended(
-    id: &str,
-    code: Option<i32>,
-    signal: Option<&str>,
-    output: Option<&[u8]>,
-) -> RawJson {
-    let mut update = json!({ "sessionUpdate": "terminal_update", "terminalId": id });
-    update["exitStatus"] = json!({ "exitCode": code, "signal": signal });
-    if let Some(output) = output {
-        update["output"] = json!({ "data": BASE64_STANDARD.encode(output) });
-    }
-    raw(&update)
 }
 
 pub(crate) fn plan(id: &str, entries: &[PlanEntry]) -> RawJson {

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use nudge_model::{Message, ToolCall, text_of};
 use nudge_wire::RawJson;
+use nudge_workspace::output;
 use serde::Deserialize;
 
 use super::History;
-use crate::{UserMessage, tools::output};
+use crate::UserMessage;
 
 /// How many tool calls without an end are kept track of.
 const MOST_OPEN: usize = 100;

@@ -15,14 +15,13 @@ use std::{
 
 use nudge_model::Model;
 use nudge_wire::RawJson;
+use nudge_workspace::{Directories, Ids};
 use tokio::sync::mpsc;
 
 use crate::{
     Environment, Event, History, Setup, UserMessage,
     config::Config,
     control::{Control, Signal, Work},
-    ids::Ids,
-    tools::paths::Roots,
     update,
 };
 use open::Open;
@@ -33,7 +32,7 @@ pub(crate) struct Session {
     id: String,
     cwd: PathBuf,
     environment: Option<Environment>,
-    roots: Arc<Roots>,
+    roots: Arc<Directories>,
     history: History,
     ids: Ids,
     outlet: Outlet,
@@ -64,7 +63,7 @@ impl Session {
         Self {
             model,
             id: setup.session_id,
-            roots: Arc::new(Roots::new(&setup.cwd, &setup.additional_directories)),
+            roots: Arc::new(Directories::new(setup.cwd.clone(), setup.additional_directories)),
             cwd: setup.cwd,
             environment: setup.environment,
             history: setup.history,

@@ -7,7 +7,7 @@ use nudge_wire::RawJson;
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::{Halt, Outlet, Session};
+use super::{Halt, Outlet, Session, command::terminated};
 use crate::{ClientAnswer, Event, UserMessage, update};
 
 /// How long a command may take to leave by itself.
@@ -108,7 +108,7 @@ impl Session {
 
     async fn end_terminals(&mut self) -> Result<(), Halt> {
         if let Some(id) = self.open.terminal.take() {
-            self.outlet.update(update::terminal_ended(&id, None, Some("SIGTERM"), None)).await?;
+            self.outlet.update(update::terminal_ended(&id, &terminated(), None)).await?;
         }
         if let Some(id) = self.open.client_terminal.take() {
             self.outlet.end_client_terminal(&self.id, &id).await?;

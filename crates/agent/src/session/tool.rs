@@ -1,5 +1,6 @@
 //! Running one tool call: permission, progress, result.
 
+use nudge_workspace::{Place, blocking};
 use serde_json::{Value, json};
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::{
     Event,
-    tools::{self, Change, Outcome, Tool, files, paths::Place, program},
+    tools::{self, Change, Outcome, Tool, files, program},
     update,
 };
 
@@ -26,7 +27,7 @@ impl Session {
     async fn outcome(&mut self, id: &str, tool: &Tool) -> Result<Outcome, Halt> {
         match tool {
             Tool::Read(read) => match self.roots.resolve(&read.path) {
-                Err(why) => Ok(Outcome::failed(&why)),
+                Err(why) => Ok(Outcome::failed(&why.to_string())),
                 Ok(place) => {
                     self.begin(id).await?;
                     self.read(&place, read).await
@@ -108,7 +109,7 @@ impl Session {
     ) -> Result<Outcome, Halt> {
         let place = match self.roots.resolve(path) {
             Ok(place) => place,
-            Err(why) => return Ok(Outcome::failed(&why)),
+            Err(why) => return Ok(Outcome::failed(&why.to_string())),
         };
         let old = match self.text_of(&place).await? {
             Ok(old) => old,
@@ -121,7 +122,7 @@ impl Session {
         let change = Change { place, old, new };
         let content = json!([change.diff()]);
         self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
-        let title = format!("Change {}?", change.place.shown.display());
+        let title = format!("Change {}?", change.place.shown().display());
         let description = change.extent();
         let call = json!({ "toolCallId": id, "kind": "edit", "content": content });
         let subject = json!({ "type": "tool_call", "toolCall": call });
@@ -146,12 +147,12 @@ impl Session {
             }
             Err(why) => return Ok(Outcome::failed(&why)),
         }
-        let path = change.place.shown.to_string_lossy();
+        let path = change.place.shown().to_string_lossy();
         let asked = json!({ "path": path, "content": change.new });
         let written = match self.ask_client("fs/write_text_file", asked).await? {
             Some(Ok(_)) => Ok(()),
             Some(Err(_)) => Err("The editor could not write the file.".to_owned()),
-            None => files::write(&change.place.real, &change.new),
+            None => nudge_workspace::files::write(&change.place, &change.new).map_err(|why| why.to_string()),
         };
         Ok(match written {
             Ok(()) => Outcome::shown(change.summary(), vec![change.diff()]),
@@ -160,7 +161,7 @@ impl Session {
     }
 
     async fn read(&mut self, place: &Place, read: &tools::Read) -> Result<Outcome, Halt> {
-        let mut asked = json!({ "path": place.shown.to_string_lossy() });
+        let mut asked = json!({ "path": place.shown().to_string_lossy() });
         if let Some(line) = read.line {
             asked["line"] = json!(line.max(1));
         }
@@ -168,24 +169,24 @@ impl Session {
         if let Some(text) = self.client_text(asked).await? {
             return Ok(tools::Read::cut(&text));
         }
-        let path = place.real.clone();
-        Ok(match tools::blocking(move || files::read(&path)).await {
+        let place = place.clone();
+        Ok(match blocking(move || files::read(&place)).await {
             Ok(text) => read.part(&text),
-            Err(why) => Outcome::failed(&why.to_string()),
+            Err(why) => Outcome::failed(&files::tell(&why)),
         })
     }
 
     /// The whole text of a file, as the editor or the disk has it; `None` if there is none.
     async fn text_of(&mut self, place: &Place) -> Result<Result<Option<String>, String>, Halt> {
-        let asked = json!({ "path": place.shown.to_string_lossy() });
+        let asked = json!({ "path": place.shown().to_string_lossy() });
         if let Some(text) = self.client_text(asked).await? {
             return Ok(Ok(Some(text)));
         }
-        let path = place.real.clone();
-        Ok(match tools::blocking(move || files::read(&path)).await {
+        let place = place.clone();
+        Ok(match blocking(move || files::read(&place)).await {
             Ok(text) => Ok(Some(text)),
             Err(files::ReadError::NotFound) => Ok(None),
-            Err(why) => Err(why.to_string()),
+            Err(why) => Err(files::tell(&why)),
         })
     }
 

@@ -1,10 +1,9 @@
 //! The tools `write` and `edit`, and how a change is shown.
 
 use nudge_text::{Text, diff::unified};
+use nudge_workspace::Place;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use super::paths::Place;
 
 /// How long a patch may be to be shown.
 const MOST_PATCH: usize = 256 * 1024;
@@ -60,7 +59,7 @@ impl Change {
     /// The change as an item of a tool call's content.
     pub(crate) fn diff(&self) -> Value {
         let operation = if self.old.is_some() { "modify" } else { "add" };
-        let path = self.place.shown.to_string_lossy();
+        let path = self.place.shown().to_string_lossy();
         let mut diff = json!({
             "type": "diff",
             "changes": [{ "operation": operation, "path": path, "fileType": "text" }],

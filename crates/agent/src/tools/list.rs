@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ignore::WalkBuilder;
+use nudge_workspace::{Directories, blocking};
 use serde::Deserialize;
 
-use super::{Outcome, blocking, here, number, paths::Roots};
+use super::{Outcome, here, number};
 
 const MOST_ENTRIES: usize = 500;
 const MOST_DEPTH: u32 = 10;
@@ -20,19 +21,19 @@ pub(crate) struct List {
     depth: Option<u32>,
 }
 
-pub(crate) async fn run(roots: &Arc<Roots>, list: List) -> Outcome {
+pub(crate) async fn run(roots: &Arc<Directories>, list: List) -> Outcome {
     let roots = Arc::clone(roots);
     blocking(move || entries(&roots, &list).into()).await
 }
 
-fn entries(roots: &Roots, list: &List) -> Result<String, String> {
-    let place = roots.resolve(&list.path)?;
-    if !place.real.is_dir() {
+fn entries(roots: &Directories, list: &List) -> Result<String, String> {
+    let place = roots.resolve(&list.path).map_err(|why| why.to_string())?;
+    if !place.real().is_dir() {
         return Err("There is no such folder.".to_owned());
     }
     let depth = list.depth.unwrap_or(1).clamp(1, MOST_DEPTH) as usize;
     let mut lines = Vec::new();
-    for entry in walk(&place.real).max_depth(Some(depth)).build().flatten().skip(1) {
+    for entry in walk(place.real()).max_depth(Some(depth)).build().flatten().skip(1) {
         if lines.len() == MOST_ENTRIES {
             lines.push(format!("[only the first {MOST_ENTRIES} are shown]"));
             break;

@@ -3,8 +3,6 @@
 mod change;
 pub(crate) mod files;
 pub(crate) mod list;
-pub(crate) mod output;
-pub(crate) mod paths;
 mod read;
 mod run;
 pub(crate) mod search;
@@ -12,6 +10,7 @@ mod spec;
 
 use nudge_model::ToolCall;
 use nudge_wire::error::expectation;
+use nudge_workspace::Directories;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -21,8 +20,6 @@ pub(crate) use read::Read;
 pub(crate) use run::{Run, program};
 pub(crate) use search::Search;
 pub(crate) use spec::specs;
-
-use paths::Roots;
 
 /// A tool call whose input has been understood.
 #[derive(Debug)]
@@ -85,11 +82,11 @@ impl Tool {
 }
 
 /// How a call is announced: the fields of a `tool_call_update`.
-pub(crate) fn describe(call: &ToolCall, tool: Option<&Tool>, roots: &Roots) -> Value {
+pub(crate) fn describe(call: &ToolCall, tool: Option<&Tool>, roots: &Directories) -> Value {
     let name = brief(&call.name);
     let location = tool.and_then(Tool::location).and_then(|(path, line)| {
         let place = roots.resolve(path).ok()?;
-        let mut location = json!({ "path": place.shown.to_string_lossy() });
+        let mut location = json!({ "path": place.shown().to_string_lossy() });
         if let Some(line) = line {
             location["line"] = json!(line);
         }
@@ -135,18 +132,6 @@ impl From<Result<String, String>> for Outcome {
             Ok(output) => Self::done(output),
             Err(why) => Self::failed(&why),
         }
-    }
-}
-
-/// Does what blocks on a thread for it.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime is going down, and with it whoever waits.
-            Err(_) => std::future::pending().await,
-        },
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use nudge_workspace::files::offset_of_line;
 use serde::Deserialize;
 
 use super::{Outcome, number};
@@ -30,7 +31,7 @@ impl Read {
     /// The part that is wanted of a whole text.
     pub(crate) fn part(&self, text: &str) -> Outcome {
         let skipped = self.line.map_or(0, |line| line.saturating_sub(1)) as usize;
-        let start = offset_of_line(text, skipped);
+        let start = offset_of_line(text, skipped).filter(|start| skipped == 0 || *start < text.len());
         let Some(start) = start else {
             let lines = text.lines().count();
             return Outcome::failed(&format!(
@@ -55,13 +56,4 @@ impl Read {
         }
         Outcome::done(output)
     }
-}
-
-/// Where a line begins, counted from zero; `None` if there are not so many.
-fn offset_of_line(text: &str, line: usize) -> Option<usize> {
-    if line == 0 {
-        return Some(0);
-    }
-    let end = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').nth(line - 1)?.0 + 1;
-    (end < text.len()).then_some(end)
 }

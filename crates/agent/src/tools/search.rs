@@ -8,10 +8,11 @@ use std::{
     },
 };
 
+use nudge_workspace::{Directories, blocking};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::{Outcome, blocking, files, here, list::walk, paths::Roots};
+use super::{Outcome, files, here, list::walk};
 
 const MOST_MATCHES: usize = 200;
 const MOST_LINE: usize = 300;
@@ -42,7 +43,7 @@ impl Drop for Stop {
     }
 }
 
-pub(crate) async fn run(roots: &Arc<Roots>, search: Search) -> Outcome {
+pub(crate) async fn run(roots: &Arc<Directories>, search: Search) -> Outcome {
     let roots = Arc::clone(roots);
     let stop = Stop(Arc::default());
     let stopped = Arc::clone(&stop.0);
@@ -51,14 +52,14 @@ pub(crate) async fn run(roots: &Arc<Roots>, search: Search) -> Outcome {
     outcome
 }
 
-fn matches(roots: &Roots, search: &Search, stopped: &AtomicBool) -> Result<String, String> {
-    let place = roots.resolve(&search.path)?;
-    if !place.real.exists() {
+fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result<String, String> {
+    let place = roots.resolve(&search.path).map_err(|why| why.to_string())?;
+    if !place.real().exists() {
         return Err("There is no such file or folder.".to_owned());
     }
     let pattern = pattern(search)?;
     let mut found = Vec::new();
-    for entry in walk(&place.real).max_filesize(Some(MOST_FILE)).build().flatten() {
+    for entry in walk(place.real()).max_filesize(Some(MOST_FILE)).build().flatten() {
         if stopped.load(Ordering::Relaxed) || found.len() > MOST_MATCHES {
             break;
         }
@@ -89,8 +90,8 @@ fn pattern(search: &Search) -> Result<Regex, String> {
 }
 
 /// Files that are no text are passed over.
-fn search_file(roots: &Roots, path: &Path, pattern: &Regex, found: &mut Vec<String>) {
-    let Ok(text) = files::read(path) else { return };
+fn search_file(roots: &Directories, path: &Path, pattern: &Regex, found: &mut Vec<String>) {
+    let Some(Ok(text)) = roots.place(path).map(|place| files::read(&place)) else { return };
     let mut told = None;
     for (number, line) in (1..).zip(text.lines()) {
         if pattern.is_match(line) {

@@ -4,18 +4,21 @@ use std::hash::{BuildHasher, RandomState};
 
 /// A source of ids: a random part of its own, then numbers.
 #[derive(Debug)]
-pub(crate) struct Ids {
+pub struct Ids {
     part: u64,
     last: u64,
 }
 
 impl Ids {
-    pub(crate) fn new() -> Self {
+    /// A source that no other is like.
+    #[expect(clippy::new_without_default, reason = "two of them are never equal")]
+    pub fn new() -> Self {
         // The keys of a `RandomState` come from the operating system.
         Self { part: RandomState::new().hash_one(std::process::id()), last: 0 }
     }
 
-    pub(crate) fn mint(&mut self, kind: &str) -> String {
+    /// The next id, which begins with its kind.
+    pub fn mint(&mut self, kind: &str) -> String {
         self.last += 1;
         format!("{kind}_{:016x}_{}", self.part, self.last)
     }

@@ -1,19 +1,50 @@
-//! What is kept of a long output: its beginning and its end.
+//! What is kept of a long output, and what is shown of it.
 
-/// How much of an output a model is told.
+/// How much of an output is told: of its beginning and of its end.
 const HEAD: usize = 16 * 1024;
 const TAIL: usize = 16 * 1024;
 
+/// How much of an output is shown as it comes.
+const MOST_SHOWN: usize = 1024 * 1024;
+
 /// The text, without its middle if it is long.
-pub(crate) fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> String {
     let mut kept = Kept::default();
     kept.push(text.as_bytes());
     kept.text()
 }
 
+/// An output that is shown as it comes; of one that gets long, the beginning and the end are shown at the end.
+#[derive(Debug, Default)]
+pub struct Shown {
+    kept: Kept,
+    /// How much has come.
+    total: usize,
+}
+
+impl Shown {
+    /// Takes what has come, and gives what is to be shown of it now: nothing once too much has come.
+    pub fn push<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        self.kept.push(bytes);
+        let room = MOST_SHOWN.saturating_sub(self.total);
+        self.total += bytes.len();
+        &bytes[..bytes.len().min(room)]
+    }
+
+    /// What is to take the place of what was shown, if that was not all.
+    pub fn instead(&self) -> Option<Vec<u8>> {
+        (self.total > MOST_SHOWN).then(|| self.kept.bytes())
+    }
+
+    /// The text, without its middle if it is long.
+    pub fn text(&self) -> String {
+        self.kept.text()
+    }
+}
+
 /// The beginning and the end of a stream of bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+struct Kept {
     head: Vec<u8>,
     /// At most twice as long as it is told.
     tail: Vec<u8>,
@@ -22,7 +53,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         let (head, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(head);
         self.tail.extend_from_slice(rest);
@@ -38,7 +69,7 @@ impl Kept {
     }
 
     /// What is kept, with a line that says how much is missing.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    fn bytes(&self) -> Vec<u8> {
         let surplus = if self.dropped > 0 { self.tail.len().saturating_sub(TAIL) } else { 0 };
         let missing = self.dropped + surplus;
         let mut all = self.head.clone();
@@ -49,7 +80,7 @@ impl Kept {
         all
     }
 
-    pub(crate) fn text(&self) -> String {
+    fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 }

@@ -15,7 +15,7 @@ impl Environment {
     }
 
     /// A command that sees these variables, and none of this process's own.
-    pub(crate) fn apply(&self, mut command: Command) -> Command {
+    pub fn apply(&self, mut command: Command) -> Command {
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_none_or(|name| !self.0.contains_key(name)) {
                 command = command.env_remove(name);
