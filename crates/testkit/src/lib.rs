@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests start processes, read files and wait")]
 
 mod process;
+pub mod provider;
+pub mod scripted;
 
 use std::{
     path::{Path, PathBuf},

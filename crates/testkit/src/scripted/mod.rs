@@ -1,0 +1,62 @@
+//! A small ACP agent without a model: what a prompt says is the script it plays.
+//!
+//! It speaks version 1, or with `--v2` the draft of version 2, and offers what its options name, so that a test can put
+//! any kind of agent behind Nudge. The commands of a prompt are listed with [`script`]'s `Command`; a text block with line
+//! breaks is context that is remembered and not played.
+//!
+//! | option | what it does |
+//! | --- | --- |
+//! | `--v2` | speaks version 2, and nothing else |
+//! | `--steering`, `--steering-fails` | takes `_session/steering`, or says that it failed |
+//! | `--prompt-steering` | takes `session/prompt` while a turn runs (version 2) |
+//! | `--inject` | takes `session/inject` |
+//! | `--resume --load --list --close --delete --fork` | has that session method |
+//! | `--late-replay` | replays a session that is loaded only after the answer |
+//! | `--memory FILE` | sessions outlive the process in FILE |
+//! | `--echo` | repeats what the user says (version 2 always does) |
+//! | `--slow-start MS` | takes its time to answer `initialize` |
+//! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
+//! | `--log FILE` | writes down every frame: the process id, `<` or `>`, the frame |
+//! | `--ids counter` or `--ids ID` | session ids are `s-1`, `s-2` …, or always ID |
+
+mod agent;
+mod input;
+mod lifecycle;
+mod options;
+mod output;
+mod play;
+mod script;
+mod session;
+mod shape;
+
+use std::{io::BufRead, process::ExitCode, sync::Arc, time::Duration};
+
+use agent::Agent;
+use options::Options;
+
+/// Runs the agent on standard input and output until the input ends.
+pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
+    let options = match Options::parse(args) {
+        Ok(options) => options,
+        Err(what) => {
+            eprintln!("scripted-agent: {what}");
+            return ExitCode::from(2);
+        }
+    };
+    if options.fails_to_start() {
+        eprintln!("scripted-agent: not ready yet");
+        return ExitCode::from(3);
+    }
+    let agent = Arc::new(Agent::new(options));
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    while matches!(input.read_until(b'\n', &mut line), Ok(1..)) {
+        agent.take(&line);
+        line.clear();
+    }
+    while agent.is_hung() {
+        std::thread::sleep(Duration::from_hours(1));
+    }
+    agent.note("the input has ended");
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,115 @@
+//! What a prompt tells it to do: commands, separated by `;`.
+
+use std::time::Duration;
+
+/// One thing to do. Words in capitals are arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Command {
+    /// `say TEXT`, or anything that is no other command.
+    Say(String),
+    /// `sleep MS` or `until FILE`.
+    Wait(Until),
+    /// `deaf MS` or `deaf FILE`: as `sleep` and `until`, but the user cannot end it.
+    Deaf(Until),
+    /// `tool ID MS` or `tool ID FILE`: a tool call that runs that long, or until FILE is there.
+    Tool(String, Until),
+    /// `ask ID`: asks for permission, and says the outcome.
+    Ask(String),
+    /// `read PATH`, by the client; says what it reads.
+    Read(String),
+    /// `write PATH TEXT`, by the client.
+    Write(String, String),
+    /// `term COMMAND`, by the client; says what it prints.
+    Terminal(String),
+    /// `ext`: asks the client `_test/ask`, and says the answer; `ext global`: without a session.
+    Extension { is_global: bool },
+    /// `note`: tells the client `_test/note`; `note global`: without a session.
+    Note { is_global: bool },
+    /// `recall`: says all that the user has said.
+    Recall,
+    /// `die`: the process ends with status 3.
+    Die,
+    /// `hang`: it neither answers nor ends any more.
+    Hang,
+    /// `flood N`: N updates as fast as it can.
+    Flood(usize),
+    /// `garbage`: lines that are no messages.
+    Garbage,
+    /// `twice`: the prompt is answered twice.
+    Twice,
+    /// `unknown`: answers to requests that nobody has sent.
+    Unknown,
+    /// `odd`: an update of an unknown kind, oddly written.
+    Odd,
+    /// `plan`: a plan of two entries.
+    Plan,
+    /// `mode ID`: switches to that mode.
+    Mode(String),
+    /// `fail`: the turn ends with an error.
+    Fail,
+}
+
+/// How long something takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Until {
+    Passed(Duration),
+    Exists(String),
+}
+
+/// Reads a script.
+pub(super) fn parse(text: &str) -> Vec<Command> {
+    text.split(';').map(str::trim).filter(|part| !part.is_empty()).map(command).collect()
+}
+
+fn command(text: &str) -> Command {
+    let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let two = || rest.split_once(' ').unwrap_or((rest, ""));
+    let is_global = rest == "global";
+    match (name, rest) {
+        ("say", _) => Command::Say(rest.to_owned()),
+        ("sleep" | "until", _) => Command::Wait(until(rest)),
+        ("deaf", _) => Command::Deaf(until(rest)),
+        ("tool", _) => Command::Tool(two().0.to_owned(), until(two().1)),
+        ("ask", _) => Command::Ask(rest.to_owned()),
+        ("read", _) => Command::Read(rest.to_owned()),
+        ("write", _) => Command::Write(two().0.to_owned(), two().1.to_owned()),
+        ("term", _) => Command::Terminal(rest.to_owned()),
+        ("ext", _) => Command::Extension { is_global },
+        ("note", _) => Command::Note { is_global },
+        ("flood", _) => Command::Flood(rest.parse().unwrap_or(1)),
+        ("mode", _) => Command::Mode(rest.to_owned()),
+        ("recall", "") => Command::Recall,
+        ("die", "") => Command::Die,
+        ("hang", "") => Command::Hang,
+        ("garbage", "") => Command::Garbage,
+        ("twice", "") => Command::Twice,
+        ("unknown", "") => Command::Unknown,
+        ("odd", "") => Command::Odd,
+        ("plan", "") => Command::Plan,
+        ("fail", "") => Command::Fail,
+        _ => Command::Say(text.to_owned()),
+    }
+}
+
+fn until(text: &str) -> Until {
+    text.parse()
+        .map_or_else(|_| Until::Exists(text.to_owned()), |ms| Until::Passed(Duration::from_millis(ms)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_a_script() {
+        let script = parse("say a b; tool t 20 ;until go;hello there; recall");
+        let expected = [
+            Command::Say("a b".into()),
+            Command::Tool("t".into(), Until::Passed(Duration::from_millis(20))),
+            Command::Wait(Until::Exists("go".into())),
+            Command::Say("hello there".into()),
+            Command::Recall,
+        ];
+        assert_eq!(script, expected);
+    }
+}
