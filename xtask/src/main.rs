@@ -1,10 +1,11 @@
-//! Automation: `cargo xtask test`, `tidy`, `bench`, `chaos` and `fuzz`.
+//! Automation: `cargo xtask test`, `tidy`, `bench`, `peers`, `chaos` and `fuzz`.
 #![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
 
 mod bench;
 mod chaos;
 mod command;
 mod fuzz;
+mod peers;
 mod test;
 mod tidy;
 
@@ -45,6 +46,8 @@ enum Task {
         #[arg(last = true)]
         args: Vec<String>,
     },
+    /// Drive real agents through `nudge acp --` and see that nothing is lost
+    Peers(peers::Peers),
     /// Kill the program at every boundary and at random moments, and see that nothing is lost
     Chaos {
         /// How many times at random moments
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Task::Test { quick } => test::run(&root, quick),
         Task::Tidy { fix } => tidy::run(&root, fix),
         Task::Bench { name, args } => bench::run(&root, &name, &args),
+        Task::Peers(peers) => peers::run(&root, &peers),
         Task::Chaos { runs, each, seed } => chaos::run(&root, runs, each, seed),
         Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
     };

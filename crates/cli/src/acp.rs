@@ -46,7 +46,7 @@ fn serving(args: &Acp) -> Result<Serving> {
         .map(std::path::absolute)
         .transpose()
         .context("cannot find the trace's folder")?;
-    Ok(Serving { trace, max_message: args.max_message })
+    Ok(Serving { trace, max_message: args.max_message, agent: args.agent.downstream()? })
 }
 
 /// Passes everything on to the daemon.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{daemon::Daemon, place::Place, replay::Replay, sessions};
+use crate::{agents, daemon::Daemon, place::Place, replay::Replay, sessions};
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
@@ -32,6 +32,8 @@ Environment:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Acp(Acp),
+    Agents(agents::list::Agents),
+    Doctor(agents::doctor::Doctor),
     Sessions(sessions::Sessions),
     /// Hand a message to a session for a turn of its own, once it is idle
     ///
@@ -80,6 +82,25 @@ pub(crate) struct Acp {
 
     #[command(flatten)]
     pub(crate) rehearsal: Rehearsal,
+
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+/// The agent behind Nudge.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AgentArgs {
+    /// The agent of this name in `nudge agents`, instead of a command
+    #[arg(long, value_name = "NAME", env = "NUDGE_AGENT", conflicts_with = "command")]
+    pub(crate) agent: Option<String>,
+
+    /// Give every session a process of the agent of its own
+    #[arg(long, env = "NUDGE_ISOLATE")]
+    pub(crate) isolate: bool,
+
+    /// The command of any ACP agent, behind `--`; without one the built-in agent answers
+    #[arg(last = true, value_name = "AGENT")]
+    pub(crate) command: Vec<String>,
 }
 
 /// What the built-in agent says, where no model is connected.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use nudge_adapt::{Agent, Listening, Pool, Spec, merged};
 use nudge_hub::{Edge, Environment, Hub};
 use nudge_model::script::Script;
 use nudge_nes::Service;
@@ -33,6 +34,7 @@ pub(crate) struct House {
     /// Somebody wants the daemon to end.
     pub(crate) stop: Notify,
     nes: Service,
+    agents: Pool,
     is_daemon: bool,
 }
 
@@ -43,6 +45,35 @@ pub(crate) struct Serving {
     pub(crate) trace: Option<PathBuf>,
     /// The longest message taken.
     pub(crate) max_message: usize,
+    /// The agent that runs the sessions; the built-in one unless set.
+    #[serde(default)]
+    pub(crate) agent: Option<Downstream>,
+}
+
+/// An agent behind Nudge, as the command line names it. Its arguments may hold keys.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Downstream {
+    pub(crate) name: String,
+    pub(crate) program: String,
+    pub(crate) args: Vec<String>,
+    /// Variables beside those of the editor.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) isolate: bool,
+}
+
+impl std::fmt::Debug for Downstream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Downstream").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Downstream {
+    /// The agent to be started, as if the editor had started it.
+    pub(crate) fn spec(&self, environment: Option<Environment>) -> Spec {
+        let Self { name, program, args, env, cwd, isolate } = self.clone();
+        Spec { name, program, args, env, cwd, environment, isolate }
+    }
 }
 
 impl House {
@@ -66,7 +97,7 @@ impl House {
             );
         }
         let nes = Service::new(nudge_nes::Options { data_dir: place.data_dir(), ..Default::default() });
-        Ok(Self { hub, nes, is_daemon, stop: Notify::new() })
+        Ok(Self { hub, nes, agents: Pool::default(), is_daemon, stop: Notify::new() })
     }
 
     /// Makes one connection ready to run.
@@ -83,14 +114,16 @@ impl House {
             nes: Nes::new(self.nes.clone()),
             cx: OnceLock::new(),
             environment,
+            downstream: serving.agent.clone(),
             edge: Mutex::default(),
+            agent: Mutex::default(),
         });
         let peer = desk.nes.handlers(Peer::agent().limits(limits).tap(tap));
         let (at_initialize, at_unknown) = (Arc::clone(&desk), Arc::clone(&desk));
         let connection = peer
             .on_request(move |Initialize(params), _| {
-                let answer = at_initialize.initialize(&params);
-                async move { answer }
+                let desk = Arc::clone(&at_initialize);
+                async move { desk.initialize(&params).await }
             })
             .on_unknown(move |message, _: InOrder| {
                 let desk = Arc::clone(&at_unknown);
@@ -122,6 +155,7 @@ impl Served {
         let Self { connection, desk } = self;
         let ended = connection.serve().await;
         desk.edge.lock().unwrap_or_else(PoisonError::into_inner).take();
+        desk.agent.lock().unwrap_or_else(PoisonError::into_inner).take();
         ended
     }
 }
@@ -132,11 +166,22 @@ struct Desk {
     nes: Arc<Nes>,
     cx: OnceLock<Cx>,
     environment: Option<Environment>,
+    downstream: Option<Downstream>,
     edge: Mutex<Option<Arc<Edge>>>,
+    agent: Mutex<Option<Behind>>,
+}
+
+/// The agent behind a connection.
+#[derive(Clone)]
+struct Behind {
+    agent: Arc<Agent>,
+    version: Version,
+    /// What the agent says to nobody in particular is for this connection.
+    _listening: Arc<Listening>,
 }
 
 impl Desk {
-    fn initialize(&self, params: &RawJson) -> Result<RawJson, Error> {
+    async fn initialize(&self, params: &RawJson) -> Result<RawJson, Error> {
         if !params.as_str().starts_with('{') {
             return Err(Error::invalid_params("Invalid params for initialize: expected an object"));
         }
@@ -144,14 +189,34 @@ impl Desk {
         let version = Version::negotiate(requested.as_ref());
         tracing::info!(?version, "initialized");
         let client = ClientInit::new(version, params.clone());
-        let agent = AgentInit::new(version, capabilities(version));
-        let agent = agent.with_inject(&nudge_hub::inject()).and_then(|agent| agent.with_steering(true));
+        let behind = self.start_agent(&client).await?;
+        let agent = if let Some(behind) = &behind {
+            Ok(merged(&behind.agent.init().await?, version, env!("CARGO_PKG_VERSION")))
+        } else {
+            let agent = AgentInit::new(version, capabilities(version));
+            agent.with_inject(&nudge_hub::inject()).and_then(|agent| agent.with_steering(true))
+        };
         let answer = agent.and_then(|agent| self.nes.initialize(&client, agent));
+        let answer = answer.map_err(|_| {
+            Error::internal("The agent's answer to `initialize` has capabilities that are no objects")
+        })?;
         if let Some(cx) = self.cx.get() {
-            let edge = Arc::new(self.house.hub.connect(cx.clone(), &client, self.environment.clone()));
-            *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(edge);
+            let agent = behind.as_ref().map(|behind| Arc::clone(&behind.agent));
+            let edge = self.house.hub.connect(cx.clone(), &client, self.environment.clone(), agent);
+            *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(edge));
         }
-        Ok(answer.expect("the answer is an object with objects in it").result)
+        *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = behind;
+        Ok(answer.result)
+    }
+
+    /// Starts the agent behind the connection, or finds it running.
+    async fn start_agent(&self, client: &ClientInit) -> Result<Option<Behind>, Error> {
+        let (Some(downstream), Some(cx)) = (&self.downstream, self.cx.get()) else { return Ok(None) };
+        let spec = downstream.spec(self.environment.clone());
+        let agent = self.house.agents.agent(spec, client.clone());
+        agent.init().await?;
+        let listening = Arc::new(agent.listen(client.version, cx.clone()));
+        Ok(Some(Behind { agent, version: client.version, _listening: listening }))
     }
 
     /// Takes what is said to the daemon itself; gives back all else.
@@ -179,7 +244,7 @@ impl Desk {
         let edge = self.edge.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match (edge, message) {
             (Some(edge), message) => match edge.handle(message).await {
-                Some(message) => message.refuse().await,
+                Some(message) => self.pass(message).await,
                 None => Ok(()),
             },
             (None, Unhandled::Request(request)) if request.method().starts_with("session/") => {
@@ -188,6 +253,17 @@ impl Desk {
                     .await
             }
             (None, message) => message.refuse().await,
+        }
+    }
+}
+
+impl Desk {
+    /// What nobody here understands may be understood by the agent.
+    async fn pass(&self, message: Unhandled) -> Result<(), Closed> {
+        let behind = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match behind {
+            Some(behind) => behind.agent.pass(message, behind.version).await,
+            None => message.refuse().await,
         }
     }
 }

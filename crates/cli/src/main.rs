@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the binary reads the environment and starts everything")]
 
 mod acp;
+mod agents;
 mod args;
 mod daemon;
 mod house;
@@ -30,6 +31,8 @@ fn main() -> ExitCode {
     let log = log::init();
     let outcome = match command {
         Command::Acp(acp) => acp::run(&acp, &place),
+        Command::Agents(agents) => agents::list::run(&agents),
+        Command::Doctor(doctor) => agents::doctor::run(&doctor),
         Command::Daemon(daemon) => daemon::run(&daemon, &place),
         Command::Replay(replay) => replay::run(&replay),
         Command::Sessions(sessions) => sessions::run(sessions, &place),
@@ -42,6 +45,11 @@ fn main() -> ExitCode {
     };
     drop(log);
     outcome.unwrap_or_else(|error| {
+        let cause = error.downcast_ref::<std::io::Error>();
+        if cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe) {
+            // Whoever reads has read enough.
+            return ExitCode::SUCCESS;
+        }
         // Nobody may be there to read it.
         let _ = writeln!(std::io::stderr(), "nudge: {error:#}");
         ExitCode::FAILURE

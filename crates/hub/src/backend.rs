@@ -1,86 +1,291 @@
-//! What runs the turns of a session: so far the built-in agent.
+//! What runs the turns of a session: the built-in agent, or one that was adapted.
+
+mod adapted;
+mod built_in;
 
 use std::sync::Arc;
 
-use nudge_agent::{Event, Handle, Setup, UserMessage};
-use nudge_model::Model;
-use nudge_wire::{Error, RawJson};
+use nudge_mailbox::InStream;
+use nudge_peer::{RawNotification, RawRequest, Responder, Unhandled};
+use nudge_wire::{Error, RawJson, Version, bridge};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 
 use crate::{shape, update::Update};
 
+pub(crate) use adapted::Adapted;
+pub(crate) use built_in::BuiltIn;
+
 /// The agent of one session.
-pub(crate) struct Backend {
-    handle: Option<Handle>,
-    events: mpsc::Receiver<Event>,
+pub(crate) enum Backend {
+    BuiltIn(BuiltIn),
+    Adapted(Box<Adapted>),
+}
+
+/// Something the user said, on its way to the agent.
+#[derive(Debug, Clone)]
+pub(crate) struct UserMessage {
+    pub(crate) id: String,
+    /// An array of content blocks.
+    pub(crate) content: RawJson,
+    /// The params of the prompt it came in, and their version.
+    pub(crate) params: Option<(Version, RawJson)>,
+}
+
+/// What the agent does.
+pub(crate) enum Event {
+    Update(Update),
+    /// A turn runs that the agent began by itself.
+    TurnStarted,
+    StreamStarted,
+    StreamFinished,
+    ToolStarted(Arc<str>),
+    ToolFinished(Arc<str>),
+    Paused,
+    Resumed,
+    BreakPoint(AtBreak),
+    Permission(Question),
+    /// The editor is asked for something.
+    Client(ClientRequest),
+    /// A notification for the clients, that is no update.
+    Notification(RawNotification),
+    /// Settings to be kept.
+    Config(RawJson),
+    Ended(Ended),
+    /// The agent is gone, and is started again.
+    Lost(Error),
+    /// It is back. It knows the session by this id, from its own memory or from a recap.
+    Back {
+        id: Arc<str>,
+        is_recap: bool,
+    },
+}
+
+/// How a turn ended.
+pub(crate) struct Ended {
+    /// The `state_update` that says so, in version 2.
+    pub(crate) state: Update,
+    /// The answer to a prompt of version 1 that waits for the end.
+    pub(crate) answer: Result<RawJson, Error>,
+}
+
+impl Ended {
+    pub(crate) fn stopped(stop_reason: &str) -> Self {
+        Self { state: Update::idle(Some(stop_reason), None), answer: Ok(shape::stopped(stop_reason)) }
+    }
+
+    pub(crate) fn failed(error: Error) -> Self {
+        Self { state: Update::idle(Some("error"), Some(&error)), answer: Err(error) }
+    }
+}
+
+/// An agent that stands at a break-point and waits for what goes in.
+pub(crate) enum AtBreak {
+    BuiltIn(oneshot::Sender<Vec<nudge_agent::UserMessage>>),
+    Adapted(oneshot::Sender<Vec<nudge_adapt::UserMessage>>),
+}
+
+impl AtBreak {
+    pub(crate) fn send(self, messages: Vec<UserMessage>) {
+        // An agent that is gone does not wait.
+        let _ = match self {
+            Self::BuiltIn(reply) => reply.send(built_in::messages(messages)).is_ok(),
+            Self::Adapted(reply) => reply.send(adapted::messages(messages)).is_ok(),
+        };
+    }
+}
+
+/// A question to the user.
+pub(crate) struct Question {
+    /// The version of the params and of the answer.
+    pub(crate) version: Version,
+    /// The params of `session/request_permission`. Those of an adapted agent name the session.
+    pub(crate) params: RawJson,
+    pub(crate) answer: Answer,
+}
+
+/// Where an answer goes.
+pub(crate) enum Answer {
+    BuiltIn(oneshot::Sender<RawJson>),
+    Adapted(Responder),
+}
+
+impl Answer {
+    pub(crate) fn send(self, outcome: RawJson) {
+        match self {
+            Self::BuiltIn(reply) => {
+                let _ = reply.send(outcome);
+            }
+            Self::Adapted(responder) => {
+                tokio::spawn(async move { responder.respond_raw(&outcome).await });
+            }
+        }
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn cancel(self) {
+        // The built-in agent takes a dropped sender for it.
+        if let Self::Adapted(_) = self {
+            self.send(shape::raw(&json!({ "outcome": { "outcome": "cancelled" } })));
+        }
+    }
+}
+
+/// A request of the agent to the editor.
+pub(crate) enum ClientRequest {
+    BuiltIn { method: &'static str, params: RawJson, answer: oneshot::Sender<nudge_agent::ClientAnswer> },
+    Adapted { version: Version, request: RawRequest },
+}
+
+/// How a session ends for its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parting {
+    /// It may be taken up again.
+    Leave,
+    Close,
+    Delete,
 }
 
 impl Backend {
-    pub(crate) fn start(model: Arc<dyn Model>, setup: Setup) -> Self {
-        let (handle, events) = nudge_agent::start(model, setup);
-        Self { handle: Some(handle), events }
-    }
-
     /// What it does next; `None` once it has ended.
     pub(crate) async fn next(&mut self) -> Option<Event> {
-        self.events.recv().await
+        match self {
+            Self::BuiltIn(agent) => agent.next().await,
+            Self::Adapted(agent) => Some(agent.next().await),
+        }
     }
 
     /// What it has done already.
     pub(crate) fn try_next(&mut self) -> Option<Event> {
-        self.events.try_recv().ok()
-    }
-
-    pub(crate) fn prompt(&self, messages: Vec<UserMessage>) {
-        if let Some(handle) = &self.handle {
-            handle.prompt(messages);
+        match self {
+            Self::BuiltIn(agent) => agent.try_next(),
+            Self::Adapted(agent) => agent.try_next(),
         }
     }
 
-    pub(crate) fn interrupt(&self) {
-        if let Some(handle) = &self.handle {
-            handle.interrupt();
+    pub(crate) fn prompt(&mut self, messages: Vec<UserMessage>) {
+        match self {
+            Self::BuiltIn(agent) => agent.prompt(messages),
+            Self::Adapted(agent) => agent.session.prompt(adapted::messages(messages)),
         }
     }
 
-    pub(crate) fn cancel(&self) {
-        if let Some(handle) = &self.handle {
-            handle.cancel();
+    /// Gives steers to an agent that takes them while it works.
+    pub(crate) fn steer(&mut self, messages: Vec<UserMessage>) {
+        if let Self::Adapted(agent) = self {
+            agent.session.steer(adapted::messages(messages));
         }
     }
 
-    /// Sets an option; gives all of them.
-    pub(crate) fn set_option(&self, id: &str, value: &RawJson) -> Result<RawJson, Error> {
-        let handle = self.handle.as_ref().ok_or_else(|| Error::internal("The agent has ended"))?;
-        handle
-            .set_option(id, value)
-            .map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))
+    /// What a steer does to a stream, for the mailbox: whether it is given out in its midst.
+    pub(crate) fn in_stream(&self) -> InStream {
+        match self {
+            Self::Adapted(agent) if agent.takes_steers() => InStream::Interrupt,
+            _ => InStream::Finish,
+        }
     }
 
-    /// All options, as version 2 writes them.
-    pub(crate) fn options(&self) -> RawJson {
-        self.handle.as_ref().map_or_else(|| shape::raw(&json!([])), Handle::options)
+    /// Whether a steer that waits cuts the stream off.
+    pub(crate) fn interrupts(&self) -> bool {
+        match self {
+            Self::BuiltIn(agent) => agent.option("steer_in_stream").is_none_or(|value| value == "interrupt"),
+            Self::Adapted(agent) => !agent.takes_steers(),
+        }
     }
 
-    /// The current value of an option that is a choice.
-    pub(crate) fn option(&self, id: &str) -> Option<String> {
-        let options: Vec<Value> = self.options().to().ok()?;
-        let option = options.into_iter().find(|option| option["configId"] == id)?;
-        option["currentValue"].as_str().map(str::to_owned)
+    pub(crate) fn interrupt(&mut self) {
+        match self {
+            Self::BuiltIn(agent) => agent.interrupt(),
+            Self::Adapted(agent) => agent.session.interrupt(),
+        }
     }
 
-    /// The commands it offers, as an update.
-    pub(crate) fn commands(&self) -> Update {
-        let commands = self.handle.as_ref().map_or_else(|| shape::raw(&json!([])), Handle::commands);
-        let update = json!({ "sessionUpdate": "available_commands_update", "availableCommands": commands });
-        Update::read(shape::raw(&update)).expect("an update made here has its kind")
+    pub(crate) fn cancel(&mut self) {
+        match self {
+            Self::BuiltIn(agent) => agent.cancel(),
+            Self::Adapted(agent) => agent.session.cancel(),
+        }
+    }
+
+    /// Passes a message on that only the agent understands, if it can.
+    pub(crate) fn pass(&mut self, from: Version, message: Unhandled) {
+        match self {
+            Self::Adapted(agent) => agent.session.pass(from, message),
+            Self::BuiltIn(_) => {
+                tokio::spawn(message.refuse());
+            }
+        }
+    }
+
+    /// The version the agent speaks.
+    pub(crate) fn version(&self) -> Version {
+        match self {
+            Self::BuiltIn(_) => Version::V2,
+            Self::Adapted(agent) => agent.version,
+        }
+    }
+
+    /// The result of the request that brought the session into use, as it would be now, in the agent's version.
+    pub(crate) fn opened(&self, id: Option<&str>, meta: &RawJson) -> RawJson {
+        match self {
+            Self::BuiltIn(agent) => shape::opened(id, &agent.options(), meta),
+            Self::Adapted(agent) => agent.opened(id, meta),
+        }
+    }
+
+    /// What a client that joins is told of now.
+    pub(crate) fn news(&self) -> Vec<Update> {
+        match self {
+            Self::BuiltIn(agent) => vec![agent.commands()],
+            Self::Adapted(agent) => agent.news(),
+        }
+    }
+
+    /// Whether prompts and injects may have this kind of content.
+    pub(crate) fn takes(&self, kind: &str) -> bool {
+        match self {
+            Self::BuiltIn(_) => matches!(kind, "text" | "resource_link" | "resource"),
+            Self::Adapted(agent) => agent.takes(kind),
+        }
+    }
+
+    /// Whether sessions are named after their first message.
+    pub(crate) fn wants_title(&self) -> bool {
+        matches!(self, Self::BuiltIn(_))
     }
 
     /// Ends it with everything it has started.
-    pub(crate) async fn end(&mut self) {
-        self.handle = None;
-        self.events.close();
-        while self.events.recv().await.is_some() {}
+    pub(crate) async fn end(&mut self, parting: Parting) {
+        match self {
+            Self::BuiltIn(agent) => agent.end().await,
+            Self::Adapted(agent) => match parting {
+                Parting::Leave => {}
+                Parting::Close => agent.session.part("session/close").await,
+                Parting::Delete => agent.session.part("session/delete").await,
+            },
+        }
     }
+}
+
+/// How an adapted agent's turn ended, in the words of both versions.
+pub(crate) fn ended(end: nudge_adapt::End) -> Ended {
+    let read = |raw| Update::read(raw).expect("the end of a turn is a `state_update`");
+    match end {
+        nudge_adapt::End::Answered(result) => {
+            Ended { state: read(bridge::ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
+        }
+        nudge_adapt::End::State(state) => {
+            let answer = bridge::prompt_answer(&state)
+                .map_err(|error| error.to().unwrap_or_else(|_| Error::internal("The turn failed")));
+            Ended { state: read(state), answer }
+        }
+        nudge_adapt::End::Failed(error) => Ended::failed(error),
+    }
+}
+
+/// The current value of an option that is a choice.
+fn option(options: &RawJson, id: &str) -> Option<String> {
+    let options: Vec<Value> = options.to().ok()?;
+    let option = options.into_iter().find(|option| option["configId"] == id)?;
+    option["currentValue"].as_str().map(str::to_owned)
 }

@@ -1,15 +1,19 @@
 //! A connection as sessions see it: one ordered way out that never makes a session wait.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
-use nudge_agent::Environment;
+use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
-use nudge_peer::{CallError, CancellationToken, Cx, Responder};
+use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
 use nudge_store::failpoint;
 use nudge_wire::{Error, RawJson, Version, bridge::V1Client, caps::ClientInit};
+use nudge_workspace::Environment;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
@@ -28,6 +32,8 @@ pub(crate) struct Client {
     pub(crate) v1: Option<V1Client>,
     /// What commands see of the environment in sessions that it brings into use.
     pub(crate) environment: Option<Environment>,
+    /// The agent of the sessions that it begins; the built-in one unless set.
+    pub(crate) agent: Option<Arc<Agent>>,
     cx: Cx,
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
@@ -80,6 +86,8 @@ struct Waiting {
 pub(crate) enum Out {
     /// `session/update`, with these params.
     Update(RawJson),
+    /// A notification as it came from the agent.
+    Note(RawNotification),
     /// The answer to a request.
     Answer(Responder, Result<RawJson, Error>),
     /// A request; nobody is told of its answer once `withdrawn`.
@@ -88,7 +96,7 @@ pub(crate) enum Out {
 
 /// A request to a client.
 pub(crate) struct Ask {
-    pub(crate) method: &'static str,
+    pub(crate) method: Cow<'static, str>,
     pub(crate) params: RawJson,
     pub(crate) answer: oneshot::Sender<Result<RawJson, CallError>>,
     pub(crate) withdrawn: CancellationToken,
@@ -101,6 +109,7 @@ impl Out {
                 Self::Update(params) | Self::Ask(Ask { params, .. }) | Self::Answer(_, Ok(params)) => {
                     params.as_str().len()
                 }
+                Self::Note(note) => note.size(),
                 Self::Answer(_, Err(error)) => error.message.len(),
             }
     }
@@ -112,6 +121,7 @@ impl Client {
         id: ClientId,
         init: &ClientInit,
         environment: Option<Environment>,
+        agent: Option<Arc<Agent>>,
         cx: Cx,
     ) -> Arc<Self> {
         let version = init.version;
@@ -121,7 +131,7 @@ impl Client {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, environment, cx, queue, waiting, is_cut_off })
+        Arc::new(Self { id, version, offers, v1, environment, agent, cx, queue, waiting, is_cut_off })
     }
 
     /// Queues `out`.
@@ -205,6 +215,11 @@ async fn send(cx: &Cx, out: Out) {
             let _ = cx.notify_raw("session/update", Some(&params)).await;
             failpoint::hit("hub.update.after");
         }
+        Out::Note(note) => {
+            failpoint::hit("hub.update.before");
+            let _ = note.send_to(cx).await;
+            failpoint::hit("hub.update.after");
+        }
         Out::Answer(responder, outcome) => {
             failpoint::hit("hub.answer.before");
             let _ = match outcome {
@@ -214,7 +229,7 @@ async fn send(cx: &Cx, out: Out) {
             failpoint::hit("hub.answer.after");
         }
         Out::Ask(Ask { method, params, answer, withdrawn }) => {
-            let requested = cx.request_raw(method, Some(&params));
+            let requested = cx.request_raw(&method, Some(&params));
             tokio::spawn(async move {
                 tokio::select! {
                     () = withdrawn.cancelled() => {}

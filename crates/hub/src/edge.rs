@@ -5,8 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use nudge_adapt::Agent;
 use nudge_peer::{Responder, Unhandled};
-use nudge_store::Op;
+use nudge_store::{Op, Session};
 use nudge_wire::{
     Error, RawJson, Version,
     inject::{InjectRequest, ReplaceInjectRequest, RevokeInjectRequest, SteeringRequest},
@@ -65,7 +66,7 @@ impl Edge {
                 let is_ours =
                     is_lifecycle(method, self.client.version) || is_of_session(method, self.client.version);
                 if !is_ours {
-                    return Some(Unhandled::Request(request));
+                    return self.pass_on(Unhandled::Request(request)).await;
                 }
                 let params = request.params().cloned();
                 let responder = request.into_responder();
@@ -78,7 +79,20 @@ impl Edge {
                 }
                 None
             }
-            other @ Unhandled::Notification(_) => Some(other),
+            other @ Unhandled::Notification(_) => self.pass_on(other).await,
+        }
+    }
+
+    /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
+    async fn pass_on(&self, message: Unhandled) -> Option<Unhandled> {
+        if self.client.agent.is_none() {
+            return Some(message);
+        }
+        let id = params::session_id(message.params()).filter(|id| self.joined.ids().contains(id));
+        let Some(handle) = id.and_then(|id| self.shared.live(&id)) else { return Some(message) };
+        match handle.send(Command::Pass(self.client.version, message)).await {
+            Err(Command::Pass(_, message)) => Some(message),
+            _ => None,
         }
     }
 
@@ -109,7 +123,7 @@ impl Edge {
             "session/prompt" => {
                 let prompt: params::Prompt = params::read(method, raw)?;
                 let key = prompt.idempotency_key().map(str::to_owned);
-                Request::Prompt { content: prompt.prompt, key }
+                Request::Prompt(session::Prompt { content: prompt.prompt, key, params: raw.cloned() })
             }
             "session/inject" => {
                 let inject: InjectRequest = params::read(method, raw)?;
@@ -185,10 +199,7 @@ impl Opening {
                 return self.client.push(Out::Answer(responder, outcome));
             }
             _ => {
-                let outcome = match params::read(method, params) {
-                    Ok(list) => listing::list(&*self.shared.store, list).await,
-                    Err(error) => Err(error),
-                };
+                let outcome = self.list(method, params).await;
                 return self.client.push(Out::Answer(responder, outcome));
             }
         };
@@ -205,6 +216,12 @@ impl Opening {
         let new: params::New = params::read(method, params)?;
         params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
         let row = session::row(new.cwd, new.additional_directories);
+        if let Some(agent) = &self.client.agent {
+            let (id, handle) =
+                session::begin(&self.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+            self.shared.enter(id.clone(), handle.clone());
+            return Ok((id, handle, How { is_new: true, ..How::default() }));
+        }
         let id = row.id.clone();
         let handle = session::create(&self.shared, row, &Wish::of(&self.client)).await?;
         self.shared.enter(id.clone(), handle.clone());
@@ -221,10 +238,57 @@ impl Opening {
             _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
         };
         let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
+        if let Some(agent) =
+            self.client.agent.as_ref().filter(|_| self.shared.live(&open.session_id).is_none())
+            && self.shared.store.session(&open.session_id).await.map_err(session::stored)?.is_none()
+        {
+            return self.open_foreign(agent, method, open, params, how).await;
+        }
         let directories = Some(open.additional_directories);
-        let wish = Wish { additional_directories: directories, ..Wish::of(&self.client) };
+        let wish = Wish { additional_directories: directories, ..self.wish(params) };
         let handle = self.shared.session(&open.session_id, &wish).await?;
         Ok((open.session_id.into(), handle, how))
+    }
+
+    /// Has the agent load a session that it has had without us.
+    async fn open_foreign(
+        &self,
+        agent: &Arc<Agent>,
+        method: &str,
+        open: params::Open,
+        params: Option<&RawJson>,
+        how: How,
+    ) -> Opened {
+        let (_, offers, _) = agent.offers().await?;
+        let can = if how.wants_history { offers.load } else { offers.resume };
+        if !can {
+            return Err(session::unknown());
+        }
+        let cwd = open.cwd.unwrap_or_default();
+        let mut row = session::row(cwd, open.additional_directories);
+        row.id = open.session_id.into();
+        let begun = session::begin(&self.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+        let (id, handle) = begun;
+        self.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, how))
+    }
+
+    fn wish(&self, params: Option<&RawJson>) -> Wish {
+        Wish { params: params.cloned(), ..Wish::of(&self.client) }
+    }
+
+    /// The agent's own list if it has one, else what the store has of it.
+    async fn list(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
+        let list = params::read(method, params)?;
+        let Some(agent) = &self.client.agent else {
+            return listing::list(&*self.shared.store, list, None).await;
+        };
+        let (_, offers, _) = agent.offers().await?;
+        if offers.list {
+            let params = params.cloned().unwrap_or_else(shape::empty);
+            return agent.request(self.client.version, method, &params).await;
+        }
+        listing::list(&*self.shared.store, list, Some(agent.name())).await
     }
 
     async fn join(
@@ -251,6 +315,9 @@ impl Opening {
         row.config.clone_from(&from.config);
         row.parent = Some(from.id.clone());
         let id = row.id.clone();
+        if from.backend != session::BUILT_IN {
+            return self.fork_adapted(method, params, &from, row).await;
+        }
         let mut ops = vec![Op::CreateSession(row)];
         if let Some(up_to) = self.last(&from.id).await? {
             ops.push(Op::CopyTranscript { from: from.id, up_to });
@@ -259,6 +326,33 @@ impl Opening {
         }
         self.shared.write_alone(&id, ops).await?;
         let handle = self.shared.session(&id, &Wish::of(&self.client)).await?;
+        Ok((id, handle, How { is_new: true, ..How::default() }))
+    }
+
+    /// A fork that the agent makes of a session of its own.
+    async fn fork_adapted(
+        &self,
+        method: &str,
+        params: Option<&RawJson>,
+        from: &Session,
+        row: Session,
+    ) -> Opened {
+        let agent = self.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
+        let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
+        if !agent.offers().await?.1.fork {
+            return Err(Error::method_not_found(method));
+        }
+        let mut past = Vec::new();
+        if let Some(up_to) = self.last(&from.id).await? {
+            past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
+            past.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
+        }
+        let mut wish = self.wish(params);
+        if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {
+            wish.params = params.with(&["sessionId"], &shape::raw(id)).ok();
+        }
+        let (id, handle) = session::begin(&self.shared, agent, method, row, past, &wish).await?;
+        self.shared.enter(id.clone(), handle.clone());
         Ok((id, handle, How { is_new: true, ..How::default() }))
     }
 
@@ -282,11 +376,25 @@ impl Opening {
                 return Ok(shape::empty());
             }
         }
-        if self.shared.store.session(&id).await.map_err(session::stored)?.is_none() {
-            return Err(session::unknown());
+        let row = self.shared.store.session(&id).await.map_err(session::stored)?;
+        let known_as = row.as_ref().map_or(Some(&*id), |row| row.agent_session_id.as_deref());
+        let is_told = self.delete_there(method, known_as).await?;
+        if row.is_none() {
+            return if is_told { Ok(shape::empty()) } else { Err(session::unknown()) };
         }
         self.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
         Ok(shape::empty())
+    }
+
+    /// Has the agent delete what it knows of a session, if it can; whether it did.
+    async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<bool, Error> {
+        let (Some(agent), Some(id)) = (&self.client.agent, id) else { return Ok(false) };
+        if !agent.offers().await?.1.delete {
+            return Ok(false);
+        }
+        let params = shape::raw(&serde_json::json!({ "sessionId": id }));
+        agent.request(self.client.version, method, &params).await?;
+        Ok(true)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The transcript of a session, read page by page.
 
 use bytestring::ByteString;
-use nudge_store::{Entry, Pages, Store};
-use nudge_wire::{Error, RawJson};
+use nudge_store::{Dialect, Entry, Pages, Store};
+use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
     session::View,
@@ -19,12 +19,20 @@ pub(crate) async fn replay(store: &dyn Store, session: &str, view: &mut View) ->
             if Kind::is_history(&entry.kind)
                 && let Some(raw) = json(&entry)
             {
-                let update = Update::stored(&entry.kind, raw);
+                let message_id = entry.message_id.as_deref().map(Into::into);
+                let update = Update::stored(version(&entry), &entry.kind, message_id, raw);
                 view.show_when_room(&mut Shown::new(session, &update)).await;
             }
         }
     }
     Ok(())
+}
+
+fn version(entry: &Entry) -> Version {
+    match entry.dialect {
+        Dialect::V1 => Version::V1,
+        Dialect::V2 => Version::V2,
+    }
 }
 
 /// The frame of an entry as JSON text.

@@ -13,12 +13,13 @@ use std::{
     time::Duration,
 };
 
-use nudge_agent::Environment;
+use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::Cx;
 use nudge_store::{Batch, Lease, Op, Store, StoreError};
 use nudge_wire::{Error, caps::ClientInit};
+use nudge_workspace::Environment;
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
@@ -110,9 +111,16 @@ impl Hub {
 
     /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
     /// into use see this environment, or that of the process.
-    pub fn connect(&self, cx: Cx, init: &ClientInit, environment: Option<Environment>) -> Edge {
+    /// Sessions it begins are run by `agent`, or by the built-in one.
+    pub fn connect(
+        &self,
+        cx: Cx,
+        init: &ClientInit,
+        environment: Option<Environment>,
+        agent: Option<Arc<Agent>>,
+    ) -> Edge {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, cx);
+        let client = Client::start(id, init, environment, agent, cx);
         Edge::new(Arc::clone(&self.shared), client)
     }
 

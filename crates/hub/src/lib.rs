@@ -14,6 +14,7 @@ mod hub;
 mod listing;
 mod params;
 mod permission;
+mod recap;
 mod session;
 mod shape;
 mod time;
@@ -21,7 +22,7 @@ mod update;
 
 pub use edge::Edge;
 pub use hub::{Hub, HubError, Options, Status};
-pub use nudge_agent::Environment;
+pub use nudge_workspace::Environment;
 pub use session::{Live, Pending};
 
 use nudge_wire::inject::{InjectCapability, Mode, SteerInStream};

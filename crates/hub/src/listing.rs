@@ -10,7 +10,8 @@ use crate::{params::List, session::stored, shape, time};
 const PAGE: u32 = 50;
 const MOST: u32 = 500;
 
-pub(crate) async fn list(store: &dyn Store, params: List) -> Result<RawJson, Error> {
+/// The sessions that were run by this agent, or all.
+pub(crate) async fn list(store: &dyn Store, params: List, backend: Option<&str>) -> Result<RawJson, Error> {
     let created_after = match params.created_after.as_deref().map(|text| (text, time::read(text))) {
         None => None,
         Some((_, Some(at))) => Some(at),
@@ -24,8 +25,13 @@ pub(crate) async fn list(store: &dyn Store, params: List) -> Result<RawJson, Err
         Ok(after) => after,
         Err(_) => return Err(bad_cursor()),
     };
-    let filter =
-        SessionFilter { cwd: params.cwd, created_after, search: params.search, ..SessionFilter::default() };
+    let filter = SessionFilter {
+        cwd: params.cwd,
+        created_after,
+        search: params.search,
+        backend: backend.map(str::to_owned),
+        ..SessionFilter::default()
+    };
     let limit = params.limit.unwrap_or(PAGE).clamp(1, MOST);
     let page = match store.sessions(&filter, after.as_ref(), limit).await {
         Ok(page) => page,

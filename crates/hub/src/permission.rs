@@ -2,22 +2,25 @@
 
 use nudge_mailbox::ClientId;
 use nudge_peer::CancellationToken;
-use nudge_wire::RawJson;
-use tokio::sync::oneshot;
+use nudge_wire::{RawJson, Version};
+
+use crate::backend::{Answer, Question};
 
 /// A permission request that is open.
 pub(crate) struct Permission {
     pub(crate) id: u64,
-    /// The params in version 2, without the session.
+    /// The version of the params and of the answer.
+    pub(crate) version: Version,
     pub(crate) request: RawJson,
-    reply: oneshot::Sender<RawJson>,
+    answer: Option<Answer>,
     /// Who is being asked; the token withdraws the question.
     asked: Vec<(ClientId, CancellationToken)>,
 }
 
 impl Permission {
-    pub(crate) fn new(id: u64, request: RawJson, reply: oneshot::Sender<RawJson>) -> Self {
-        Self { id, request, reply, asked: Vec::new() }
+    pub(crate) fn new(id: u64, question: Question) -> Self {
+        let Question { version, params: request, answer } = question;
+        Self { id, version, request, answer: Some(answer), asked: Vec::new() }
     }
 
     /// Notes that a client is asked.
@@ -48,13 +51,17 @@ impl Permission {
     /// Passes the answer on; the other clients are told that it is not asked any more when this is dropped.
     pub(crate) fn answer(mut self, by: ClientId, outcome: RawJson) {
         self.asked.retain(|(client, _)| *client != by);
-        let (reply, _) = oneshot::channel();
-        let _ = std::mem::replace(&mut self.reply, reply).send(outcome);
+        if let Some(answer) = self.answer.take() {
+            answer.send(outcome);
+        }
     }
 }
 
 impl Drop for Permission {
     fn drop(&mut self) {
+        if let Some(answer) = self.answer.take() {
+            answer.cancel();
+        }
         for (_, token) in &self.asked {
             token.cancel();
         }

@@ -56,18 +56,25 @@ pub(crate) fn config_options(options: &RawJson) -> RawJson {
 }
 
 /// Whether a message says something, in content that was offered; gives it as one array.
-pub(crate) fn check_content(version: Version, content: &[RawJson]) -> Result<RawJson, Error> {
+pub(crate) fn check_content(
+    version: Version,
+    content: &[RawJson],
+    takes: impl Fn(&str) -> bool,
+) -> Result<RawJson, Error> {
     if content.is_empty() {
         return Err(ErrorReason::EmptyContent.error(None));
     }
     for block in content {
         let kind = block.get(&["type"]).and_then(|kind| kind.to::<String>().ok());
         match kind.as_deref() {
-            Some("text" | "resource_link" | "resource") => {}
+            Some(kind) if takes(kind) => {}
             Some(_) => return Err(ErrorReason::ContentNotSupported.error(None)),
             None => return Err(Error::invalid_params("Invalid params: a content block has a `type`")),
         }
+        let is_known =
+            matches!(kind.as_deref(), Some("text" | "image" | "audio" | "resource_link" | "resource"));
         let read = match version {
+            _ if !is_known => None,
             Version::V1 => block.to::<acp::v1::ContentBlock>().err(),
             Version::V2 => block.to::<acp::v2::ContentBlock>().err(),
         };
@@ -142,6 +149,10 @@ pub(crate) fn mint(prefix: &str) -> Arc<str> {
 mod tests {
     use super::*;
 
+    fn takes(kind: &str) -> bool {
+        matches!(kind, "text" | "resource")
+    }
+
     fn content(text: &str) -> RawJson {
         raw(&json!([{ "type": "text", "text": text }]))
     }
@@ -157,18 +168,18 @@ mod tests {
     #[test]
     fn content_says_something_that_was_offered() {
         let check = |block: Value, reason: Option<&str>| {
-            let error = check_content(Version::V1, &[raw(&block)]).err();
+            let error = check_content(Version::V1, &[raw(&block)], takes).err();
             assert_eq!(error.and_then(|error| error.get_reason()).as_deref(), reason, "{block}");
         };
         check(json!({ "type": "text", "text": "a" }), None);
         check(json!({ "type": "image", "data": "" }), Some("content_not_supported"));
         assert_eq!(
-            check_content(Version::V2, &[]).unwrap_err().get_reason().as_deref(),
+            check_content(Version::V2, &[], takes).unwrap_err().get_reason().as_deref(),
             Some("empty_content")
         );
         for block in [json!({}), json!({ "type": "text" }), json!({ "type": "text", "text": 7 })] {
-            assert!(check_content(Version::V1, &[raw(&block)]).is_err(), "{block}");
-            assert!(check_content(Version::V2, &[raw(&block)]).is_err(), "{block}");
+            assert!(check_content(Version::V1, &[raw(&block)], takes).is_err(), "{block}");
+            assert!(check_content(Version::V2, &[raw(&block)], takes).is_err(), "{block}");
         }
     }
 

@@ -2,17 +2,26 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use nudge_wire::{RawJson, acp::v2};
+use nudge_adapt::Said;
+use nudge_peer::RawNotification;
+use nudge_wire::{RawJson, Version, acp::v2};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// An `update` object of version 2 and what it is about.
+use crate::shape;
+
+/// An `update` object and what it is about.
 #[derive(Debug, Clone)]
 pub(crate) struct Update {
+    /// The version it is written in: that of the agent, or version 2 for what Nudge says itself.
+    pub(crate) version: Version,
     pub(crate) kind: Kind,
+    /// The message it belongs to. In version 1 it need not say that itself.
     pub(crate) message_id: Option<Arc<str>>,
     pub(crate) tool_call_id: Option<Arc<str>>,
     pub(crate) raw: RawJson,
+    /// The notification it came in, which passes as it is to clients of the same version.
+    pub(crate) note: Option<RawNotification>,
 }
 
 /// What matters of the kind of an update.
@@ -51,11 +60,13 @@ impl Kind {
     fn of(name: &str) -> Self {
         match name {
             "user_message" => Self::UserMessage,
-            "agent_message_chunk" | "agent_thought_chunk" => Self::Chunk(name.into()),
+            "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" => Self::Chunk(name.into()),
             "state_update" => Self::State,
-            "notice" | "available_commands_update" | "config_option_update" | "session_info_update" => {
-                Self::Live(name.into())
-            }
+            "notice"
+            | "available_commands_update"
+            | "config_option_update"
+            | "current_mode_update"
+            | "session_info_update" => Self::Live(name.into()),
             _ => Self::Other(name.into()),
         }
     }
@@ -79,12 +90,19 @@ impl Update {
         let kind = Kind::of(&looked.session_update);
         let message_id = looked.message_id.map(|id| Arc::from(&*id));
         let tool_call_id = looked.tool_call_id.map(|id| Arc::from(&*id));
-        Some(Self { kind, message_id, tool_call_id, raw })
+        Some(Self { version: Version::V2, kind, message_id, tool_call_id, raw, note: None })
     }
 
-    /// One that was read before and stored with its kind. What else it is about is not looked at.
-    pub(crate) fn stored(kind: &str, raw: RawJson) -> Self {
-        Self { kind: Kind::of(kind), message_id: None, tool_call_id: None, raw }
+    /// What an agent of this version said.
+    pub(crate) fn said(said: Said, version: Version) -> Self {
+        let Said { note, update: raw, kind, message_id, tool_call_id, .. } = said;
+        let kind = Kind::of(&kind);
+        Self { version, kind, message_id, tool_call_id, raw, note: Some(note) }
+    }
+
+    /// One that was read before and stored with its kind.
+    pub(crate) fn stored(version: Version, kind: &str, message_id: Option<Arc<str>>, raw: RawJson) -> Self {
+        Self { version, kind: Kind::of(kind), message_id, tool_call_id: None, raw, note: None }
     }
 
     /// What the user says.
@@ -152,6 +170,40 @@ struct UserMessage<'a> {
     session_update: &'a str,
     message_id: &'a str,
     content: &'a RawJson,
+}
+
+/// Names the messages that chunks belong to. Version 1 need not do that itself: a chunk belongs to the message of the one
+/// before it, if it is of the same kind.
+#[derive(Debug, Default)]
+pub(crate) struct Runs(Option<(Arc<str>, Arc<str>)>);
+
+impl Runs {
+    pub(crate) fn name(&mut self, update: &mut Update) {
+        let Kind::Chunk(kind) = &update.kind else {
+            if update.kind.is_kept() {
+                self.0 = None;
+            }
+            return;
+        };
+        if update.message_id.is_some() {
+            self.0 = None;
+        } else if let Some((_, id)) = self.0.as_ref().filter(|(run, _)| run == kind) {
+            update.message_id = Some(Arc::clone(id));
+        } else {
+            let id = shape::mint("msg");
+            self.0 = Some((Arc::clone(kind), Arc::clone(&id)));
+            update.message_id = Some(id);
+        }
+    }
+}
+
+/// The same params with this session named in them.
+pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
+    let session = RawJson::of(session).expect("a string is JSON");
+    if params.get(&["sessionId"]).is_some_and(|named| named == session) {
+        return params.clone();
+    }
+    params.with(&["sessionId"], &session).unwrap_or_else(|_| params.clone())
 }
 
 /// The params of `session/update`.

@@ -24,7 +24,7 @@ pub(crate) async fn pass_on(message: Unhandled, cx: InOrder) -> Result<(), Close
     let params = message.params().cloned();
     match message.method().as_ref() as &str {
         SUCCESSOR => match params.as_ref().map(RawJson::to::<Wrapped>) {
-            Some(Ok(inner)) => message.forward_as(&cx.shared, &inner.method, inner.params.as_ref()).await,
+            Some(Ok(inner)) => message.replaced_by(&cx.shared, &inner.method, inner.params.as_ref()).await,
             _ => refuse(message).await,
         },
         // A proxy is told by this method that it has a successor, which decides for itself what it is.
@@ -43,7 +43,7 @@ async fn forward_wrapped(
     params: Option<&RawJson>,
 ) -> Result<(), Closed> {
     match wrap(method, params) {
-        Ok(wrapped) => message.forward_as(&cx.shared, SUCCESSOR, Some(&wrapped)).await,
+        Ok(wrapped) => message.replaced_by(&cx.shared, SUCCESSOR, Some(&wrapped)).await,
         Err(_) => refuse(message).await,
     }
 }

@@ -25,7 +25,7 @@ pub struct RawRequest {
 }
 
 /// A notification as it came.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RawNotification {
     message: Message,
 }
@@ -46,6 +46,11 @@ impl Unhandled {
     /// The params.
     pub fn params(&self) -> Option<&RawJson> {
         self.message().params()
+    }
+
+    /// The length of the message in bytes.
+    pub fn size(&self) -> usize {
+        self.message().frame().len()
     }
 
     fn message(&self) -> &Message {
@@ -76,7 +81,11 @@ impl Unhandled {
     }
 
     /// Sends another method and params in place of this message to `target`; the answer goes back by itself.
-    pub(crate) async fn forward_as(
+    pub async fn forward_as(self, target: &Cx, name: &str, params: Option<&RawJson>) -> Result<(), Closed> {
+        self.replaced_by(&target.shared, name, params).await
+    }
+
+    pub(crate) async fn replaced_by(
         self,
         target: &Arc<Shared>,
         name: &str,
@@ -131,9 +140,19 @@ impl RawNotification {
         self.message.params()
     }
 
+    /// The length of the message in bytes.
+    pub fn size(&self) -> usize {
+        self.message.frame().len()
+    }
+
     /// Passes the notification on; see [`Unhandled::forward_to`].
     pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
         target.shared.send_in_order(self.message.frame().as_bytes().to_vec()).await
+    }
+
+    /// Passes the notification on as it came, from what holds up no queue.
+    pub async fn send_to(&self, target: &Cx) -> Result<(), Closed> {
+        target.shared.send(self.message.frame().as_bytes().to_vec()).await
     }
 }
 

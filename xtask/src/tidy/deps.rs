@@ -22,27 +22,32 @@ const ROOMS: &[(&str, May)] = &[
     ("predict", May::Use(&["text"])),
     ("mailbox", May::Use(&["wire"])),
     ("process", May::Use(&[])),
+    ("workspace", May::Use(&["wire", "text", "process"])),
     ("peer", May::Use(&["wire", "process"])),
     ("store", May::Use(&["wire"])),
     ("model", May::Use(&["wire"])),
     ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
-    ("agent", May::Use(&["wire", "text", "model", "process"])),
-    ("adapt", May::Use(&["wire", "peer"])),
-    ("hub", May::Use(&["wire", "peer", "store", "model", "nes", "agent", "adapt", "mailbox"])),
+    ("agent", May::Use(&["wire", "text", "model", "process", "workspace"])),
+    ("adapt", May::Use(&["wire", "peer", "process", "workspace"])),
+    ("hub", May::Use(&["wire", "peer", "store", "model", "nes", "workspace", "agent", "adapt", "mailbox"])),
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "hub", "nes"])),
     ("lsp", May::Use(&["wire", "peer", "hub", "nes"])),
     ("replay", May::Use(&["wire", "text", "predict", "nes"])),
     ("check", May::Use(&["wire", "peer"])),
-    ("cli", May::UseAllBut(&["interop", "bench", "xtask"])),
+    ("cli", May::UseAllBut(&["interop", "bench", "peers", "xtask"])),
     ("testkit", May::Use(&[])),
     ("xtask", May::Use(&["wire"])),
     ("interop", May::UseAllBut(&[])),
     ("bench", May::UseAllBut(&[])),
+    ("peers", May::Use(&["testkit"])),
 ];
 
 /// Rooms without IO, clock and randomness.
 pub(super) const PURE: &[&str] = &["wire", "text", "predict", "mailbox"];
+
+/// A test that is a program of its own, because it installs what it tests against.
+const TEST_PROGRAM: &str = "peers";
 
 /// The official SDK is what Nudge is compared with, not what it is made of.
 const SDK: &str = "agent-client-protocol";
@@ -105,7 +110,7 @@ fn complaint(user: &str, dependency: &str, kind: DependencyKind) -> Option<(Stri
         return Some((format!("`{user}` is a pure room and uses `{dependency}`"), remedy.to_owned()));
     }
     let other = room(dependency)?;
-    if other == "testkit" {
+    if other == "testkit" && user != TEST_PROGRAM {
         return Some((
             format!("`{user}` uses `testkit` outside its tests"),
             "make it a dev-dependency".to_owned(),
@@ -164,6 +169,8 @@ mod tests {
     #[test]
     fn testkit_is_for_tests() {
         good("nudge-wire", "nudge-testkit", Development);
+        good("nudge-peers", "nudge-testkit", Normal);
+        bad("nudge-peers", "nudge-hub", Normal, "`peers` may not use `hub`");
         bad("nudge-peer", "nudge-testkit", Normal, "make it a dev-dependency");
         bad("nudge-bench", "nudge-testkit", Build, "make it a dev-dependency");
         bad("nudge-testkit", "nudge-wire", Normal, "`testkit` may not use `wire`");

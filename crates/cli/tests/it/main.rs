@@ -1,6 +1,7 @@
 //! The binary from the outside: real process, real pipes.
 #![allow(clippy::disallowed_methods, reason = "tests read files and clocks")]
 
+mod adapt;
 mod bad_input;
 mod chaos;
 mod ends;

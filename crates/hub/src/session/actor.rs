@@ -2,25 +2,25 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
-use nudge_agent as agent;
 use nudge_mailbox::{Change, ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Batch, Entry, InputState, Lease, Op, Session, StoreError};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, RawJson, Version};
+use nudge_workspace::{Environment, Workspace};
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
 
 use crate::{
-    backend::Backend,
+    backend::{AtBreak, Backend, Event, Parting},
     client::{Client, Out},
     hub::Shared,
-    params::SetOption,
     permission::Permission,
     session::{
         Command, Handle, Live, Pending, Request,
@@ -29,7 +29,7 @@ use crate::{
     },
     shape,
     time::now,
-    update::Update,
+    update::{Runs, Update},
 };
 
 /// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
@@ -53,7 +53,15 @@ pub(crate) struct Actor {
     pub(crate) last_prompter: Option<ClientId>,
     pub(crate) permissions: Vec<Permission>,
     /// The backend stands at a break-point and waits for this.
-    pub(crate) at_break: Option<oneshot::Sender<Vec<agent::UserMessage>>>,
+    pub(crate) at_break: Option<AtBreak>,
+    /// The params of prompts that wait, which pass to an agent of the same version as they came.
+    pub(crate) params: HashMap<MessageId, (Version, RawJson)>,
+    runs: Runs,
+    /// Files and terminals for an adapted agent that no editor offers.
+    workspace: Option<Arc<Workspace>>,
+    environment: Option<Environment>,
+    /// Whether a client has joined. What an adapted agent says before is kept for the first.
+    pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
     pub(crate) interrupts: bool,
     /// Whether the stream that runs was asked to end for a steer.
@@ -157,6 +165,7 @@ pub(crate) struct Parts {
     pub(crate) backend: Backend,
     pub(crate) next_seq: u64,
     pub(crate) next_input: u64,
+    pub(crate) environment: Option<Environment>,
 }
 
 impl Actor {
@@ -164,7 +173,7 @@ impl Actor {
     pub(crate) fn start(hub: Arc<Shared>, parts: Parts) -> Handle {
         let (sender, commands) = mpsc::channel(super::COMMANDS);
         let handle = Handle { commands: sender };
-        let Parts { row, lease, mailbox, backend, next_seq, next_input } = parts;
+        let Parts { row, lease, mailbox, backend, next_seq, next_input, environment } = parts;
         let mut actor = Self {
             hub,
             row,
@@ -177,6 +186,11 @@ impl Actor {
             last_prompter: None,
             permissions: Vec::new(),
             at_break: None,
+            params: HashMap::new(),
+            runs: Runs::default(),
+            workspace: None,
+            environment,
+            has_been_seen: false,
             interrupts: true,
             is_interrupted: false,
             ending: None,
@@ -214,12 +228,17 @@ impl Actor {
                     Err((error, effects)) => self.fail(&error, effects),
                 },
                 Some(command) = self.commands.recv() => self.command(command),
-                event = self.backend.next(), if behind.is_none() && !self.outbox.is_full() => self.events(event),
+                event = self.backend.next(), if self.is_listening(behind.is_some()) => self.events(event),
                 () = room(behind.as_ref()), if behind.is_some() => {}
                 () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
         }
         self.leave().await;
+    }
+
+    /// Whether the backend is heard: not while its words would only pile up.
+    fn is_listening(&self, is_behind: bool) -> bool {
+        !is_behind && !self.outbox.is_full() && self.has_been_seen
     }
 
     /// Nothing runs and nobody looks. What is pending is held until somebody comes back.
@@ -239,6 +258,15 @@ impl Actor {
             Command::CancelPrompt(id) => self.cancel_prompt(&id),
             Command::Request { client, request, responder } => self.request(&client, request, responder),
             Command::Permission { id, client, answer } => self.permission_answered(id, client, answer),
+            Command::SetDone(done) => self.set_done(*done),
+            Command::Terminal(update) => {
+                let mut step = Step::default();
+                if let Some(update) = Update::read(update) {
+                    self.record(&mut step, update, None);
+                }
+                self.finish(step);
+            }
+            Command::Pass(version, message) => self.backend.pass(version, message),
             Command::OwnTerminal { client, terminal } => {
                 if let Some(view) = self.view(client) {
                     view.own_terminal(&terminal);
@@ -262,17 +290,14 @@ impl Actor {
             return client.push(Out::Answer(responder, Err(super::unknown())));
         }
         match request {
-            Request::Prompt { content, key } => self.prompt(client, &content, key, responder),
+            Request::Prompt(prompt) => self.prompt(client, prompt, responder),
             Request::Inject { mode, content, key } => self.inject(client, &mode, &content, key, responder),
             Request::Revoke { id } => self.revoke(client, &id, responder),
             Request::Replace { id, content } => self.replace(client, &id, &content, responder),
             Request::Steering { content, prompt_required } => {
                 self.steering(client, &content, prompt_required, responder);
             }
-            Request::Set { is_mode, params } => {
-                let outcome = self.set(client.id, is_mode, params);
-                client.push(Out::Answer(responder, outcome));
-            }
+            Request::Set { is_mode, params } => self.set(client, is_mode, params, responder),
             Request::Close => {
                 let answers = vec![(Arc::clone(client), responder)];
                 self.end(Ending { answers, ..Ending::default() });
@@ -280,22 +305,8 @@ impl Actor {
         }
     }
 
-    /// Sets a mode or an option.
-    fn set(&mut self, client: ClientId, is_mode: bool, params: RawJson) -> Result<RawJson, Error> {
-        let Some(at) = self.views.iter().position(|view| view.client.id == client) else {
-            return Err(super::unknown());
-        };
-        let params = self.views[at].set_params(is_mode, params);
-        let params = params.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
-        let set: SetOption = crate::params::read("session/set_config_option", Some(&params))?;
-        let options = self.backend.set_option(&set.config_id, &set.value)?;
-        self.set_in_stream();
-        let result = self.views[at].set_result(shape::config_options(&options));
-        Ok(if is_mode { shape::empty() } else { result })
-    }
-
     /// Takes an event and those that came with it, so that they share a transaction.
-    fn events(&mut self, event: Option<agent::Event>) {
+    fn events(&mut self, event: Option<Event>) {
         let Some(event) = event else {
             return self.backend_died();
         };
@@ -313,7 +324,8 @@ impl Actor {
     }
 
     /// Numbers an update, notes it to be written down, and shows it.
-    pub(crate) fn record(&mut self, step: &mut Step, update: Update, but: Option<ClientId>) {
+    pub(crate) fn record(&mut self, step: &mut Step, mut update: Update, but: Option<ClientId>) {
+        self.runs.name(&mut update);
         if !update.kind.is_kept() {
             return step.show(update, but);
         }
@@ -388,11 +400,16 @@ impl Actor {
                 self.permissions.clear();
                 self.backend.cancel();
             }
-            Effect::GoOn(reply, messages) => {
-                let _ = reply.send(messages);
-            }
+            Effect::GoOn(at_break, messages) => at_break.send(messages),
+            Effect::Steer(messages) => self.backend.steer(messages),
             Effect::Ask(id) => self.ask_all(id),
-            Effect::AskClient { method, params, reply } => self.ask_client(method, params, reply),
+            Effect::AskClient(request) => self.ask_client(request),
+            Effect::Pass(note) => {
+                let version = self.backend.version();
+                for view in self.views.iter().filter(|view| view.client.version == version) {
+                    view.client.push(Out::Note(note.clone()));
+                }
+            }
             Effect::Attach(attaching) => self.join(*attaching),
             Effect::Leave(ending) => {
                 self.stage = Stage::Left;
@@ -413,7 +430,7 @@ impl Actor {
         if let Some(seq) = seq {
             self.shown = seq + 1;
             self.recent_bytes += update.raw.as_str().len();
-            self.recent.push_back((seq, update));
+            self.recent.push_back((seq, Update { note: None, ..update }));
             while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
                 let Some((_, oldest)) = self.recent.pop_front() else { break };
                 self.recent_bytes -= oldest.raw.as_str().len();
@@ -459,6 +476,28 @@ impl Actor {
 
     pub(crate) fn view(&mut self, client: ClientId) -> Option<&mut View> {
         self.views.iter_mut().find(|view| view.client.id == client)
+    }
+
+    /// What Nudge serves to an adapted agent in the session's folders. Terminals are shown as they go.
+    pub(crate) fn workspace(&mut self) -> Arc<Workspace> {
+        if let Some(workspace) = &self.workspace {
+            return Arc::clone(workspace);
+        }
+        let folders = self.row.additional_directories.iter().map(PathBuf::from).collect();
+        let environment = self.environment.clone();
+        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders, environment));
+        self.workspace = Some(Arc::clone(&workspace));
+        if let Some(mut updates) = workspace.updates() {
+            let handle = self.handle();
+            tokio::spawn(async move {
+                while let Some(update) = updates.next().await {
+                    if handle.send(Command::Terminal(update)).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        workspace
     }
 
     pub(crate) fn handle(&self) -> Handle {
@@ -507,7 +546,7 @@ impl Actor {
             }
         }
         let Self { hub, row, lease, backend, commands, ending, views, .. } = &mut self;
-        backend.end().await;
+        backend.end(parting(ending.as_ref())).await;
         hub.release(lease.clone()).await;
         hub.forget(&row.id);
         commands.close();
@@ -529,6 +568,14 @@ impl Actor {
     }
 }
 
+fn parting(ending: Option<&Ending>) -> Parting {
+    match ending {
+        Some(ending) if !ending.deleted.is_empty() => Parting::Delete,
+        Some(ending) if !ending.is_open => Parting::Close,
+        _ => Parting::Leave,
+    }
+}
+
 async fn room(client: Option<&Arc<Client>>) {
     if let Some(client) = client {
         client.room().await;
@@ -543,7 +590,10 @@ pub(crate) fn entry(seq: u64, update: &Update) -> Entry {
     Entry {
         seq,
         at: now(),
-        dialect: nudge_store::Dialect::V2,
+        dialect: match update.version {
+            Version::V1 => nudge_store::Dialect::V1,
+            Version::V2 => nudge_store::Dialect::V2,
+        },
         kind: update.kind.name().into(),
         message_id: update.message_id.as_deref().map(Into::into),
         tool_call_id: update.tool_call_id.as_deref().map(Into::into),

@@ -81,8 +81,8 @@ impl Actor {
         self.views.retain(|other| other.client.id != client.id);
         self.withdraw_from(client.id);
         let id = is_new.then_some(&*self.row.id);
-        let result = shape::opened(id, &self.backend.options(), &self.meta());
-        let (result, updates) = view.opened(&self.row.id, result);
+        let result = self.backend.opened(id, &self.meta());
+        let (result, updates) = view.opened(&self.row.id, self.backend.version(), result);
         if !is_new && client.version == Version::V2 {
             // A new session is idle; of another the client is told before the answer, with or without history.
             view.show(&mut Shown::new(&self.row.id, &self.state()));
@@ -92,6 +92,7 @@ impl Actor {
             client.push(update);
         }
         self.views.push(view);
+        self.has_been_seen = true;
         let _ = reply.send(Attached::Joined);
         self.tell_now();
         if self.mailbox.is_held() && !keeps_hold && self.ending.is_none() && self.stage == Stage::Open {
@@ -117,7 +118,7 @@ impl Actor {
     /// Tells the client that has just joined how things stand.
     fn tell_now(&mut self) {
         let at = self.views.len() - 1;
-        let mut updates = vec![self.backend.commands()];
+        let mut updates = self.backend.news();
         if self.turn.is_some() && self.views[at].client.version == Version::V1 {
             updates.push(self.state());
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use nudge_agent::UserMessage;
 use nudge_mailbox::{Delivery, Dialect, Fate, Message, MessageId, Mode, Refusal, Revoked};
 use nudge_peer::{CancellationToken, Responder};
 use nudge_store::SessionChange;
@@ -13,8 +12,10 @@ use nudge_wire::{
 use serde_json::json;
 
 use crate::{
+    backend::UserMessage,
     client::Client,
     session::{
+        Prompt,
         actor::{Actor, Asked, Turn},
         outbox::{Effect, Step},
     },
@@ -31,21 +32,19 @@ const LONGEST_KEY: usize = 256;
 
 impl Actor {
     /// `session/prompt`: starts a turn, or waits for the one that runs as the version says.
-    pub(crate) fn prompt(
-        &mut self,
-        client: &Arc<Client>,
-        content: &[RawJson],
-        key: Option<String>,
-        responder: Responder,
-    ) {
+    pub(crate) fn prompt(&mut self, client: &Arc<Client>, prompt: Prompt, responder: Responder) {
+        let Prompt { content, key, params } = prompt;
         let (mode, dialect) = match client.version {
             Version::V1 => (Mode::Queue, Dialect::PromptV1),
             Version::V2 if self.mailbox.is_idle() => (Mode::Queue, Dialect::PromptV2),
             Version::V2 => (Mode::Steer, Dialect::PromptV2),
         };
-        let accepted = self.accept(client, mode, dialect, content, key);
+        let accepted = self.accept(client, mode, dialect, &content, key);
         match accepted {
             Ok((id, is_fresh)) => {
+                if let Some(params) = params.filter(|_| is_fresh) {
+                    self.params.insert(Arc::clone(&id), (client.version, params));
+                }
                 let asked = self.watch(client, &id, responder);
                 if is_fresh || self.mailbox.fate(&id) == Some(Fate::Pending) {
                     let before = self.waiting.insert(id, asked);
@@ -169,10 +168,11 @@ impl Actor {
         content: &[RawJson],
         responder: Responder,
     ) {
-        let outcome = shape::check_content(client.version, content).and_then(|content| {
-            let replaced = self.mailbox.replace(id, content);
-            replaced.map_err(|refusal| refused(refusal, Some(id)))
-        });
+        let outcome = shape::check_content(client.version, content, |kind| self.backend.takes(kind))
+            .and_then(|content| {
+                let replaced = self.mailbox.replace(id, content);
+                replaced.map_err(|refusal| refused(refusal, Some(id)))
+            });
         self.answer_after(client, responder, outcome.map(|()| shape::message_id(id)));
     }
 
@@ -184,7 +184,7 @@ impl Actor {
         content: &[RawJson],
         key: Option<String>,
     ) -> Result<(Arc<str>, bool), Error> {
-        let content = shape::check_content(client.version, content)?;
+        let content = shape::check_content(client.version, content, |kind| self.backend.takes(kind))?;
         if key.as_ref().is_some_and(|key| key.len() > LONGEST_KEY) {
             return Err(Error::invalid_params(format!(
                 "Invalid params: an idempotency key has at most {LONGEST_KEY} bytes"
@@ -214,6 +214,7 @@ impl Actor {
 
     /// A prompt that waits is answered as cancelled: it will not be delivered.
     pub(crate) fn release(&mut self, message: &Message<RawJson>, step: &mut Step) {
+        self.params.remove(&message.id);
         if let Some(asked) = self.waiting.remove(&message.id) {
             let outcome = match asked.client.version {
                 Version::V1 => Ok(shape::stopped("cancelled")),
@@ -251,9 +252,10 @@ impl Actor {
 
     fn steer(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {
         let messages = self.tell(messages, step, None);
-        if let Some(reply) = self.at_break.take() {
-            step.effects.push(Effect::GoOn(reply, messages));
-        }
+        step.effects.push(match self.at_break.take() {
+            Some(at_break) => Effect::GoOn(at_break, messages),
+            None => Effect::Steer(messages),
+        });
     }
 
     /// Writes messages of the user into the transcript and shows them, each to those who have not shown it themselves.
@@ -275,7 +277,8 @@ impl Actor {
             let shows_it_itself = matches!(dialect, Dialect::PromptV1 | Dialect::Steering);
             let but = shows_it_itself.then_some(client);
             self.record(step, Update::user_message(&id, &content), but);
-            told.push(UserMessage { id: id.to_string(), content });
+            let params = self.params.remove(&id);
+            told.push(UserMessage { id: id.to_string(), content, params });
         }
         told
     }
@@ -286,8 +289,10 @@ impl Actor {
             && let Some(title) = shape::title(content)
         {
             self.row.title = Some(title.clone());
-            let at = crate::time::written(crate::time::now());
-            step.show(Update::info(Some(&title), &at), None);
+            if self.backend.wants_title() {
+                let at = crate::time::written(crate::time::now());
+                step.show(Update::info(Some(&title), &at), None);
+            }
             step.update_row(SessionChange { title: Some(Some(title)), ..SessionChange::default() });
         }
     }

@@ -1,18 +1,20 @@
 //! A session in use: one task, reached by commands.
 
 mod actor;
+mod ask;
 mod attach;
 mod input;
 mod outbox;
 mod restore;
+mod set;
 mod turn;
 mod view;
 
 use std::sync::Arc;
 
 use nudge_mailbox::{ClientId, MessageId};
-use nudge_peer::{CallError, Responder};
-use nudge_wire::{Error, RawJson, inject::Mode};
+use nudge_peer::{CallError, Responder, Unhandled};
+use nudge_wire::{Error, RawJson, Version, inject::Mode};
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
@@ -20,8 +22,8 @@ use crate::client::Client;
 
 pub(crate) use actor::entry;
 pub(crate) use attach::{Attach, Attached, How, join};
-pub(crate) use restore::{Wish, create, open};
-pub(crate) use restore::{row, stored};
+pub(crate) use restore::{BUILT_IN, row, stored};
+pub(crate) use restore::{Wish, begin, create, open};
 pub(crate) use view::{Shown, View};
 
 /// Commands that may wait for a session; past that, whoever sends one waits.
@@ -62,6 +64,12 @@ pub(crate) enum Command {
     Request { client: Arc<Client>, request: Request, responder: Responder },
     /// A client's answer to a permission request.
     Permission { id: u64, client: ClientId, answer: Result<RawJson, CallError> },
+    /// A message about the session that only its agent understands, from a client of this version.
+    Pass(Version, Unhandled),
+    /// What a terminal shows that Nudge runs for the agent, as an update.
+    Terminal(RawJson),
+    /// The agent has answered a request that sets something.
+    SetDone(Box<set::SetDone>),
     /// A client runs a terminal for the agent.
     OwnTerminal { client: ClientId, terminal: String },
     /// How it stands.
@@ -75,13 +83,22 @@ pub(crate) enum Command {
 /// A request about a session in use.
 #[derive(Debug)]
 pub(crate) enum Request {
-    Prompt { content: Vec<RawJson>, key: Option<String> },
+    Prompt(Prompt),
     Inject { mode: Mode, content: Vec<RawJson>, key: Option<String> },
     Revoke { id: String },
     Replace { id: String, content: Vec<RawJson> },
     Steering { content: Vec<RawJson>, prompt_required: bool },
     Set { is_mode: bool, params: RawJson },
     Close,
+}
+
+/// `session/prompt`.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    pub(crate) content: Vec<RawJson>,
+    pub(crate) key: Option<String>,
+    /// All of its params, as they came.
+    pub(crate) params: Option<RawJson>,
 }
 
 /// How a session in use stands.

@@ -2,14 +2,13 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use nudge_agent::UserMessage;
 use nudge_mailbox::ClientId;
-use nudge_peer::Responder;
+use nudge_peer::{RawNotification, Responder};
 use nudge_store::{Op, SessionChange, StoreError, Ticket};
 use nudge_wire::{Error, RawJson};
-use tokio::sync::oneshot;
 
 use crate::{
+    backend::{AtBreak, ClientRequest, UserMessage},
     client::Client,
     session::{actor::Ending, attach::Attaching},
     update::Update,
@@ -29,15 +28,15 @@ pub(crate) enum Effect {
     /// The turn is ended.
     Cancel,
     /// The backend goes on from a break-point, with these messages.
-    GoOn(oneshot::Sender<Vec<UserMessage>>, Vec<UserMessage>),
+    GoOn(AtBreak, Vec<UserMessage>),
+    /// These go to a backend that takes them while it works.
+    Steer(Vec<UserMessage>),
     /// A permission request goes to every client.
     Ask(u64),
     /// A request of the agent goes to the client that prompted.
-    AskClient {
-        method: &'static str,
-        params: RawJson,
-        reply: oneshot::Sender<Option<Result<RawJson, Error>>>,
-    },
+    AskClient(ClientRequest),
+    /// A notification of the agent that is no update goes to every client of its version.
+    Pass(RawNotification),
     /// A client joins.
     Attach(Box<Attaching>),
     /// The session is left, and then those are told who wait for it.

@@ -2,27 +2,34 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
-use nudge_agent::{Environment, History, Setup};
+use nudge_adapt::{Agent, Opened};
+use nudge_agent::{History, Setup};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, Mode, Saved};
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, RawJson, Version};
+use nudge_workspace::Environment;
 use serde_json::json;
 
 use crate::{
-    backend::Backend,
+    backend::{Adapted, Backend, BuiltIn},
     client::Client,
     hub::Shared,
+    recap,
     session::{
         Handle,
         actor::{Actor, Parts, entry},
     },
     shape,
     time::now,
-    update::Update,
+    update::{Runs, Update},
 };
 
 /// Entries at the end of a transcript that are read when it comes into use; a model is not given more anyway.
 const TAIL: u64 = 20_000;
+/// What the store calls the built-in agent.
+pub(crate) const BUILT_IN: &str = "builtin";
+/// The longest id of an agent that is taken for ours, in bytes.
+const LONGEST_ID: usize = 256;
 
 /// How a client wants the session that it brings into use.
 #[derive(Debug)]
@@ -30,11 +37,23 @@ pub(crate) struct Wish {
     /// The folders beside the working directory; those it had unless set.
     pub(crate) additional_directories: Option<Vec<String>>,
     pub(crate) environment: Option<Environment>,
+    /// The agent that the client speaks to; the built-in one unless set.
+    pub(crate) agent: Option<Arc<Agent>>,
+    /// The version of the client.
+    pub(crate) version: Version,
+    /// The params of its request.
+    pub(crate) params: Option<RawJson>,
 }
 
 impl Wish {
     pub(crate) fn of(client: &Client) -> Self {
-        Self { additional_directories: None, environment: client.environment.clone() }
+        Self {
+            additional_directories: None,
+            environment: client.environment.clone(),
+            agent: client.agent.clone(),
+            version: client.version,
+            params: None,
+        }
     }
 }
 
@@ -45,7 +64,73 @@ pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Resu
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(stored)?;
     let mailbox = Mailbox::new(InStream::Finish);
-    Ok(start(hub, row, lease, mailbox, (History::new(), 0, 0), wish))
+    let backend = built_in(hub, &row, History::new(), wish);
+    Ok(start(
+        hub,
+        Parts {
+            row,
+            lease,
+            mailbox,
+            backend,
+            next_seq: 0,
+            next_input: 0,
+            environment: wish.environment.clone(),
+        },
+    ))
+}
+
+/// Begins a session with an adapted agent, by `session/new` or another request that only the agent can answer, and brings
+/// it into use. `row` says what is known of it.
+pub(crate) async fn begin(
+    hub: &Arc<Shared>,
+    agent: &Arc<Agent>,
+    method: &str,
+    mut row: Session,
+    past: Vec<Op>,
+    wish: &Wish,
+) -> Result<(Arc<str>, Handle), Error> {
+    let name = Arc::new(std::sync::OnceLock::new());
+    let params = wish.params.clone().unwrap_or_else(shape::empty);
+    let recap = recap::of(hub, &name);
+    let Opened { result, replayed, session } =
+        nudge_adapt::Session::begin(agent, wish.version, method, &params, recap).await?;
+    if hub.store.session(session.id()).await.map_err(stored)?.is_none() && session.id().len() <= LONGEST_ID {
+        row.id = Arc::clone(session.id());
+    }
+    let _ = name.set(Arc::clone(&row.id));
+    agent.name().clone_into(&mut row.backend);
+    row.agent_session_id = Some(session.id().to_string());
+    let (_, offers, _) = agent.offers().await?;
+    let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
+    let lease = hub.lease(&row.id).await?;
+    let mut ops = vec![Op::CreateSession(row.clone())];
+    ops.extend(past);
+    let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
+    let mut runs = Runs::default();
+    for said in replayed {
+        let mut update = Update::said(said, adapted.version);
+        adapted.keep(&update);
+        runs.name(&mut update);
+        if update.kind.is_kept() {
+            ops.push(Op::Append(entry(next_seq, &update)));
+            next_seq += 1;
+        }
+    }
+    let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
+    hub.store.commit(batch).await.map_err(stored)?;
+    let mailbox = Mailbox::new(InStream::Finish);
+    let backend = Backend::Adapted(Box::new(adapted));
+    let environment = wish.environment.clone();
+    let id = Arc::clone(&row.id);
+    Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
+}
+
+/// The number behind that of an entry that is written.
+fn next_seq(op: &Op) -> Option<u64> {
+    match op {
+        Op::Append(entry) => Some(entry.seq + 1),
+        _ => None,
+    }
 }
 
 /// Brings a stored session into use. Nothing of it runs before a client has joined.
@@ -69,6 +154,12 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
     let past = past(hub, id).await?;
     let mut ops = dropped(&mut mailbox);
     let Past { mut history, mut next_seq, is_running, open_tools, .. } = past;
+    let (backend, row) = if row.backend == BUILT_IN {
+        (None, row)
+    } else {
+        let (backend, row) = adapted(hub, row, wish).await?;
+        (Some(backend), row)
+    };
     if is_running {
         for update in interruption(&open_tools) {
             history.update(&update.raw);
@@ -76,20 +167,53 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
             next_seq += 1;
         }
     }
-    ops.push(Op::UpdateSession(SessionChange { closed: Some(false), ..SessionChange::default() }));
+    let agent_session_id = Some(row.agent_session_id.clone());
+    ops.push(Op::UpdateSession(SessionChange {
+        closed: Some(false),
+        agent_session_id,
+        ..SessionChange::default()
+    }));
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(stored)?;
-    Ok(start(hub, row, lease, mailbox, (history, next_seq, next_input), wish))
+    let backend = backend.unwrap_or_else(|| built_in(hub, &row, history, wish));
+    let environment = wish.environment.clone();
+    Ok(start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input, environment }))
 }
 
-fn start(
-    hub: &Arc<Shared>,
-    row: Session,
-    lease: Lease,
-    mailbox: Mailbox<RawJson>,
-    (history, next_seq, next_input): (History, u64, u64),
-    wish: &Wish,
-) -> Handle {
+fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
+    Actor::start(Arc::clone(hub), parts)
+}
+
+/// Has the agent of the client take up a session that an adapted agent ran.
+async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Backend, Session), Error> {
+    let Some(agent) = &wish.agent else {
+        let what = format!(
+            "The session is run by `{}`: start `nudge acp` with that agent and load it there",
+            row.backend
+        );
+        return Err(Error::invalid_request(what).reason("other_agent"));
+    };
+    // Another agent cannot know it by that id.
+    let id = row.agent_session_id.as_deref().filter(|_| agent.name() == row.backend);
+    let name = Arc::new(std::sync::OnceLock::from(Arc::clone(&row.id)));
+    let params =
+        wish.params.clone().unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] })));
+    let recap = recap::of(hub, &name);
+    let taken_up = nudge_adapt::Session::take_up(agent, wish.version, id, &params, recap).await?;
+    let Opened { result, replayed, session } = taken_up;
+    if agent.name() == row.backend {
+        row.agent_session_id = Some(session.id().to_string());
+    }
+    let (_, offers, _) = agent.offers().await?;
+    let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
+    for said in replayed {
+        let update = Update::said(said, adapted.version);
+        adapted.keep(&update);
+    }
+    Ok((Backend::Adapted(Box::new(adapted)), row))
+}
+
+fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> Backend {
     let directories = wish.additional_directories.as_ref().unwrap_or(&row.additional_directories);
     let setup = Setup {
         session_id: row.id.to_string(),
@@ -99,8 +223,7 @@ fn start(
         config: RawJson::parse(row.config.clone()).ok(),
         history,
     };
-    let backend = Backend::start(Arc::clone(&hub.model), setup);
-    Actor::start(Arc::clone(hub), Parts { row, lease, mailbox, backend, next_seq, next_input })
+    Backend::BuiltIn(BuiltIn::start(Arc::clone(&hub.model), setup))
 }
 
 /// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way.
@@ -141,14 +264,18 @@ impl Past {
                 self.has_state = true;
                 self.is_running = raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
             }
-            "tool_call_update" => self.take_tool_call(entry, &raw),
+            "tool_call" | "tool_call_update" => self.take_tool_call(entry, &raw),
             _ => {}
         }
         self.history.update(&raw);
     }
 
     fn take_tool_call(&mut self, entry: &Entry, raw: &RawJson) {
-        let (Some(id), Some(status)) = (&entry.tool_call_id, raw.get(&["status"])) else { return };
+        let Some(id) = &entry.tool_call_id else { return };
+        // Version 1 leaves the status out of a call that is pending.
+        let status =
+            raw.get(&["status"]).or_else(|| (entry.kind == "tool_call").then(|| shape::raw(&"pending")));
+        let Some(status) = status else { return };
         if matches!(status.as_str(), "\"pending\"" | "\"in_progress\"") {
             self.open_tools.insert(id.clone());
         } else {
@@ -233,7 +360,7 @@ pub(crate) fn row(cwd: String, additional_directories: Vec<String>) -> Session {
         title: None,
         created_at: at,
         updated_at: at,
-        backend: "builtin".into(),
+        backend: BUILT_IN.into(),
         agent_session_id: None,
         parent: None,
         config: String::new(),

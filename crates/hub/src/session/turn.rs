@@ -1,16 +1,14 @@
 //! A turn as it goes: what the backend reports, permission, cancel, and the end.
 
-use std::sync::Arc;
-
-use nudge_agent::Event;
 use nudge_mailbox::{ClientId, Event as Input, Revoked};
-use nudge_peer::{CallError, CancellationToken};
+use nudge_peer::CallError;
 use nudge_store::SessionChange;
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::RawJson;
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::{
+    backend::{AtBreak, Ended, Event, Question},
     client::{Ask, Out},
     permission::Permission,
     session::{
@@ -26,42 +24,89 @@ impl Actor {
     /// Takes in what the backend does.
     pub(crate) fn event(&mut self, event: Event, step: &mut Step) {
         match event {
-            Event::Update(raw) => {
-                if let Some(update) = Update::read(raw) {
-                    self.record(step, update, None);
-                }
+            Event::Update(update) => {
+                self.note_title(&update, step);
+                self.record(step, update, None);
             }
+            Event::TurnStarted => self.began_by_itself(step),
             Event::StreamStarted => {
                 self.is_interrupted = false;
                 self.mailbox.handle(Input::StreamStarted);
             }
             Event::StreamFinished => self.mailbox.handle(Input::StreamFinished),
-            Event::ToolStarted(id) => self.mailbox.handle(Input::ToolStarted(id.into())),
-            Event::ToolFinished(id) => self.mailbox.handle(Input::ToolFinished(id.into())),
+            Event::ToolStarted(id) => self.mailbox.handle(Input::ToolStarted(id)),
+            Event::ToolFinished(id) => self.mailbox.handle(Input::ToolFinished(id)),
             Event::Paused => self.mailbox.handle(Input::Paused),
             Event::Resumed => self.mailbox.handle(Input::Resumed),
-            Event::BreakPoint(reply) => self.break_point(reply, step),
-            Event::Permission { request, answer } => self.ask_permission(request, answer, step),
-            Event::Client { method, params, answer } => {
-                step.effects.push(Effect::AskClient { method, params, reply: answer });
-            }
+            Event::BreakPoint(at_break) => self.break_point(at_break, step),
+            Event::Permission(question) => self.ask_permission(question, step),
+            Event::Client(request) => step.effects.push(Effect::AskClient(request)),
+            Event::Notification(note) => step.effects.push(Effect::Pass(note)),
             Event::Config(config) => {
                 let config = Some(config.as_str().to_owned());
                 let change = SessionChange { config, ..SessionChange::default() };
                 step.update_row(change);
             }
-            Event::Idle { stop_reason, error } => self.turn_ended(stop_reason, error, step),
-            _ => {}
+            Event::Ended(ended) => self.turn_ended(ended, step),
+            Event::Lost(error) => {
+                self.permissions.clear();
+                let title = format!("{}; it is started again", error.message);
+                step.show(Update::notice("warning", &title, &json!({ "nudge": { "agent": "gone" } })), None);
+            }
+            Event::Back { id, is_recap } => self.agent_is_back(&id, is_recap, step),
+        }
+    }
+
+    /// The agent was started again. It may know the session by another id.
+    fn agent_is_back(&mut self, id: &str, is_recap: bool, step: &mut Step) {
+        self.set_in_stream();
+        let title = if is_recap {
+            "The agent is back; it will be told what was said so far"
+        } else {
+            "The agent is back and remembers the session"
+        };
+        step.show(
+            Update::notice("info", title, &json!({ "nudge": { "agent": "back", "recap": is_recap } })),
+            None,
+        );
+        self.know_as(id, step);
+    }
+
+    /// Notes by which id the agent knows the session.
+    pub(crate) fn know_as(&mut self, id: &str, step: &mut Step) {
+        if self.row.agent_session_id.as_deref() != Some(id) {
+            self.row.agent_session_id = Some(id.to_owned());
+            let agent_session_id = Some(Some(id.to_owned()));
+            step.update_row(SessionChange { agent_session_id, ..SessionChange::default() });
+        }
+    }
+
+    /// An agent may name its session itself.
+    fn note_title(&mut self, update: &Update, step: &mut Step) {
+        if update.kind.name() == "session_info_update"
+            && let Some(title) = update.raw.get(&["title"]).and_then(|title| title.to::<String>().ok())
+        {
+            self.row.title = Some(title.clone());
+            step.update_row(SessionChange { title: Some(Some(title)), ..SessionChange::default() });
+        }
+    }
+
+    /// A turn that nobody asked for.
+    fn began_by_itself(&mut self, step: &mut Step) {
+        self.mailbox.handle(Input::TurnStarted);
+        if self.turn.is_none() {
+            self.turn = Some(Turn { prompter: self.last_prompter.unwrap_or(ClientId(0)), owner: None });
+            self.record(step, Update::running(), None);
         }
     }
 
     /// The backend waits: with what may go in now, or with nothing, it goes on.
-    fn break_point(&mut self, reply: oneshot::Sender<Vec<nudge_agent::UserMessage>>, step: &mut Step) {
+    fn break_point(&mut self, at_break: AtBreak, step: &mut Step) {
         self.mailbox.handle(Input::BreakPoint);
-        self.at_break = Some(reply);
+        self.at_break = Some(at_break);
         self.deliver(step);
-        if let Some(reply) = self.at_break.take() {
-            let _ = reply.send(Vec::new());
+        if let Some(at_break) = self.at_break.take() {
+            at_break.send(Vec::new());
         }
         self.mailbox.handle(Input::WentOn);
     }
@@ -76,25 +121,21 @@ impl Actor {
 
     /// Reads the option that says what a steer does to a stream.
     pub(crate) fn set_in_stream(&mut self) {
-        self.interrupts = self.backend.option("steer_in_stream").is_none_or(|value| value == "interrupt");
+        self.interrupts = self.backend.interrupts();
+        self.mailbox.set_in_stream(self.backend.in_stream());
         self.interrupt();
     }
 
-    fn turn_ended(&mut self, stop_reason: &str, error: Option<Error>, step: &mut Step) {
+    fn turn_ended(&mut self, ended: Ended, step: &mut Step) {
         self.mailbox.handle(Input::Idle);
         self.permissions.clear();
         self.last_prompter = self.turn.as_ref().map(|turn| turn.prompter);
         let owner = self.turn.take().and_then(|turn| turn.owner);
         let told = owner.as_ref().map(|(_, asked)| asked.client.id);
-        let stop_reason = if error.is_some() { "error" } else { stop_reason };
-        self.record(step, Update::idle(Some(stop_reason), error.as_ref()), told);
+        self.record(step, ended.state, told);
         step.update_row(SessionChange::default());
         if let Some((_, asked)) = owner {
-            let outcome = match error {
-                Some(error) => Err(error),
-                None => Ok(shape::stopped(stop_reason)),
-            };
-            step.answer(&asked.client, asked.responder, outcome);
+            step.answer(&asked.client, asked.responder, ended.answer);
         }
         if self.ending.is_some() {
             self.end_now(step);
@@ -176,11 +217,11 @@ impl Actor {
     }
 
     /// Asks every client; the first answer counts.
-    fn ask_permission(&mut self, request: RawJson, answer: oneshot::Sender<RawJson>, step: &mut Step) {
+    fn ask_permission(&mut self, question: Question, step: &mut Step) {
         self.asks += 1;
         let id = self.asks;
         self.mailbox.handle(Input::PermissionOpened(id.to_string().into()));
-        self.permissions.push(Permission::new(id, request, answer));
+        self.permissions.push(Permission::new(id, question));
         self.record(step, Update::requires_action(), self.turn.as_ref().and_then(Turn::told));
         step.effects.push(Effect::Ask(id));
         if self.ending.is_some() {
@@ -206,10 +247,15 @@ impl Actor {
         if permission.is_asked(client) {
             return;
         }
-        let params = view.permission(&self.row.id, &permission.request);
+        let params = view.permission(&self.row.id, permission.version, &permission.request);
         let (answer, answered) = oneshot::channel();
         let withdrawn = permission.asked(client);
-        view.client.push(Out::Ask(Ask { method: "session/request_permission", params, answer, withdrawn }));
+        view.client.push(Out::Ask(Ask {
+            method: "session/request_permission".into(),
+            params,
+            answer,
+            withdrawn,
+        }));
         tokio::spawn(async move {
             if let Ok(answer) = answered.await {
                 let _ = handle.send(Command::Permission { id, client, answer }).await;
@@ -225,9 +271,10 @@ impl Actor {
         answer: Result<RawJson, CallError>,
     ) {
         let Some(at) = self.permissions.iter().position(|permission| permission.id == id) else { return };
+        let version = self.permissions[at].version;
         let outcome = match answer {
             Ok(outcome) => match self.view(client) {
-                Some(view) => view.permission_answer(outcome),
+                Some(view) => view.permission_answer(version, outcome),
                 None => outcome,
             },
             Err(error) => {
@@ -249,50 +296,5 @@ impl Actor {
             self.record(&mut step, Update::running(), told);
         }
         self.finish(step);
-    }
-
-    /// Passes a request of the agent to the client that prompted, if it offers that.
-    pub(crate) fn ask_client(
-        &mut self,
-        method: &'static str,
-        params: RawJson,
-        reply: oneshot::Sender<Option<Result<RawJson, Error>>>,
-    ) {
-        let prompter = self.turn.as_ref().map(|turn| turn.prompter).or(self.last_prompter);
-        let view = self.views.iter().find(|view| Some(view.client.id) == prompter);
-        let view = view.filter(|view| view.client.version == Version::V1 && view.client.offers.has(method));
-        let Some(view) = view else {
-            let _ = reply.send(None);
-            return;
-        };
-        let (answer, answered) = oneshot::channel();
-        let withdrawn = CancellationToken::new();
-        let dropped = withdrawn.clone().drop_guard();
-        let client = Arc::clone(&view.client);
-        client.push(Out::Ask(Ask { method, params, answer, withdrawn }));
-        let handle = self.handle();
-        let mut reply = reply;
-        // It is meant for the editor alone, and nobody has to wait for it.
-        let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
-        tokio::spawn(async move {
-            let _withdraws = dropped;
-            let outcome = tokio::select! {
-                outcome = answered => outcome,
-                // The agent does not want it any more.
-                () = reply.closed(), if !is_last_word => return,
-            };
-            let outcome = match outcome {
-                Ok(Ok(result)) => Some(Ok(result)),
-                Ok(Err(CallError::Rpc(error))) => Some(Err(error)),
-                Ok(Err(_)) | Err(_) => None,
-            };
-            if let Some(Ok(result)) = &outcome
-                && method == "terminal/create"
-                && let Some(terminal) = result.get(&["terminalId"]).and_then(|id| id.to::<String>().ok())
-            {
-                let _ = handle.send(Command::OwnTerminal { client: client.id, terminal }).await;
-            }
-            let _ = reply.send(outcome);
-        });
     }
 }

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use nudge_wire::{RawJson, bridge::ToV1};
+use nudge_wire::{
+    RawJson, Version,
+    bridge::{Call, ToV1, ToV2},
+};
+
+use nudge_peer::RawNotification;
 
 use crate::{
     client::{Client, Out},
@@ -14,7 +19,10 @@ pub(crate) struct View {
     pub(crate) client: Arc<Client>,
     /// Entries of the transcript before this one have been shown already.
     pub(crate) from: u64,
+    /// How a client of version 1 is told what is written in version 2.
     to_v1: Option<ToV1>,
+    /// How a client of version 2 is told what is written in version 1.
+    to_v2: Option<ToV2>,
 }
 
 /// One update on its way to several clients, written once for each version.
@@ -29,6 +37,18 @@ impl<'a> Shown<'a> {
         Self { session, update, params: None }
     }
 
+    /// The notification it came in, if that names the session as the clients do.
+    fn as_it_came(&mut self) -> Out {
+        let is_same = |note: &&RawNotification| {
+            let named = note.params().and_then(|params| params.get(&["sessionId"]));
+            named.is_some_and(|named| named.as_str().trim_matches('"') == self.session)
+        };
+        match self.update.note.as_ref().filter(is_same) {
+            Some(note) => Out::Note(note.clone()),
+            None => Out::Update(self.params()),
+        }
+    }
+
     fn params(&mut self) -> RawJson {
         let Self { session, update, params } = self;
         params.get_or_insert_with(|| update::params(session, &update.raw)).clone()
@@ -38,7 +58,8 @@ impl<'a> Shown<'a> {
 impl View {
     pub(crate) fn new(client: Arc<Client>) -> Self {
         let to_v1 = client.v1.map(ToV1::new);
-        Self { client, from: 0, to_v1 }
+        let to_v2 = to_v1.is_none().then(|| ToV2::new("nudge-"));
+        Self { client, from: 0, to_v1, to_v2 }
     }
 
     /// Sends an update without waiting.
@@ -56,24 +77,31 @@ impl View {
     }
 
     /// The params of a permission request, as this client reads them.
-    pub(crate) fn permission(&mut self, session: &str, request: &RawJson) -> RawJson {
-        let session = RawJson::of(session).expect("a string is JSON");
-        let request = request.with(&["sessionId"], &session).unwrap_or_else(|_| request.clone());
-        match &mut self.to_v1 {
-            Some(to_v1) => to_v1.permission(&request),
-            None => request,
+    pub(crate) fn permission(&mut self, session: &str, version: Version, request: &RawJson) -> RawJson {
+        let request = update::for_session(request, session);
+        match (version, &mut self.to_v1, &mut self.to_v2) {
+            (Version::V2, Some(to_v1), _) => to_v1.permission(&request),
+            (Version::V1, _, Some(to_v2)) => to_v2.permission(&request),
+            _ => request,
         }
     }
 
-    /// The answer to a permission request, as the agent reads it.
-    pub(crate) fn permission_answer(&self, answer: RawJson) -> RawJson {
-        if self.to_v1.is_some() { ToV1::permission_answer(&answer) } else { answer }
+    /// The answer to a permission request, as an agent of this version reads it.
+    pub(crate) fn permission_answer(&self, version: Version, answer: RawJson) -> RawJson {
+        match (version, self.client.version) {
+            (Version::V2, Version::V1) => ToV1::permission_answer(&answer),
+            (Version::V1, Version::V2) => ToV2::permission_answer(&answer),
+            _ => answer,
+        }
     }
 
     /// The result of a request that brings a session into use, and the updates that go with it.
-    pub(crate) fn opened(&mut self, session: &str, result: RawJson) -> (RawJson, Vec<Out>) {
-        let Some(to_v1) = &mut self.to_v1 else { return (result, Vec::new()) };
-        let setup = to_v1.setup(&result);
+    pub(crate) fn opened(&mut self, session: &str, version: Version, result: RawJson) -> (RawJson, Vec<Out>) {
+        let setup = match (version, &mut self.to_v1, &mut self.to_v2) {
+            (Version::V2, Some(to_v1), _) => to_v1.setup(&result),
+            (Version::V1, _, Some(to_v2)) => to_v2.setup(&result),
+            _ => return (result, Vec::new()),
+        };
         let updates = setup.updates.iter().map(|raw| Out::Update(update::params(session, raw)));
         (setup.result, updates.collect())
     }
@@ -84,6 +112,36 @@ impl View {
             Some(to_v1) if is_mode => to_v1.set_mode(&params),
             Some(to_v1) => Some(to_v1.set_config_option(&params)),
             None => Some(params),
+        }
+    }
+
+    /// The request that sets a mode or an option, for an agent of this version; `None` if there are no modes to set.
+    pub(crate) fn set_call(&self, version: Version, is_mode: bool, params: &RawJson) -> Option<Call> {
+        let as_is = |method: &str, params: RawJson| Call { method: method.to_owned(), params };
+        match (version, &self.to_v1, &self.to_v2) {
+            (Version::V2, Some(_), _) => {
+                let params = self.set_params(is_mode, params.clone())?;
+                Some(as_is("session/set_config_option", params))
+            }
+            (Version::V1, _, Some(to_v2)) => Some(to_v2.set_config_option(params)),
+            _ if is_mode => Some(as_is("session/set_mode", params.clone())),
+            _ => Some(as_is("session/set_config_option", params.clone())),
+        }
+    }
+
+    /// What an agent of this version answered to it, as this client reads it.
+    pub(crate) fn set_answer(
+        &mut self,
+        version: Version,
+        is_mode: bool,
+        call: &Call,
+        answer: RawJson,
+    ) -> RawJson {
+        match (version, &mut self.to_v1, &mut self.to_v2) {
+            (Version::V2, Some(_), _) if is_mode => RawJson::object(&[]),
+            (Version::V2, Some(to_v1), _) => to_v1.config_result(&answer),
+            (Version::V1, _, Some(to_v2)) => to_v2.config_result(call, &answer),
+            _ => answer,
         }
     }
 
@@ -103,6 +161,9 @@ impl View {
     }
 
     fn outs(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
+        if shown.update.version == Version::V1 {
+            return self.outs_of_v1(shown);
+        }
         match &mut self.to_v1 {
             // Chunks are written alike in both versions.
             Some(to_v1) if !matches!(shown.update.kind, Kind::Chunk(_)) => {
@@ -113,8 +174,18 @@ impl View {
                 to_v1.update(&shown.update.raw);
                 vec![Out::Update(shown.params())]
             }
-            None => vec![Out::Update(shown.params())],
+            None => vec![shown.as_it_came()],
         }
+    }
+
+    fn outs_of_v1(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
+        let Update { kind, message_id, raw, .. } = shown.update;
+        let converted = match (&mut self.to_v2, kind, message_id) {
+            (None, ..) => return vec![shown.as_it_came()],
+            (Some(to_v2), Kind::Chunk(kind), Some(id)) => to_v2.update_of(raw, kind, id),
+            (Some(to_v2), ..) => to_v2.update(raw),
+        };
+        converted.iter().map(|raw| Out::Update(update::params(shown.session, raw))).collect()
     }
 }
 

@@ -48,6 +48,11 @@ impl Child {
         Self { name, command: Command::new(program) }
     }
 
+    /// A command that is made already.
+    pub fn of(name: impl Into<String>, command: Command) -> Self {
+        Self { name: name.into(), command }
+    }
+
     /// The name in logs and errors; the program's file name unless set.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

@@ -44,6 +44,12 @@ impl ToV2 {
         self
     }
 
+    /// As [`update`](Self::update), for an update that belongs to the message `id` if it does not say itself to which.
+    pub fn update_of(&mut self, update: &RawJson, kind: &str, id: &str) -> Vec<RawJson> {
+        self.run = Some((kind.to_owned(), id.to_owned()));
+        self.update(update)
+    }
+
     /// The `update` of a v1 `session/update`, as none, one or several for v2.
     pub fn update(&mut self, update: &RawJson) -> Vec<RawJson> {
         let pass = || vec![update.clone()];

@@ -1,0 +1,275 @@
+//! A program that is started when it is needed, and again when it has died.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use nudge_peer::{Closed, Cx, Unhandled};
+use nudge_wire::{
+    Error, RawJson, Version,
+    bridge::{request_to_v1, request_to_v2},
+    caps::{AgentInit, ClientInit},
+};
+use tokio::time::Instant;
+
+use crate::{
+    Offers, Spec, Tier,
+    route::{Listener, Listeners},
+    running::Running,
+};
+
+/// How long a process has to live for its end not to count as a failure to start.
+const STABLE: Duration = Duration::from_secs(30);
+/// The longest pause before a start.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// An agent and its process, if one runs.
+pub struct Agent {
+    spec: Spec,
+    client: ClientInit,
+    state: tokio::sync::Mutex<State>,
+    listeners: Listeners,
+    numbers: AtomicU64,
+    /// How the user signed in: said again to a process that is started anew.
+    sign_in: Mutex<Option<(String, RawJson)>>,
+}
+
+#[derive(Default)]
+struct State {
+    running: Option<Arc<Running>>,
+    /// Starts and short lives since one went well.
+    failures: u32,
+    last_start: Option<Instant>,
+}
+
+impl Agent {
+    /// An agent for clients that said this in `initialize`. Nothing is started yet.
+    pub fn new(spec: Spec, client: ClientInit) -> Arc<Self> {
+        Arc::new(Self {
+            spec,
+            client,
+            state: tokio::sync::Mutex::default(),
+            listeners: Listeners::default(),
+            numbers: AtomicU64::new(0),
+            sign_in: Mutex::default(),
+        })
+    }
+
+    /// The agent for one session: this one, or with `isolate` one of its own.
+    pub(crate) fn for_session(self: &Arc<Self>) -> Arc<Self> {
+        if !self.spec.isolate {
+            return Arc::clone(self);
+        }
+        let own = Self { listeners: Arc::clone(&self.listeners), ..Self::clone_of(self) };
+        Arc::new(own)
+    }
+
+    fn clone_of(other: &Self) -> Self {
+        let sign_in = other.sign_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self {
+            spec: other.spec.clone(),
+            client: other.client.clone(),
+            state: tokio::sync::Mutex::default(),
+            listeners: Listeners::default(),
+            numbers: AtomicU64::new(0),
+            sign_in: Mutex::new(sign_in),
+        }
+    }
+
+    pub(crate) fn is_for(&self, spec: &Spec, client: &ClientInit) -> bool {
+        self.spec == *spec && self.client == *client
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// What it says of itself; starts it if need be.
+    pub async fn init(&self) -> Result<AgentInit, Error> {
+        Ok(self.running().await?.init.clone())
+    }
+
+    /// What it offers and how it is steered; starts it if need be.
+    pub async fn offers(&self) -> Result<(Version, Offers, Tier), Error> {
+        let running = self.running().await?;
+        Ok((running.init.version, running.offers, running.tier))
+    }
+
+    /// A connection uses the agent until the guard is dropped: what is about no session goes there.
+    pub fn listen(self: &Arc<Self>, version: Version, cx: Cx) -> Listening {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Listener { number, version, cx });
+        Listening { agent: Arc::clone(self), number }
+    }
+
+    /// Sends a request that is about no session in use, written in the client's version, and gives the answer as it came.
+    pub async fn request(&self, from: Version, method: &str, params: &RawJson) -> Result<RawJson, Error> {
+        let running = self.running().await?;
+        let call = translated(from, running.init.version, method, params);
+        let (method, params) = call.as_ref().map_or((method, params), |(method, params)| (method, params));
+        Ok(running.cx.request_raw(method, Some(params)).await?)
+    }
+
+    /// Passes a message of a client on as it came, written in the agent's version. The answer goes back by itself.
+    pub async fn pass(&self, message: Unhandled, from: Version) -> Result<(), Closed> {
+        self.note_sign_in(&message);
+        let running = match self.running().await {
+            Ok(running) => running,
+            Err(error) => return refuse(message, error).await,
+        };
+        let call = message
+            .params()
+            .and_then(|params| translated(from, running.init.version, message.method(), params));
+        let passed = match call {
+            Some((method, params)) => message.forward_as(&running.cx, &method, Some(&params)).await,
+            None => message.forward_to(&running.cx).await,
+        };
+        // Whoever asked was told; the connection of the client goes on.
+        passed.or(Ok(()))
+    }
+
+    /// As [`pass`](Self::pass), for a message about the session that the agent knows as `id`.
+    pub(crate) async fn pass_about(&self, id: &str, message: Unhandled, from: Version) -> Result<(), Closed> {
+        let named = RawJson::of(id).expect("a string is JSON");
+        let is_named = |params: &RawJson| params.get(&["sessionId"]).is_some_and(|other| other == named);
+        let params = match message.params() {
+            Some(params) if !is_named(params) => params.with(&["sessionId"], &named).ok(),
+            _ => None,
+        };
+        let Some(params) = params else { return self.pass(message, from).await };
+        let running = match self.running().await {
+            Ok(running) => running,
+            Err(error) => return refuse(message, error).await,
+        };
+        let method = message.method().to_string();
+        let call = translated(from, running.init.version, &method, &params).unwrap_or((method, params));
+        message.forward_as(&running.cx, &call.0, Some(&call.1)).await.or(Ok(()))
+    }
+
+    fn note_sign_in(&self, message: &Unhandled) {
+        let mut sign_in = self.sign_in.lock().unwrap_or_else(PoisonError::into_inner);
+        match &**message.method() {
+            "authenticate" | "auth/login" => {
+                *sign_in = message.params().map(|params| (message.method().to_string(), params.clone()));
+            }
+            "logout" | "auth/logout" => *sign_in = None,
+            _ => {}
+        }
+    }
+
+    /// The process that runs, or a new one. After failures a new one is started only after a pause.
+    pub(crate) async fn running(&self) -> Result<Arc<Running>, Error> {
+        let mut state = self.state.lock().await;
+        if let Some(running) = &state.running {
+            if !running.is_over() {
+                return Ok(Arc::clone(running));
+            }
+            if running.since.elapsed() > STABLE {
+                state.failures = 0;
+            } else {
+                state.failures += 1;
+            }
+            state.running = None;
+        }
+        let is_first = state.last_start.is_none();
+        if let Some(last) = state.last_start {
+            tokio::time::sleep_until(last + pause(state.failures)).await;
+        }
+        state.last_start = Some(Instant::now());
+        match Running::start(&self.spec, &self.client, &self.listeners).await {
+            Ok(running) => {
+                if !is_first {
+                    self.sign_in_again(&running).await;
+                }
+                let running = Arc::new(running);
+                state.running = Some(Arc::clone(&running));
+                Ok(running)
+            }
+            Err(error) => {
+                state.failures += 1;
+                tracing::warn!(agent = self.spec.name, error = error.message, "the agent did not start");
+                Err(error)
+            }
+        }
+    }
+
+    async fn sign_in_again(&self, running: &Running) {
+        let sign_in = self.sign_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some((method, params)) = sign_in else { return };
+        let method = match (&*method, running.init.version) {
+            (_, Version::V1) => "authenticate",
+            (_, Version::V2) => "auth/login",
+        };
+        let answered = running.cx.request_raw(method, Some(&params)).await;
+        if let Err(error) = answered {
+            tracing::warn!(agent = self.spec.name, %error, "the agent did not take the sign-in again");
+        }
+    }
+}
+
+async fn refuse(message: Unhandled, error: Error) -> Result<(), Closed> {
+    match message {
+        Unhandled::Request(request) => request.respond::<()>(Err(error)).await,
+        Unhandled::Notification(_) => Ok(()),
+    }
+}
+
+/// How long after the last start the next may follow.
+fn pause(failures: u32) -> Duration {
+    match failures {
+        0 => Duration::ZERO,
+        n => LONGEST_PAUSE.min(Duration::from_millis(250) * 2_u32.saturating_pow(n - 1)),
+    }
+}
+
+/// A request in the agent's version; `None` if it is in that already.
+pub(crate) fn translated(
+    from: Version,
+    to: Version,
+    method: &str,
+    params: &RawJson,
+) -> Option<(String, RawJson)> {
+    let call = match (from, to) {
+        (Version::V1, Version::V2) => request_to_v2(method, params),
+        (Version::V2, Version::V1) => request_to_v1(method, params),
+        _ => return None,
+    };
+    Some((call.method, call.params))
+}
+
+/// A connection uses an agent.
+#[derive(Debug)]
+pub struct Listening {
+    agent: Arc<Agent>,
+    number: u64,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let mut listeners = self.agent.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|listener| listener.number != self.number);
+    }
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_end_growing() {
+        let pauses: Vec<_> = (0..5).map(|failures| pause(failures).as_millis()).collect();
+        assert_eq!(pauses, [0, 250, 500, 1000, 2000]);
+        assert_eq!(pause(u32::MAX), LONGEST_PAUSE);
+    }
+}

@@ -1,0 +1,32 @@
+//! Makes any downstream ACP agent offer the whole protocol.
+//!
+//! An [`Agent`] is a program that is started when it is needed and started again when it dies. Connections that want the
+//! same agent share it, and with it the process, through a [`Pool`]. A [`Session`] is one session of it: it takes prompts,
+//! steers and cancels, and reports what the agent does, so that whoever owns the session can treat it as it treats the
+//! built-in agent. How a steer gets into the agent is its [`Tier`].
+//!
+//! What is not about a session passes through [`Agent::pass`] as it came.
+#![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
+
+mod agent;
+mod echo;
+mod merge;
+mod open;
+mod pool;
+mod pulse;
+mod route;
+mod running;
+mod session;
+mod spec;
+mod tier;
+mod turn;
+
+pub use agent::{Agent, Listening};
+pub use merge::{Offers, merged};
+pub use open::{Opened, Recap};
+pub use pool::Pool;
+pub use pulse::Said;
+pub use session::{Event, Session, UserMessage};
+pub use spec::Spec;
+pub use tier::Tier;
+pub use turn::End;

@@ -1,0 +1,243 @@
+//! How a session of an agent is opened: made new, taken up by the agent itself, or begun anew with a recap.
+
+use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+
+use nudge_peer::CallError;
+use nudge_wire::{Error, RawJson, Version};
+
+use crate::{
+    Agent, Said, Session,
+    agent::translated,
+    route::Inbox,
+    running::{Running, lost},
+};
+
+/// How long an agent is silent that has replayed all.
+const SILENCE: Duration = Duration::from_millis(400);
+/// How long a replay that comes late is waited for.
+const LATEST_REPLAY: Duration = Duration::from_secs(10);
+
+/// Tells what was said in a session so far, for an agent that does not remember it.
+pub type Recap = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync>;
+
+/// A session that was opened.
+pub struct Opened {
+    /// The agent's answer, in the agent's version.
+    pub result: RawJson,
+    /// What it said of the session before it answered.
+    pub replayed: Vec<Said>,
+    /// The session.
+    pub session: Session,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// What a session is opened with: the params of `session/new` by name, in the agent's version.
+#[derive(Clone, Default)]
+pub(crate) struct Base(BTreeMap<String, RawJson>);
+
+impl Base {
+    fn of(params: &RawJson) -> Self {
+        let mut members: BTreeMap<String, RawJson> = params.to().unwrap_or_default();
+        for name in ["sessionId", "replayFrom", "_meta"] {
+            members.remove(name);
+        }
+        Self(members)
+    }
+
+    fn params(&self, session: Option<&str>) -> RawJson {
+        let id = session.map(|id| RawJson::of(id).expect("a string is JSON"));
+        let mut members: Vec<(&str, &RawJson)> =
+            self.0.iter().map(|(name, value)| (&**name, value)).collect();
+        if let Some(id) = &id {
+            members.insert(0, ("sessionId", id));
+        }
+        RawJson::object(&members)
+    }
+}
+
+/// A process and what it says of one session.
+pub(crate) struct Link {
+    pub(crate) running: Arc<Running>,
+    pub(crate) inbox: Inbox,
+}
+
+/// What an agent knows of a session that was taken up.
+pub(crate) struct TakenUp {
+    pub(crate) link: Link,
+    pub(crate) id: Arc<str>,
+    pub(crate) result: RawJson,
+    /// What was said so far, if the agent has to be told.
+    pub(crate) recap: Option<String>,
+    /// What it said before it answered, history aside.
+    pub(crate) news: Vec<Said>,
+}
+
+impl Session {
+    /// Opens a session that only the agent knows, by `session/new`, `session/fork`, `session/load` or `session/resume`. The
+    /// params are in the client's version.
+    pub async fn begin(
+        agent: &Arc<Agent>,
+        from: Version,
+        method: &str,
+        params: &RawJson,
+        recap: Recap,
+    ) -> Result<Opened, Error> {
+        let agent = agent.for_session();
+        let running = agent.running().await?;
+        let call = translated(from, running.init.version, method, params);
+        let (method, params) = call.as_ref().map_or((method, params), |(method, params)| (method, params));
+        let base = Base::of(params);
+        let named = matches!(method, "session/load" | "session/resume")
+            .then(|| string(params, "sessionId"))
+            .flatten();
+        let opening = running.routes.opening();
+        let asked = if let Some(id) = named {
+            load(&running, method, params, &id).await?
+        } else {
+            let result = request(&running, method, params).await?;
+            let id = session_of(&result, method)?;
+            let inbox = running.routes.claim(&id);
+            Asked { id: id.into(), inbox, result, said: Vec::new() }
+        };
+        drop(opening);
+        let Asked { id, inbox, result, said } = asked;
+        let link = Link { running, inbox };
+        Ok(Opened { result, replayed: said, session: Session::new(agent, link, id, base, recap) })
+    }
+
+    /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
+    /// client's request, in the client's version.
+    pub async fn take_up(
+        agent: &Arc<Agent>,
+        from: Version,
+        id: Option<&str>,
+        params: &RawJson,
+        recap: Recap,
+    ) -> Result<Opened, Error> {
+        let agent = agent.for_session();
+        let to = agent.running().await?.init.version;
+        let call = translated(from, to, "session/new", params);
+        let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
+        let TakenUp { link, id, result, recap: text, news } = take_up(&agent, id, &base, &recap).await?;
+        let mut session = Session::new(agent, link, id, base, recap);
+        session.owe_recap(text);
+        Ok(Opened { result, replayed: news, session })
+    }
+}
+
+/// Makes a running agent know a session: by its own memory if it has one, else by a recap.
+pub(crate) async fn take_up(
+    agent: &Arc<Agent>,
+    id: Option<&str>,
+    base: &Base,
+    recap: &Recap,
+) -> Result<TakenUp, Error> {
+    let running = agent.running().await?;
+    let ways = [("session/resume", running.offers.resume), ("session/load", running.offers.load)];
+    let ways = ways.into_iter().filter(|(method, has)| *has && has_method(method, running.init.version));
+    for (method, _) in ways {
+        let Some(id) = id else { break };
+        match load(&running, method, &base.params(Some(id)), id).await {
+            Ok(Asked { id, mut inbox, result, mut said }) => {
+                if method == "session/load" && !said.iter().any(Said::is_history) {
+                    late_replay(&mut inbox, &mut said).await;
+                }
+                let news = said.into_iter().filter(|said| !said.is_history()).collect();
+                let link = Link { running, inbox };
+                return Ok(TakenUp { link, id, result, recap: None, news });
+            }
+            Err(error) if running.is_over() => return Err(error),
+            Err(error) => {
+                tracing::warn!(
+                    agent = agent.name(),
+                    method,
+                    error = error.message,
+                    "the agent does not remember the session"
+                );
+            }
+        }
+    }
+    let opening = running.routes.opening();
+    let result = request(&running, "session/new", &base.params(None)).await?;
+    let id = session_of(&result, "session/new")?;
+    let inbox = running.routes.claim(&id);
+    drop(opening);
+    let recap = recap().await;
+    Ok(TakenUp { link: Link { running, inbox }, id: id.into(), result, recap, news: Vec::new() })
+}
+
+/// Version 2 has no `session/load`: a resume without a replay is what is wanted.
+fn has_method(method: &str, version: Version) -> bool {
+    version == Version::V1 || method != "session/load"
+}
+
+struct Asked {
+    id: Arc<str>,
+    inbox: Inbox,
+    result: RawJson,
+    /// What came before the answer.
+    said: Vec<Said>,
+}
+
+/// Has a session loaded or resumed, and takes what the agent says meanwhile.
+async fn load(running: &Arc<Running>, method: &str, params: &RawJson, id: &str) -> Result<Asked, Error> {
+    let mut inbox = running.routes.claim(id);
+    let mut said = Vec::new();
+    let mut answer = std::pin::pin!(running.cx.request_raw(method, Some(params)).in_order());
+    let result = loop {
+        tokio::select! {
+            biased;
+            Some(incoming) = inbox.recv() => match incoming.message {
+                nudge_peer::Unhandled::Notification(note) => said.extend(Said::read(note)),
+                // Nobody is there to be asked.
+                request @ nudge_peer::Unhandled::Request(_) => { let _ = request.refuse().await; }
+            },
+            answer = &mut answer => break answer,
+        }
+    };
+    match result {
+        Ok(result) => Ok(Asked { id: id.into(), inbox, result, said }),
+        Err(error) => {
+            running.routes.release(id);
+            Err(failed(error))
+        }
+    }
+}
+
+/// Some agents replay a session after they have said that it is loaded: waits until they are silent.
+async fn late_replay(inbox: &mut Inbox, said: &mut Vec<Said>) {
+    let deadline = tokio::time::Instant::now() + LATEST_REPLAY;
+    while let Ok(Ok(Some(incoming))) =
+        tokio::time::timeout_at(deadline, tokio::time::timeout(SILENCE, inbox.recv())).await
+    {
+        if let nudge_peer::Unhandled::Notification(note) = incoming.message {
+            said.extend(Said::read(note));
+        }
+    }
+}
+
+async fn request(running: &Running, method: &str, params: &RawJson) -> Result<RawJson, Error> {
+    running.cx.request_raw(method, Some(params)).in_order().await.map_err(failed)
+}
+
+/// An agent's error as it came, or why there is no answer.
+pub(crate) fn failed(error: CallError) -> Error {
+    match error {
+        CallError::Closed(closed) => lost(&closed),
+        other => other.into(),
+    }
+}
+
+fn session_of(result: &RawJson, method: &str) -> Result<String, Error> {
+    let id = string(result, "sessionId");
+    id.ok_or_else(|| Error::internal(format!("The agent's answer to {method} names no session")))
+}
+
+fn string(json: &RawJson, name: &str) -> Option<String> {
+    json.get(&[name])?.to().ok()
+}

@@ -1,0 +1,207 @@
+//! Where the messages of an agent go: to the session they are about, or to the connections that use the agent.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use nudge_peer::{Closed, Cx, Unhandled};
+use nudge_wire::{
+    Version,
+    bridge::{request_to_v1, request_to_v2},
+};
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+/// Bytes of messages that may wait for one session; past that the agent is not read.
+const ROOM: usize = 4 * 1024 * 1024;
+/// What a message costs beside its text.
+const OVERHEAD: usize = 256;
+/// Messages kept for sessions that are just being opened.
+const STRAYS: usize = 4096;
+
+/// A message on its way to a session.
+pub(crate) struct Incoming {
+    pub(crate) message: Unhandled,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// What a session receives.
+pub(crate) type Inbox = mpsc::UnboundedReceiver<Incoming>;
+
+#[derive(Clone)]
+struct Sink {
+    queue: mpsc::UnboundedSender<Incoming>,
+    room: Arc<Semaphore>,
+}
+
+/// A connection that uses the agent.
+#[derive(Debug, Clone)]
+pub(crate) struct Listener {
+    pub(crate) number: u64,
+    pub(crate) version: Version,
+    pub(crate) cx: Cx,
+}
+
+/// The connections that use an agent, newest last. They outlive its process.
+pub(crate) type Listeners = Arc<Mutex<Vec<Listener>>>;
+
+/// The sessions of one process.
+pub(crate) struct Routes {
+    version: std::sync::OnceLock<Version>,
+    listeners: Listeners,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    sinks: HashMap<String, Sink>,
+    /// What came for sessions nobody has claimed yet, while some are being opened.
+    strays: HashMap<String, Vec<Unhandled>>,
+    count: usize,
+    opening: usize,
+    is_over: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    session_id: String,
+}
+
+impl Routes {
+    pub(crate) fn new(listeners: Listeners) -> Arc<Self> {
+        Arc::new(Self { version: std::sync::OnceLock::new(), listeners, inner: Mutex::default() })
+    }
+
+    /// The version the agent has agreed to.
+    pub(crate) fn set_version(&self, version: Version) {
+        let _ = self.version.set(version);
+    }
+
+    /// Takes one message of the agent.
+    pub(crate) async fn take(&self, message: Unhandled) -> Result<(), Closed> {
+        let session =
+            message.params().and_then(|params| params.to::<Named>().ok()).map(|named| named.session_id);
+        let Some(session) = session else { return self.tell(message).await };
+        let sink = match self.sink(&session, message) {
+            Found::Kept => return Ok(()),
+            Found::Nobody(message) => return self.tell(message).await,
+            Found::Sink(sink, message) => (sink, message),
+        };
+        let (sink, message) = sink;
+        let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
+        // It is never closed.
+        let room = Arc::clone(&sink.room).acquire_many_owned(size).await.ok();
+        if let Err(refused) = sink.queue.send(Incoming { message, _room: room }) {
+            return refused.0.message.refuse().await;
+        }
+        Ok(())
+    }
+
+    fn sink(&self, session: &str, message: Unhandled) -> Found {
+        let mut inner = self.inner();
+        if let Some(sink) = inner.sinks.get(session) {
+            return Found::Sink(sink.clone(), message);
+        }
+        if inner.opening == 0 || inner.count >= STRAYS {
+            return Found::Nobody(message);
+        }
+        inner.count += 1;
+        inner.strays.entry(session.to_owned()).or_default().push(message);
+        Found::Kept
+    }
+
+    /// Passes on what is about no session that is known here: requests to the connection that came last,
+    /// notifications to all.
+    async fn tell(&self, message: Unhandled) -> Result<(), Closed> {
+        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let listeners: Vec<_> = listeners.into_iter().filter(|listener| !listener.cx.is_over()).collect();
+        match message {
+            Unhandled::Notification(note) => {
+                for listener in listeners {
+                    // One that is gone needs no news.
+                    let _ = self.pass(Unhandled::Notification(note.clone()), &listener).await;
+                }
+                Ok(())
+            }
+            request @ Unhandled::Request(_) => match listeners.last() {
+                Some(listener) => self.pass(request, listener).await.or(Ok(())),
+                None => request.refuse().await,
+            },
+        }
+    }
+
+    async fn pass(&self, message: Unhandled, listener: &Listener) -> Result<(), Closed> {
+        let convert = match (self.version.get(), listener.version) {
+            (Some(Version::V1), Version::V2) => request_to_v2,
+            (Some(Version::V2), Version::V1) => request_to_v1,
+            _ => return message.forward_to(&listener.cx).await,
+        };
+        let Some(params) = message.params() else { return message.forward_to(&listener.cx).await };
+        let call = convert(message.method(), params);
+        message.forward_as(&listener.cx, &call.method, Some(&call.params)).await
+    }
+
+    /// Says that a session is being opened whose id is not known yet: what comes for unknown ones is kept meanwhile.
+    pub(crate) fn opening(self: &Arc<Self>) -> Opening {
+        self.inner().opening += 1;
+        Opening(Arc::clone(self))
+    }
+
+    /// What comes for this session, from now on and while it was being opened.
+    pub(crate) fn claim(&self, session: &str) -> Inbox {
+        let (queue, inbox) = mpsc::unbounded_channel();
+        let mut inner = self.inner();
+        if inner.is_over {
+            return inbox;
+        }
+        let strays = inner.strays.remove(session).unwrap_or_default();
+        inner.count -= strays.len();
+        for message in strays {
+            let _ = queue.send(Incoming { message, _room: None });
+        }
+        inner.sinks.insert(session.to_owned(), Sink { queue, room: Arc::new(Semaphore::new(ROOM)) });
+        inbox
+    }
+
+    /// Nobody takes what comes for this session any more.
+    pub(crate) fn release(&self, session: &str) {
+        self.inner().sinks.remove(session);
+    }
+
+    /// The process has ended and all it said is here: each session learns of it behind what it has not taken yet.
+    pub(crate) fn end(&self) {
+        let mut inner = self.inner();
+        inner.is_over = true;
+        inner.sinks.clear();
+        inner.strays.clear();
+        inner.count = 0;
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // Nothing panics while it holds this.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Found {
+    Sink(Sink, Unhandled),
+    Kept,
+    Nobody(Unhandled),
+}
+
+/// A session is being opened.
+pub(crate) struct Opening(Arc<Routes>);
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        let mut inner = self.0.inner();
+        inner.opening -= 1;
+        if inner.opening == 0 {
+            // Dropping a request answers it.
+            inner.strays.clear();
+            inner.count = 0;
+        }
+    }
+}

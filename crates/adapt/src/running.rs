@@ -1,0 +1,169 @@
+//! One process of an agent, from its start to its end.
+
+use std::{sync::Arc, time::Duration};
+
+use nudge_peer::{CallError, Closed, Cx, Limits, Peer};
+use nudge_wire::{
+    Error, RawJson, Version,
+    bridge::{client_to_v1, client_to_v2},
+    caps::{AgentInit, ClientInit},
+};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    Offers, Spec, Tier,
+    route::{Listeners, Routes},
+};
+
+/// How long an agent may take to answer `initialize`. Some are downloaded first.
+const START: Duration = Duration::from_mins(10);
+/// How often the log says that it is still waited for.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// A process that has answered `initialize`. Dropping it ends the process.
+pub(crate) struct Running {
+    pub(crate) cx: Cx,
+    pub(crate) init: AgentInit,
+    pub(crate) offers: Offers,
+    pub(crate) tier: Tier,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) since: Instant,
+}
+
+impl Running {
+    /// Starts the program and greets it as the client greeted us.
+    pub(crate) async fn start(
+        spec: &Spec,
+        client: &ClientInit,
+        listeners: &Listeners,
+    ) -> Result<Self, Error> {
+        let first = Self::greet(spec, params(client), listeners).await?;
+        if client.version == Version::V1 && first.init.version == Version::V2 {
+            // It speaks version 2 alone, and was told nothing of the client in words it knows.
+            return Self::greet(spec, client_to_v2(&client.params), listeners).await;
+        }
+        Ok(first)
+    }
+
+    async fn greet(spec: &Spec, params: RawJson, listeners: &Listeners) -> Result<Self, Error> {
+        let routes = Routes::new(Arc::clone(listeners));
+        let taking = Arc::clone(&routes);
+        let peer = Peer::client().name(&spec.name).limits(limits()).on_unknown(move |message, _| {
+            let routes = Arc::clone(&taking);
+            async move { routes.take(message).await }
+        });
+        let connection = peer.connect(spec.child()).map_err(|error| Error::internal(error.to_string()))?;
+        let cx = connection.cx();
+        let (ending, name) = (Arc::clone(&routes), spec.name.clone());
+        tokio::spawn(async move {
+            match connection.serve().await {
+                Ok(()) => tracing::info!(agent = name, "the agent has ended"),
+                Err(error) => tracing::warn!(agent = name, %error, "the agent has ended"),
+            }
+            ending.end();
+        });
+        let guard = CloseOnDrop(cx.clone());
+        let result = answer(&cx, &spec.name, &params).await?;
+        std::mem::forget(guard);
+        let version = version(&result);
+        routes.set_version(version);
+        let init = AgentInit::new(version, result);
+        let (offers, tier) = (Offers::of(&init), Tier::of(&init));
+        tracing::info!(
+            agent = spec.name,
+            version = version.number(),
+            tier = tier.number(),
+            "the agent is ready"
+        );
+        Ok(Self { cx, init, offers, tier, routes, since: Instant::now() })
+    }
+
+    /// Whether the process has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.cx.is_over()
+    }
+
+    /// Why it ended, as an error for whoever waits for it.
+    pub(crate) async fn why(&self) -> Error {
+        lost(&self.cx.closed().await)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.cx.close();
+    }
+}
+
+struct CloseOnDrop(Cx);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// The error for what an agent did not answer because it is gone.
+pub(crate) fn lost(closed: &Closed) -> Error {
+    Error::internal(format!("The agent is gone: {closed}")).reason("agent_gone")
+}
+
+fn limits() -> Limits {
+    // A client that does not read makes the agent wait for as long as it takes.
+    let patient = Duration::from_hours(24);
+    let mib = 1024 * 1024;
+    Limits { inbound_hard: 16 * mib, give_up: patient, drain: Duration::from_secs(2), ..Limits::default() }
+}
+
+async fn answer(cx: &Cx, name: &str, params: &RawJson) -> Result<RawJson, Error> {
+    let mut answer = std::pin::pin!(cx.request_raw("initialize", Some(params)));
+    let began = Instant::now();
+    while began.elapsed() < START {
+        match tokio::time::timeout(PROGRESS, &mut answer).await {
+            Ok(Ok(result)) if result.as_str().starts_with('{') => return Ok(result),
+            Ok(Ok(_)) => return Err(Error::internal("The agent's answer to `initialize` is not an object")),
+            Ok(Err(CallError::Rpc(error))) => return Err(error),
+            Ok(Err(CallError::Closed(closed))) => return Err(lost(&closed)),
+            Ok(Err(error)) => return Err(Error::internal(format!("The agent did not start: {error}"))),
+            Err(_) => {
+                let seconds = began.elapsed().as_secs();
+                tracing::warn!(agent = name, seconds, "still waiting for the agent to answer `initialize`");
+            }
+        }
+    }
+    let what = format!("The agent did not answer `initialize` within {} seconds", START.as_secs());
+    Err(Error::internal(what))
+}
+
+/// The version an answer is written in. Some agents repeat whatever number they were asked for and go on in version 1, so
+/// the answer has to look like version 2 as well.
+fn version(result: &RawJson) -> Version {
+    let number = result.get(&["protocolVersion"]).and_then(|version| version.to::<u64>().ok());
+    let is_v2 = result.get(&["capabilities"]).is_some() || result.get(&["info"]).is_some();
+    if number == Some(2) && is_v2 { Version::V2 } else { Version::V1 }
+}
+
+/// The params of `initialize` for the agent. A version 2 client is introduced in the words of both versions, because only
+/// the answer tells which one the agent reads; files and terminals, which version 2 has not, are served by Nudge.
+fn params(client: &ClientInit) -> RawJson {
+    if client.version == Version::V1 {
+        return client.params.clone();
+    }
+    let v1 = client_to_v1(&client.params);
+    let capabilities = v1.get(&["clientCapabilities"]).unwrap_or_else(|| raw(&json!({})));
+    let offers = [("fs", json!({ "readTextFile": true, "writeTextFile": true })), ("terminal", json!(true))];
+    let capabilities = offers.iter().fold(capabilities, |capabilities, (name, value)| {
+        capabilities.with(&[name], &raw(value)).unwrap_or(capabilities)
+    });
+    let mut params =
+        client.params.with(&["clientCapabilities"], &capabilities).unwrap_or(client.params.clone());
+    if let Some(info) = v1.get(&["clientInfo"]) {
+        params = params.with(&["clientInfo"], &info).unwrap_or(params);
+    }
+    params
+}
+
+fn raw(value: &Value) -> RawJson {
+    RawJson::of(value).expect("plain data with string keys is JSON")
+}

@@ -1,0 +1,619 @@
+//! One session of an agent, driven: prompts and steers go in, what the agent does comes out.
+
+use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
+
+use nudge_peer::{RawNotification, RawRequest, Unhandled};
+use nudge_wire::{
+    Error, RawJson, Version,
+    bridge::{request_to_v1, request_to_v2},
+};
+use serde_json::json;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+
+use crate::{
+    Agent, End, Said, Tier,
+    open::{Base, Link, Recap, TakenUp, failed, take_up},
+    pulse::{Change, Tools},
+    route::Incoming,
+    turn::{Answer, FIRST_WORD, PATIENCE, Step, Turn, of},
+};
+
+/// How often a lost session is taken up again by itself; after that, the next prompt tries.
+const TRIES: u32 = 4;
+/// What an agent is told whose turn was cut off for a steer that was taken back meanwhile.
+const GO_ON: &str = "Go on where you stopped.";
+
+/// Something the user said.
+#[derive(Debug, Clone)]
+pub struct UserMessage {
+    /// An array of content blocks.
+    pub content: RawJson,
+    /// The params of the `session/prompt` it came in, and their version, if they can pass as they are.
+    pub params: Option<(Version, RawJson)>,
+}
+
+/// What an agent does.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A `session/update`.
+    Update(Said),
+    /// A request about the session.
+    Request(RawRequest),
+    /// Any other notification about the session.
+    Notification(RawNotification),
+    /// A turn runs that the agent began by itself.
+    TurnStarted,
+    /// It can be steered.
+    StreamStarted,
+    /// A tool call began.
+    ToolStarted(Arc<str>),
+    /// It ended.
+    ToolFinished(Arc<str>),
+    /// The agent is between two prompts of one turn: what is answered goes in; with nothing, the turn is over.
+    BreakPoint(oneshot::Sender<Vec<UserMessage>>),
+    /// The turn is over.
+    Ended(End),
+    /// The agent is gone. It is started again.
+    Lost(Error),
+    /// It is back, and knows the session by this id.
+    Back {
+        /// The agent's id of the session.
+        id: Arc<str>,
+        /// Its answer.
+        result: RawJson,
+        /// Whether it had to be told what was said so far.
+        is_recap: bool,
+    },
+}
+
+impl From<Change> for Event {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Started(id) => Self::ToolStarted(id),
+            Change::Finished(id) => Self::ToolFinished(id),
+        }
+    }
+}
+
+type TakingUp = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
+
+/// One session of an agent. Dropping it leaves the session in the agent as it is.
+pub struct Session {
+    agent: Arc<Agent>,
+    /// `None` while the agent is away.
+    link: Option<Link>,
+    id: Arc<str>,
+    base: Base,
+    recap: Recap,
+    /// What was said so far, to be told with the next prompt.
+    owed_recap: Option<String>,
+    /// Messages the agent did not take, to be told with the next prompt.
+    debts: Vec<UserMessage>,
+    turn: Option<Turn>,
+    tools: Tools,
+    /// A prompt that waits for the agent to come back.
+    waiting: Option<Vec<UserMessage>>,
+    taking_up: Option<TakingUp>,
+    failures: u32,
+    ready: VecDeque<Event>,
+    passing: Option<mpsc::UnboundedSender<(Version, Arc<str>, Unhandled)>>,
+}
+
+enum Happened {
+    Said(Option<Incoming>),
+    Step(Step),
+    TakenUp(Result<TakenUp, Error>),
+}
+
+impl Session {
+    pub(crate) fn new(agent: Arc<Agent>, link: Link, id: Arc<str>, base: Base, recap: Recap) -> Self {
+        Self {
+            agent,
+            link: Some(link),
+            id,
+            base,
+            recap,
+            owed_recap: None,
+            debts: Vec::new(),
+            turn: None,
+            tools: Tools::default(),
+            waiting: None,
+            taking_up: None,
+            failures: 0,
+            ready: VecDeque::new(),
+            passing: None,
+        }
+    }
+
+    pub(crate) fn owe_recap(&mut self, recap: Option<String>) {
+        self.owed_recap = recap;
+    }
+
+    /// The agent's id of it.
+    pub fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// The version of the agent, while it is there.
+    pub fn version(&self) -> Option<Version> {
+        self.link.as_ref().map(|link| link.running.init.version)
+    }
+
+    /// How it is steered, while it is there.
+    pub fn tier(&self) -> Option<Tier> {
+        self.link.as_ref().map(|link| link.running.tier)
+    }
+
+    /// What the agent does next. Safe to drop and call again.
+    pub async fn next(&mut self) -> Event {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return event;
+            }
+            let happened = {
+                let Self { link, turn, taking_up, .. } = self;
+                tokio::select! {
+                    biased;
+                    said = receive(link) => Happened::Said(said),
+                    step = step(turn) => Happened::Step(step),
+                    taken_up = of(taking_up) => Happened::TakenUp(taken_up),
+                }
+            };
+            match happened {
+                Happened::Said(Some(incoming)) => self.hear(incoming.message),
+                Happened::Said(None) => self.lose().await,
+                Happened::Step(step) => self.step(step),
+                Happened::TakenUp(taken_up) => self.taken_up(taken_up),
+            }
+        }
+    }
+
+    /// What the agent has done already.
+    pub fn try_next(&mut self) -> Option<Event> {
+        while self.ready.is_empty() {
+            let incoming = self.link.as_mut()?.inbox.try_recv().ok()?;
+            self.hear(incoming.message);
+        }
+        self.ready.pop_front()
+    }
+
+    /// Starts a turn. To be called between turns.
+    pub fn prompt(&mut self, messages: Vec<UserMessage>) {
+        self.turn = Some(Turn::default());
+        if self.link.is_some() {
+            self.send_prompt(messages);
+        } else {
+            self.waiting = Some(messages);
+            self.begin_taking_up();
+        }
+    }
+
+    /// Gives steers to an agent that takes them while it works.
+    pub fn steer(&mut self, messages: Vec<UserMessage>) {
+        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else { return };
+        if !turn.is_running() {
+            turn.owed.extend(messages);
+            return self.settle();
+        }
+        for message in messages {
+            turn.echo.said(&message.content);
+            let (method, params) = steering(link.running.tier, &self.id, &message.content);
+            let answer = link.running.cx.request_raw(method, Some(&params));
+            turn.steered(async move { (message, answer.await) });
+        }
+    }
+
+    /// Cuts the agent's answer off, so that a break-point follows.
+    pub fn interrupt(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.is_cancelled || turn.is_interrupted || !turn.is_running() {
+            return;
+        }
+        turn.is_interrupted = true;
+        if turn.has_spoken {
+            self.stop();
+        } else {
+            turn.deadline = Some(Instant::now() + FIRST_WORD);
+        }
+    }
+
+    /// Ends the turn for the user.
+    pub fn cancel(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.is_cancelled = true;
+        if let Some(messages) = self.waiting.take() {
+            self.debts.extend(messages);
+            return self.ended(End::cancelled());
+        }
+        if turn.is_running() {
+            turn.is_told = false;
+            turn.deadline = Some(Instant::now() + PATIENCE);
+            self.stop();
+        }
+    }
+
+    /// Sends a request about this session, in the agent's version, with the agent's id of it.
+    pub fn request(
+        &self,
+        method: &str,
+        params: &RawJson,
+    ) -> impl Future<Output = Result<RawJson, Error>> + Send + 'static {
+        let id = RawJson::of(&*self.id).expect("a string is JSON");
+        let params = params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone());
+        let asked = self.link.as_ref().map(|link| link.running.cx.request_raw(method, Some(&params)));
+        async move {
+            match asked {
+                Some(asked) => asked.in_order().await.map_err(failed),
+                None => {
+                    Err(Error::internal("The agent is being started again. Try once more")
+                        .reason("agent_gone"))
+                }
+            }
+        }
+    }
+
+    /// Passes a message on that only the agent understands, in order with others of its kind.
+    pub fn pass(&mut self, from: Version, message: Unhandled) {
+        let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
+        let passing = self.passing.get_or_insert_with(|| {
+            let (passing, mut messages) = mpsc::unbounded_channel::<(Version, Arc<str>, Unhandled)>();
+            tokio::spawn(async move {
+                while let Some((from, id, message)) = messages.recv().await {
+                    // Whoever asked was told.
+                    let _ = agent.pass_about(&id, message, from).await;
+                }
+            });
+            passing
+        });
+        let _ = passing.send((from, id, message));
+    }
+
+    /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.
+    pub async fn part(&mut self, method: &str) {
+        let Some(link) = &self.link else { return };
+        let offers = link.running.offers;
+        let has = match method {
+            "session/close" => offers.close,
+            "session/delete" => offers.delete,
+            _ => false,
+        };
+        if has {
+            let asked = self.request(method, &RawJson::object(&[]));
+            if let Ok(Err(error)) = tokio::time::timeout(std::time::Duration::from_secs(5), asked).await {
+                tracing::info!(
+                    agent = self.agent.name(),
+                    method,
+                    error = error.message,
+                    "the agent did not let go"
+                );
+            }
+        }
+    }
+
+    /// Tells the agent to stop, once.
+    fn stop(&mut self) {
+        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else { return };
+        if std::mem::replace(&mut turn.is_told, true) {
+            return;
+        }
+        let id = RawJson::of(&*self.id).expect("a string is JSON");
+        let (cx, params) = (link.running.cx.clone(), RawJson::object(&[("sessionId", &id)]));
+        tokio::spawn(async move {
+            // An agent that is gone has stopped.
+            let _ = cx.notify_raw("session/cancel", Some(&params)).await;
+        });
+    }
+
+    fn send_prompt(&mut self, messages: Vec<UserMessage>) {
+        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else { return };
+        for message in &messages {
+            turn.echo.said(&message.content);
+        }
+        let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
+        let version = link.running.init.version;
+        let params = prompt_params(&self.id, version, self.owed_recap.take(), &messages);
+        let answer = link.running.cx.request_raw("session/prompt", Some(&params)).in_order();
+        turn.prompted(answer);
+        self.ready.push_back(Event::StreamStarted);
+    }
+
+    /// Takes what the agent says.
+    fn hear(&mut self, message: Unhandled) {
+        match message {
+            Unhandled::Notification(note) if &**note.method() == "session/update" => {
+                match Said::read(note.clone()) {
+                    Some(said) => self.hear_update(said),
+                    None => self.ready.push_back(Event::Notification(note)),
+                }
+            }
+            Unhandled::Notification(note) => self.ready.push_back(Event::Notification(note)),
+            Unhandled::Request(request) => {
+                if self.turn.is_some() && &**request.method() == "session/request_permission" {
+                    let change = request.params().and_then(|params| self.tools.asked_for(params));
+                    self.ready.extend(change.map(Event::from));
+                }
+                self.ready.push_back(Event::Request(request));
+            }
+        }
+    }
+
+    fn hear_update(&mut self, said: Said) {
+        if &*said.kind == "state_update" && self.version() == Some(Version::V2) {
+            return self.hear_state(&said);
+        }
+        if let Some(turn) = &mut self.turn {
+            if said.is_user_message() {
+                let is_named = turn.message_id.is_some() && said.message_id == turn.message_id;
+                if is_named || turn.echo.is_repeated(&said.update) {
+                    return;
+                }
+            }
+            let change = self.tools.take(&said);
+            self.ready.extend(change.map(Event::from));
+            let is_first = said.is_history() && !std::mem::replace(&mut turn.has_spoken, true);
+            if is_first && turn.is_interrupted && !turn.is_cancelled {
+                turn.deadline = None;
+                self.stop();
+            }
+        }
+        self.ready.push_back(Event::Update(said));
+    }
+
+    /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
+    fn hear_state(&mut self, said: &Said) {
+        let state = said.update.get(&["state"]).and_then(|state| state.to::<String>().ok());
+        match (state.as_deref(), &self.turn) {
+            (Some("idle"), Some(turn)) if turn.is_running() => self.ended(End::State(said.update.clone())),
+            (Some("running"), None) => {
+                self.turn = Some(Turn::of_its_own());
+                self.ready.extend([Event::TurnStarted, Event::StreamStarted]);
+            }
+            _ => {}
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Answered(answer) => self.answered(answer),
+            Step::Steered(message, answer) => self.steered(message, &answer),
+            Step::Told(messages) => self.told(messages),
+            Step::Late => self.late(),
+        }
+    }
+
+    /// The answer to a prompt: in version 1 the end of the turn, in version 2 its beginning.
+    fn answered(&mut self, answer: Answer) {
+        match answer {
+            Ok(result) if self.version() == Some(Version::V2) => {
+                let id = result.get(&["messageId"]).and_then(|id| id.to::<String>().ok());
+                if let Some(turn) = &mut self.turn {
+                    turn.message_id = id.map(Into::into);
+                }
+            }
+            Ok(result) => self.ended(End::Answered(result)),
+            // What became of the agent is told by its inbox, behind what it has said.
+            Err(nudge_peer::CallError::Closed(_)) => {}
+            Err(error) => self.ended(End::Failed(error.into())),
+        }
+    }
+
+    /// What an agent made of a steer. One that it did not take is prompted when its turn has ended.
+    fn steered(&mut self, message: UserMessage, answer: &Answer) {
+        let Some(turn) = &mut self.turn else { return };
+        let outcome = match answer {
+            Ok(result) => result.get(&["outcome"]).and_then(|outcome| outcome.to::<String>().ok()),
+            Err(_) => Some("failed".to_owned()),
+        };
+        match outcome.as_deref() {
+            Some("promptRequired") => turn.owed.push(message),
+            Some("failed" | "rejected") => {
+                tracing::info!(
+                    agent = self.agent.name(),
+                    "the agent did not take a steer; it is prompted with it"
+                );
+                turn.owed.push(message);
+                self.interrupt();
+            }
+            _ => self.ready.push_back(Event::StreamStarted),
+        }
+        self.settle();
+    }
+
+    fn ended(&mut self, end: End) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.end = Some(end);
+        turn.deadline = None;
+        self.ready.extend(self.tools.end().into_iter().map(Event::ToolFinished));
+        self.settle();
+    }
+
+    /// The agent's turn is over: ours goes on with what the agent did not take or what now goes in, or is over too.
+    fn settle(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.end.is_none() || turn.has_steers_under_way() || turn.at_break.is_some() {
+            return;
+        }
+        let is_final = turn.is_cancelled || matches!(turn.end, Some(End::Failed(_))) || self.link.is_none();
+        if is_final {
+            return self.finish();
+        }
+        if !turn.owed.is_empty() {
+            let owed = std::mem::take(&mut turn.owed);
+            return self.send_prompt(owed);
+        }
+        let (reply, told) = oneshot::channel();
+        turn.at_break = Some(told);
+        self.ready.push_back(Event::BreakPoint(reply));
+    }
+
+    /// What goes in at a break-point.
+    fn told(&mut self, messages: Vec<UserMessage>) {
+        let Some(turn) = &self.turn else { return };
+        let was_cut_off = turn.is_interrupted && turn.end.as_ref().is_some_and(End::is_cancelled);
+        if !messages.is_empty() {
+            self.send_prompt(messages);
+        } else if was_cut_off && !turn.is_cancelled {
+            let content = json!([{ "type": "text", "text": GO_ON }]);
+            let content = RawJson::of(&content).expect("it is plain data");
+            self.send_prompt(vec![UserMessage { content, params: None }]);
+        } else {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        let Some(turn) = self.turn.take() else { return };
+        self.debts.extend(turn.owed);
+        let end = turn.end.unwrap_or_else(End::cancelled);
+        self.ready.push_back(Event::Ended(end));
+    }
+
+    /// It took too long to say its first word, or to stop.
+    fn late(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if !turn.is_cancelled {
+            return self.stop();
+        }
+        tracing::error!(agent = self.agent.name(), "the agent does not stop; it is ended");
+        if let Some(link) = &self.link {
+            link.running.cx.close();
+        }
+    }
+
+    /// The process has ended, and all it said was heard.
+    async fn lose(&mut self) {
+        let Some(link) = self.link.take() else { return };
+        let error = link.running.why().await;
+        self.ready.push_back(Event::Lost(error.clone()));
+        if let Some(turn) = &mut self.turn {
+            let end = if turn.is_cancelled { End::cancelled() } else { End::Failed(error) };
+            turn.at_break = None;
+            turn.end = Some(end);
+            self.ready.extend(self.tools.end().into_iter().map(Event::ToolFinished));
+            self.finish();
+        }
+        self.failures = 0;
+        self.begin_taking_up();
+    }
+
+    fn begin_taking_up(&mut self) {
+        if self.taking_up.is_some() {
+            return;
+        }
+        let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
+        let (base, recap) = (self.base.clone(), Arc::clone(&self.recap));
+        self.taking_up = Some(Box::pin(async move { take_up(&agent, Some(&id), &base, &recap).await }));
+    }
+
+    fn taken_up(&mut self, taken_up: Result<TakenUp, Error>) {
+        self.taking_up = None;
+        match taken_up {
+            Ok(TakenUp { link, id, result, recap, news }) => {
+                self.link = Some(link);
+                self.id = Arc::clone(&id);
+                let is_recap = recap.is_some();
+                self.owed_recap = recap;
+                self.failures = 0;
+                self.ready.push_back(Event::Back { id, result, is_recap });
+                self.ready.extend(news.into_iter().map(Event::Update));
+                if let Some(messages) = self.waiting.take() {
+                    self.send_prompt(messages);
+                }
+            }
+            Err(error) => {
+                self.failures += 1;
+                if let Some(messages) = self.waiting.take() {
+                    self.debts.extend(messages);
+                    self.ended(End::Failed(error));
+                } else if self.failures < TRIES {
+                    self.begin_taking_up();
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(link) = &self.link {
+            link.running.routes.release(&self.id);
+        }
+    }
+}
+
+async fn receive(link: &mut Option<Link>) -> Option<Incoming> {
+    match link {
+        Some(link) => link.inbox.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn step(turn: &mut Option<Turn>) -> Step {
+    match turn {
+        Some(turn) => turn.step().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The request that gives a steer to an agent.
+fn steering(tier: Tier, session: &str, content: &RawJson) -> (&'static str, RawJson) {
+    let id = RawJson::of(session).expect("a string is JSON");
+    let raw = |value| RawJson::of(&value).expect("it is plain data");
+    match tier {
+        Tier::Inject => {
+            let mode = raw(json!("steer"));
+            ("session/inject", RawJson::object(&[("sessionId", &id), ("mode", &mode), ("content", content)]))
+        }
+        Tier::Steering => {
+            let meta = raw(json!({ "steering": { "idleBehavior": "promptRequired" } }));
+            (
+                "_session/steering",
+                RawJson::object(&[("sessionId", &id), ("prompt", content), ("_meta", &meta)]),
+            )
+        }
+        Tier::Prompt | Tier::Cancel => {
+            ("session/prompt", RawJson::object(&[("sessionId", &id), ("prompt", content)]))
+        }
+    }
+}
+
+/// The params of a prompt: as they came if they say it all, otherwise what was said put together.
+fn prompt_params(
+    session: &str,
+    version: Version,
+    recap: Option<String>,
+    messages: &[UserMessage],
+) -> RawJson {
+    let id = RawJson::of(session).expect("a string is JSON");
+    if let ([UserMessage { params: Some((from, params)), .. }], None) = (messages, &recap)
+        && *from == version
+    {
+        let is_same = params.get(&["sessionId"]).is_some_and(|named| named == id);
+        return if is_same {
+            params.clone()
+        } else {
+            params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone())
+        };
+    }
+    let recap =
+        recap.map(|text| RawJson::of(&json!({ "type": "text", "text": text })).expect("it is plain data"));
+    let blocks = messages.iter().flat_map(|message| message.content.to::<Vec<RawJson>>().unwrap_or_default());
+    let blocks: Vec<RawJson> = recap.into_iter().chain(blocks).collect();
+    let blocks = RawJson::of(&blocks).expect("a list of JSON is JSON");
+    let params = RawJson::object(&[("sessionId", &id), ("prompt", &blocks)]);
+    let convert = match version {
+        Version::V1 => request_to_v1,
+        Version::V2 => request_to_v2,
+    };
+    convert("session/prompt", &params).params
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
+    }
+}

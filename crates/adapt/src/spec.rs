@@ -1,0 +1,45 @@
+//! What program an agent is, and how it is started.
+
+use std::{fmt, path::PathBuf};
+
+use nudge_peer::Child;
+use nudge_process::Command;
+use nudge_workspace::Environment;
+
+/// A program that speaks ACP on its standard input and output.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// The name in logs, errors and the store.
+    pub name: String,
+    /// The program, found as a shell would find it.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables of its own, beside the environment.
+    pub env: Vec<(String, String)>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// The environment it sees, and no other; that of this process unless set.
+    pub environment: Option<Environment>,
+    /// Whether every session has a process of its own.
+    pub isolate: bool,
+}
+
+impl Spec {
+    pub(crate) fn child(&self) -> Child {
+        let command = Command::new(&self.program).args(&self.args).current_dir(&self.cwd);
+        let command = match &self.environment {
+            Some(environment) => environment.apply(command),
+            None => command,
+        };
+        let command = self.env.iter().fold(command, |command, (name, value)| command.env(name, value));
+        Child::of(&self.name, command)
+    }
+}
+
+/// Arguments and environment may hold keys, so only the name is shown.
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spec").field("name", &self.name).finish_non_exhaustive()
+    }
+}

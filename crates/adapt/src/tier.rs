@@ -1,0 +1,91 @@
+//! How a steer gets into an agent, best way first.
+
+use nudge_wire::{
+    RawJson, Version,
+    caps::AgentInit,
+    inject::{InjectCapability, Mode, SteerInStream},
+};
+
+/// How a steer gets into an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// By `session/inject`, which the agent has.
+    Inject,
+    /// By `_session/steering`, which the agent has.
+    Steering,
+    /// By a `session/prompt` while a turn runs, which a version 2 agent may take.
+    Prompt,
+    /// The turn is cancelled at a break-point and the agent prompted again, with the steer.
+    Cancel,
+}
+
+impl Tier {
+    /// The best that the agent offers.
+    pub fn of(init: &AgentInit) -> Self {
+        let takes_steers = |inject: InjectCapability| inject.modes.contains(&Mode::Steer);
+        let has =
+            |path: &[&str]| init.result.get(path).is_some_and(|marker: RawJson| marker.as_str() != "null");
+        match init.version {
+            _ if init.inject().is_some_and(takes_steers) => Self::Inject,
+            _ if init.steering() => Self::Steering,
+            Version::V2 if has(&["capabilities", "session", "steering"]) => Self::Prompt,
+            _ => Self::Cancel,
+        }
+    }
+
+    /// Its number: 1 is the best.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Inject => 1,
+            Self::Steering => 2,
+            Self::Prompt => 3,
+            Self::Cancel => 4,
+        }
+    }
+
+    /// Whether a steer cuts the answer of this agent off, or waits for a place in it.
+    fn in_stream(self, init: &AgentInit) -> SteerInStream {
+        match self {
+            Self::Cancel => SteerInStream::Interrupt,
+            Self::Steering if was_seen_to_cut_off(init) => SteerInStream::Interrupt,
+            Self::Inject | Self::Steering | Self::Prompt => SteerInStream::Finish,
+        }
+    }
+
+    /// What sessions of this agent do with mid-turn input.
+    pub fn capability(self, init: &AgentInit) -> InjectCapability {
+        InjectCapability::new(vec![Mode::Queue, Mode::Steer], vec![self.in_stream(init)]).with_replace()
+    }
+}
+
+/// Agents whose steering was tried and found to cut the answer off.
+fn was_seen_to_cut_off(init: &AgentInit) -> bool {
+    let names = [&["agentInfo", "name"][..], &["info", "name"][..]];
+    let name = names.into_iter().find_map(|path| init.result.get(path)?.to::<String>().ok());
+    name.is_some_and(|name| name.ends_with("claude-agent-acp") || name.ends_with("codex-acp"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn tier(version: Version, result: &Value) -> u8 {
+        Tier::of(&AgentInit::new(version, RawJson::of(result).unwrap())).number()
+    }
+
+    #[test]
+    fn the_best_way_that_an_agent_offers_is_taken() {
+        let steering = json!({ "_meta": { "steering": { "supported": true } } });
+        let inject = json!({ "agentCapabilities": { "session": { "inject": { "modes": ["queue", "steer"] } } },
+            "_meta": { "steering": { "supported": true } } });
+        let queue_only = json!({ "agentCapabilities": { "session": { "inject": { "modes": ["queue"] } } } });
+        let prompt = json!({ "capabilities": { "session": { "steering": {} } } });
+        assert_eq!(tier(Version::V1, &inject), 1);
+        assert_eq!(tier(Version::V1, &steering), 2);
+        assert_eq!(tier(Version::V2, &prompt), 3);
+        assert_eq!(tier(Version::V1, &prompt), 4);
+        assert_eq!(tier(Version::V1, &queue_only), 4);
+        assert_eq!(tier(Version::V1, &json!({})), 4);
+    }
+}

@@ -1,0 +1,150 @@
+//! A turn of an agent: the prompts that make it, the steers on their way, and how it ends.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use nudge_peer::CallError;
+use nudge_wire::{Error, RawJson};
+use tokio::{sync::oneshot, time::Instant};
+
+use crate::{UserMessage, echo::Echo};
+
+/// How long an agent that was told to stop may take to do so, before it counts as hung.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a steer waits for the first word of an agent before it cuts it off: some lose a cancel that comes too early.
+pub(crate) const FIRST_WORD: Duration = Duration::from_millis(1500);
+
+/// How a turn ended.
+#[derive(Debug, Clone)]
+pub enum End {
+    /// The answer to a prompt of version 1.
+    Answered(RawJson),
+    /// The `state_update` of version 2 that says idle.
+    State(RawJson),
+    /// It failed; the agent's own error, or that it is gone.
+    Failed(Error),
+}
+
+impl End {
+    /// Whether it says that the turn was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Answered(end) | Self::State(end) => {
+                end.get(&["stopReason"]).is_some_and(|reason| reason.as_str() == "\"cancelled\"")
+            }
+            Self::Failed(_) => false,
+        }
+    }
+
+    /// The turn of an agent that is not there any more, ended by the user.
+    pub(crate) fn cancelled() -> Self {
+        Self::Answered(
+            RawJson::of(&serde_json::json!({ "stopReason": "cancelled" })).expect("it is plain data"),
+        )
+    }
+}
+
+pub(crate) type Answer = Result<RawJson, CallError>;
+
+type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+type Steering = Pin<Box<dyn Future<Output = (UserMessage, Answer)> + Send>>;
+
+/// A running turn.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own about the turn")]
+pub(crate) struct Turn {
+    prompt: Option<Answering>,
+    steering: FuturesUnordered<Steering>,
+    pub(crate) at_break: Option<oneshot::Receiver<Vec<UserMessage>>>,
+    /// The agent's word for the end of its turn, which may not be the end of ours.
+    pub(crate) end: Option<End>,
+    pub(crate) echo: Echo,
+    /// The id under which a version 2 agent repeats the prompt.
+    pub(crate) message_id: Option<Arc<str>>,
+    /// The user has ended it.
+    pub(crate) is_cancelled: bool,
+    /// It is to be cut off for a steer.
+    pub(crate) is_interrupted: bool,
+    /// The agent was told to stop.
+    pub(crate) is_told: bool,
+    /// The agent has said something since it was prompted.
+    pub(crate) has_spoken: bool,
+    /// Messages that the agent did not take.
+    pub(crate) owed: Vec<UserMessage>,
+    pub(crate) deadline: Option<Instant>,
+}
+
+/// What a turn waited for.
+pub(crate) enum Step {
+    Answered(Answer),
+    Steered(UserMessage, Answer),
+    /// What goes in at a break-point.
+    Told(Vec<UserMessage>),
+    Late,
+}
+
+impl Turn {
+    /// A turn that the agent began by itself.
+    pub(crate) fn of_its_own() -> Self {
+        Self { has_spoken: true, ..Self::default() }
+    }
+
+    /// The agent is prompted, at the start or once more.
+    pub(crate) fn prompted(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
+        self.prompt = Some(Box::pin(answer));
+        self.end = None;
+        self.message_id = None;
+        self.is_interrupted = false;
+        self.is_told = false;
+        self.has_spoken = false;
+        self.deadline = None;
+    }
+
+    /// A steer is on its way.
+    pub(crate) fn steered(&mut self, steer: impl Future<Output = (UserMessage, Answer)> + Send + 'static) {
+        self.steering.push(Box::pin(steer));
+    }
+
+    pub(crate) fn has_steers_under_way(&self) -> bool {
+        !self.steering.is_empty()
+    }
+
+    /// Whether the agent works on a prompt.
+    pub(crate) fn is_running(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// Waits for the next thing. Safe to drop and call again.
+    pub(crate) async fn step(&mut self) -> Step {
+        let Self { prompt, steering, at_break, deadline, .. } = self;
+        let step = tokio::select! {
+            biased;
+            Some((message, answer)) = steering.next(), if !steering.is_empty() => Step::Steered(message, answer),
+            answer = of(prompt) => Step::Answered(answer),
+            told = of(at_break) => Step::Told(told.unwrap_or_default()),
+            () = until(*deadline) => Step::Late,
+        };
+        match step {
+            Step::Answered(_) => self.prompt = None,
+            Step::Told(_) => self.at_break = None,
+            Step::Late => self.deadline = None,
+            Step::Steered(..) => {}
+        }
+        step
+    }
+}
+
+/// Waits for what is there, or forever.
+pub(crate) async fn of<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

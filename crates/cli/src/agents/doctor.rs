@@ -1,0 +1,211 @@
+//! `nudge doctor`: starts an agent and shows what it offers, and what Nudge adds.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use nudge_adapt::{Agent, Offers, Tier};
+use nudge_wire::{
+    RawJson, Version,
+    caps::{AgentInit, ClientInit},
+};
+use serde_json::{Value, json};
+
+use crate::{agents::catalogue, args::AgentArgs, house::Downstream};
+
+/// Start an agent, show what it offers and what Nudge adds, and what is wrong if it does not start
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// What was found.
+struct Report {
+    name: String,
+    started: Duration,
+    init: AgentInit,
+    /// The newest version it speaks.
+    newest: Version,
+    /// Whether a session could be begun: why not, otherwise.
+    session: Result<(), String>,
+}
+
+pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
+    let Some(downstream) = args.agent.downstream()? else {
+        bail!("which agent? `nudge doctor -- COMMAND`, or `--agent NAME` for one of `nudge agents`");
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the event loop")?;
+    if !args.json {
+        let _ = writeln!(io::stderr(), "starting {} …", downstream.name);
+    }
+    let report = runtime.block_on(examine(&downstream));
+    runtime.shutdown_timeout(Duration::from_secs(3));
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return Err(error).with_context(|| advice(&args.agent, &downstream)),
+    };
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", report.json())?;
+    } else {
+        report.print(&mut out)?;
+    }
+    Ok(if report.session.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn examine(downstream: &Downstream) -> Result<Report> {
+    let began = Instant::now();
+    let agent = Agent::new(downstream.spec(None), client(Version::V1));
+    let init = agent.init().await.map_err(|error| anyhow::anyhow!(error.message))?;
+    let started = began.elapsed();
+    let session = begin(&agent, downstream).await;
+    drop(agent);
+    let agent = Agent::new(downstream.spec(None), client(Version::V2));
+    let newest = agent.init().await.map_or(init.version, |init| init.version);
+    Ok(Report { name: downstream.name.clone(), started, init, newest, session })
+}
+
+async fn begin(agent: &Arc<Agent>, downstream: &Downstream) -> Result<(), String> {
+    let params = raw(&json!({ "cwd": downstream.cwd, "mcpServers": [] }));
+    let asked = agent.request(Version::V1, "session/new", &params);
+    match tokio::time::timeout(Duration::from_mins(2), asked).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) if error.code.0 == -32000 => {
+            Err(format!("it wants a sign-in first: {}", error.message))
+        }
+        Ok(Err(error)) => Err(error.message),
+        Err(_) => Err("it did not answer within two minutes".to_owned()),
+    }
+}
+
+fn client(version: Version) -> ClientInit {
+    let info = json!({ "name": "nudge doctor", "version": env!("CARGO_PKG_VERSION") });
+    let params = match version {
+        Version::V1 => json!({ "protocolVersion": 1, "clientCapabilities": {}, "clientInfo": info }),
+        Version::V2 => json!({ "protocolVersion": 2, "capabilities": {}, "info": info }),
+    };
+    ClientInit::new(version, raw(&params))
+}
+
+/// What to try if it does not start.
+fn advice(args: &AgentArgs, downstream: &Downstream) -> String {
+    match args.agent.as_deref().and_then(catalogue::find) {
+        Some(known) => format!("{} does not start; it comes in {}", known.title, known.package),
+        None => format!(
+            "`{}` does not start; try the command in a terminal, it has to speak ACP on standard input",
+            downstream.name
+        ),
+    }
+}
+
+impl Report {
+    fn rows(&self) -> Vec<(&'static str, bool, String)> {
+        let offers = Offers::of(&self.init);
+        let tier = Tier::of(&self.init);
+        let supplied = |has: bool| if has { "the agent's" } else { "added, from Nudge's store" }.to_owned();
+        let passed = |has: bool| if has { "the agent's" } else { "not offered" }.to_owned();
+        let steer = format!("added, tier {}: {}", tier.number(), way(tier));
+        vec![
+            ("session/load", offers.load, supplied(offers.load)),
+            ("session/resume", offers.resume, supplied(offers.resume)),
+            ("session/list", offers.list, supplied(offers.list)),
+            ("session/close", offers.close, supplied(offers.close)),
+            ("session/delete", offers.delete, supplied(offers.delete)),
+            ("session/fork", offers.fork, passed(offers.fork)),
+            ("queue, revoke, replace", false, "added".to_owned()),
+            ("steer", tier != Tier::Cancel, steer),
+            ("next edit suggestions", self.init.nes().is_some(), "added".to_owned()),
+            (
+                "version 2",
+                self.newest == Version::V2,
+                if self.newest == Version::V2 { "the agent's" } else { "added" }.to_owned(),
+            ),
+            ("images", offers.image, passed(offers.image)),
+            ("embedded resources", offers.embedded_context, passed(offers.embedded_context)),
+        ]
+    }
+
+    fn title(&self) -> String {
+        let info = |name: &str| {
+            let paths = [["agentInfo", name], ["info", name]];
+            paths.into_iter().find_map(|path| self.init.result.get(&path)?.to::<String>().ok())
+        };
+        match (info("name"), info("version")) {
+            (Some(name), Some(version)) => format!("{name} {version}"),
+            (Some(name), None) => name,
+            _ => self.name.clone(),
+        }
+    }
+
+    fn sign_ins(&self) -> Vec<String> {
+        let methods: Option<Vec<Value>> =
+            self.init.result.get(&["authMethods"]).and_then(|methods| methods.to().ok());
+        let ids = methods.unwrap_or_default().into_iter().filter_map(|method| {
+            method["id"].as_str().or_else(|| method["methodId"].as_str()).map(str::to_owned)
+        });
+        ids.collect()
+    }
+
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let seconds = self.started.as_secs_f32();
+        writeln!(
+            out,
+            "{} started in {seconds:.1} s and speaks version {}",
+            self.title(),
+            self.newest.number()
+        )?;
+        match &self.session {
+            Ok(()) => writeln!(out, "a session could be begun")?,
+            Err(why) => writeln!(out, "a session could NOT be begun: {why}")?,
+        }
+        let sign_ins = self.sign_ins();
+        if !sign_ins.is_empty() {
+            writeln!(out, "ways to sign in: {}", sign_ins.join(", "))?;
+        }
+        writeln!(out, "\n{:<24} {:<6} through Nudge", "", "itself")?;
+        for (what, has, through) in self.rows() {
+            writeln!(out, "{what:<24} {:<6} {through}", if has { "yes" } else { "no" })?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let rows = self.rows().into_iter();
+        let features: Vec<_> = rows
+            .map(|(what, has, through)| json!({ "feature": what, "native": has, "throughNudge": through }))
+            .collect();
+        json!({
+            "agent": self.title(),
+            "startMillis": u64::try_from(self.started.as_millis()).unwrap_or(u64::MAX),
+            "protocolVersion": self.newest.number(),
+            "steerTier": Tier::of(&self.init).number(),
+            "session": self.session.is_ok(),
+            "problem": self.session.as_ref().err(),
+            "signIns": self.sign_ins(),
+            "features": features,
+        })
+    }
+}
+
+fn way(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Inject => "by the agent's own session/inject",
+        Tier::Steering => "by the agent's own _session/steering",
+        Tier::Prompt => "by a prompt while it works, which the agent takes",
+        Tier::Cancel => "the turn is cut off at a break-point and goes on with the steer",
+    }
+}
+
+fn raw(value: &Value) -> RawJson {
+    RawJson::of(value).expect("plain data with string keys is JSON")
+}

@@ -1,0 +1,79 @@
+//! The agents that Nudge can stand in front of: how one is named on the command line, and which are known.
+
+mod catalogue;
+pub(crate) mod doctor;
+pub(crate) mod list;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{args::AgentArgs, house::Downstream};
+
+impl AgentArgs {
+    /// The agent that was asked for; `None` for the built-in one.
+    pub(crate) fn downstream(&self) -> Result<Option<Downstream>> {
+        let cwd = std::env::current_dir().context("cannot tell the current folder")?;
+        let isolate = self.isolate;
+        if let Some(name) = &self.agent {
+            let Some(known) = catalogue::find(name) else {
+                bail!(
+                    "there is no agent `{name}` in the catalogue; `nudge agents` lists them, and `-- COMMAND` takes any"
+                );
+            };
+            let args = known.args.iter().map(|arg| (*arg).to_owned()).collect();
+            let (name, program) = (known.name.to_owned(), known.program.to_owned());
+            return Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate }));
+        }
+        let Some((program, args)) = self.command.split_first() else { return Ok(None) };
+        let name = name(program, args);
+        Ok(Some(Downstream {
+            name,
+            program: program.clone(),
+            args: args.to_vec(),
+            env: Vec::new(),
+            cwd,
+            isolate,
+        }))
+    }
+}
+
+/// What a command is called: after the program, or after what a runner of packages or scripts runs.
+fn name(program: &str, args: &[String]) -> String {
+    let base = |path: &str| {
+        let file = Path::new(path).file_name().map_or(path, |name| name.to_str().unwrap_or(path));
+        file.trim_end_matches(".js").trim_end_matches(".py").to_owned()
+    };
+    let program = base(program);
+    if !matches!(
+        &*program,
+        "npx" | "bunx" | "uvx" | "node" | "bun" | "deno" | "python" | "python3" | "env" | "sh"
+    ) {
+        return program;
+    }
+    let first = args.iter().find(|arg| !arg.starts_with('-') && !arg.contains('='));
+    first.map_or(program, |arg| {
+        let without_scope = arg.rsplit('/').next().unwrap_or(arg);
+        base(without_scope.split('@').next().filter(|name| !name.is_empty()).unwrap_or(without_scope))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_called_after_what_runs() {
+        let check = |command: &str, expected: &str| {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            let (program, args) = words.split_first().unwrap();
+            assert_eq!(name(program, args), expected, "{command}");
+        };
+        check("goose acp", "goose");
+        check("/opt/bin/opencode acp", "opencode");
+        check("npx -y @agentclientprotocol/claude-agent-acp@0.99.1", "claude-agent-acp");
+        check("node dist/index.js --acp", "index");
+        check("uvx fast-agent-acp", "fast-agent-acp");
+        check("npx", "npx");
+    }
+}

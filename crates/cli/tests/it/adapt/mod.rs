@@ -1,0 +1,169 @@
+//! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes.
+
+mod client;
+mod dialects;
+mod input;
+mod isolate;
+mod log;
+mod pass_through;
+mod raw;
+mod sessions;
+mod steer;
+mod supervision;
+mod versions;
+
+use std::path::{Path, PathBuf};
+
+use nudge_testkit::Process;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::nudge_with;
+use client::Client;
+use log::Log;
+
+/// Every way there is to steer an agent: its number, and the options of an agent that is steered that way.
+const TIERS: [(u64, &str); 7] = [
+    (1, "--inject"),
+    (1, "--v2 --inject"),
+    (2, "--steering"),
+    (2, "--v2 --steering"),
+    (3, "--v2 --prompt-steering"),
+    (4, ""),
+    (4, "--v2"),
+];
+
+/// Runs a test for every kind of agent with clients of both versions: the tier, the agent's options, the version.
+fn for_all(test: impl Fn(u64, &str, u64)) {
+    for (tier, options) in TIERS {
+        for version in [1, 2] {
+            println!("tier {tier}: version {version} and an agent with `{options}`");
+            test(tier, options, version);
+        }
+    }
+}
+
+/// Runs a test with a client and an agent that speak the same version.
+fn for_same(test: impl Fn(&str, u64)) {
+    for (options, version) in [("", 1), ("--v2", 2)] {
+        println!("version {version}");
+        test(options, version);
+    }
+}
+
+/// Runs a test with a client and an agent that do not.
+fn for_mixed(test: impl Fn(&str, u64)) {
+    for (options, version) in [("--v2", 1), ("", 2)] {
+        println!("version {version} and an agent with `{options}`");
+        test(options, version);
+    }
+}
+
+/// A place for sessions, a folder to work in, and what the agent writes down.
+struct Place {
+    data: TempDir,
+    work: TempDir,
+    desk: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = || tempfile::tempdir().expect("a temporary folder");
+        Self { data: dir(), work: dir(), desk: dir() }
+    }
+
+    fn cwd(&self) -> String {
+        let path = self.work.path().canonicalize().expect("the folder is there");
+        path.to_str().expect("its name is text").to_owned()
+    }
+
+    /// Lets an agent go on that waits for this file.
+    fn touch(&self, name: &str) {
+        std::fs::write(self.work.path().join(name), "").expect("the folder can be written to");
+    }
+
+    fn desk(&self, name: &str) -> String {
+        self.desk.path().join(name).to_str().expect("its name is text").to_owned()
+    }
+
+    /// What the agent has heard and said.
+    fn log(&self) -> Log {
+        Log::read(&self.desk.path().join("log"))
+    }
+
+    /// `nudge acp` with these options of its own, in front of an agent with these. `MEMORY` and `COUNT` are files.
+    fn start(&self, own: &[&str], options: &str, daemon: &str) -> Process {
+        let program = agent();
+        let program = program.to_str().expect("its name is text");
+        let options = options.replace("MEMORY", &self.desk("memory")).replace("COUNT", &self.desk("count"));
+        let log = self.desk("log");
+        let mut args = [&["acp"], own, &["--", program, "--log", &log]].concat();
+        args.extend(options.split_whitespace());
+        self.nudge(&args, daemon)
+    }
+
+    fn nudge(&self, args: &[&str], daemon: &str) -> Process {
+        let data = self.data.path().to_str().expect("its name is text");
+        nudge_with(args, &[("NUDGE_DATA", data), ("NUDGE_DAEMON", daemon), ("NUDGE_LINGER", "5")])
+    }
+
+    /// A client of a process of its own.
+    fn client(&self, options: &str, version: u64) -> Client {
+        Client::new(self.start(&[], options, "off"), version, &json!({}))
+    }
+
+    /// A client of the daemon.
+    fn shared_client(&self, options: &str, version: u64) -> Client {
+        Client::new(self.start(&[], options, "on"), version, &json!({}))
+    }
+
+    /// A client with a new session.
+    fn session(&self, options: &str, version: u64) -> Client {
+        let mut client = self.client(options, version);
+        client.new_session(&self.cwd());
+        client
+    }
+
+    /// A client whose agent waits in a tool call for the file `go`, and says `after` then.
+    fn in_a_tool(&self, options: &str, version: u64) -> Client {
+        let mut client = self.session(options, version);
+        client.prompt("tool t go; say after");
+        client.tool("in_progress");
+        client
+    }
+
+    /// A client whose agent has said `one`, and says `two` when the file `go` is there.
+    fn in_a_stream(&self, options: &str, version: u64) -> Client {
+        let mut client = self.session(options, version);
+        client.prompt("say one; until go; say two");
+        client.said("one");
+        client
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A daemon that was started here goes.
+        drop(self.nudge(&["stop"], "on").finish());
+    }
+}
+
+/// The program of the scripted agent, beside the test's own.
+fn agent() -> PathBuf {
+    let own = std::env::current_exe().expect("a test knows its own path");
+    let folder =
+        own.parent().and_then(Path::parent).expect("tests are built in a folder of the target folder");
+    let program = folder.join("scripted-agent");
+    assert!(program.is_file(), "no {}: run `cargo build -p nudge-testkit --bins`", program.display());
+    program
+}
+
+fn content(text: &str) -> Value {
+    json!([{"type": "text", "text": text}])
+}
+
+/// The text of one content block or several.
+fn text(content: &Value) -> String {
+    let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect()
+}

@@ -1,0 +1,302 @@
+//! Agents that die, fail to start, or do not behave.
+
+use nudge_testkit::{Process, eventually, is_alive, peak_memory};
+use serde_json::{Value, json};
+
+use super::{Place, client::Client};
+
+/// Agents that remember a session when they are started again, each in its own way, and one that does not.
+const MEMORIES: [&str; 7] = [
+    "--resume --memory MEMORY",
+    "--load --memory MEMORY",
+    "--load --late-replay --memory MEMORY",
+    "--v2 --memory MEMORY",
+    "",
+    "--load",
+    "--v2",
+];
+
+fn for_memories(test: impl Fn(&str, u64)) {
+    for options in MEMORIES {
+        for version in [1, 2] {
+            println!("version {version} and an agent with `{options}`");
+            test(options, version);
+        }
+    }
+}
+
+/// Ends a process, the way `kill -9` does.
+fn kill(pid: u32) {
+    let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()), "{pid} can be killed");
+}
+
+/// The error that a turn ends with.
+fn turn_error(client: &mut Client, prompt: u64) -> Value {
+    if client.version == 1 {
+        return client.response(prompt)["error"].clone();
+    }
+    let end = client.until("an error", |message| message["params"]["update"]["stopReason"] == "error");
+    end["params"]["update"]["error"].clone()
+}
+
+/// Fails unless the agent knows that this was said before, in this order, each once.
+fn check_told(client: &mut Client, options: &str, before: &[&str]) {
+    let told = client.recall();
+    if options.contains("MEMORY") {
+        return assert_eq!(told, before);
+    }
+    // It was told in a recap, ahead of what followed.
+    let all = told.join("\n");
+    let mut from = 0;
+    for words in before {
+        let at = all[from..].find(words).unwrap_or_else(|| panic!("{words} is not told in {told:?}"));
+        from += at + words.len();
+    }
+    for words in before {
+        assert_eq!(all.matches(words).count(), 1, "{words} is told once in {told:?}");
+    }
+}
+
+#[test]
+fn an_agent_that_dies_in_a_turn_is_started_again_and_knows_the_session() {
+    for_memories(|options, version| {
+        let place = Place::new();
+        let mut client = place.session(options, version);
+        client.turn("say first");
+        let session = client.session.clone();
+        let prompt = client.prompt("sleep 1; die");
+        let error = turn_error(&mut client, prompt);
+        assert_eq!(
+            (&error["code"], &error["data"]["reason"]),
+            (&json!(-32603), &json!("agent_gone")),
+            "{error}"
+        );
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains("exit status: 3") && message.contains("last words"), "{message}");
+        check_told(&mut client, options, &["say first", "sleep 1; die"]);
+        assert_eq!(client.session, session);
+        assert_eq!(client.turn("say again"), "again");
+        let gone = client.updates().filter(|update| update.to_string().contains(r#""agent":"gone""#)).count();
+        assert_eq!(gone, 1, "clients are told that it is gone");
+    });
+}
+
+#[test]
+fn an_agent_that_dies_between_turns_is_started_again() {
+    for_memories(|options, version| {
+        let place = Place::new();
+        let mut client = place.session(options, version);
+        client.turn("say first");
+        kill(place.log().newest());
+        check_told(&mut client, options, &["say first"]);
+    });
+}
+
+#[test]
+fn what_waits_is_still_delivered_when_the_agent_is_killed() {
+    for_memories(|options, version| {
+        let place = Place::new();
+        let mut client = place.session(options, version);
+        let prompt = client.prompt("tool t go");
+        client.tool("in_progress");
+        let queue = client.inject("queue", "say queued");
+        let steer = client.inject("steer", "say steered");
+        kill(place.log().newest());
+        turn_error(&mut client, prompt);
+        client.delivered(&steer);
+        client.delivered(&queue);
+        client.said("queued");
+        let ends = client.ends();
+        client.turn_end(ends.max(if version == 1 { 2 } else { 3 }));
+        check_told(&mut client, options, &["tool t go", "say steered", "say queued"]);
+        let users = client.users();
+        for words in ["say steered", "say queued"] {
+            assert_eq!(users.iter().filter(|user| *user == words).count(), 1, "{users:?}");
+        }
+    });
+}
+
+#[test]
+fn a_tool_call_of_an_agent_that_died_does_not_hold_up_a_steer() {
+    let place = Place::new();
+    let mut client = place.in_a_tool("", 2);
+    kill(place.log().newest());
+    client.turn_end(1);
+    client.prompt("say one; until go");
+    client.said("one");
+    let id = client.inject("steer", "say steered");
+    client.delivered(&id);
+    client.said("steered");
+}
+
+#[test]
+fn a_permission_that_is_asked_is_withdrawn_when_the_agent_dies() {
+    let place = Place::new();
+    let mut client = place.session("", 1);
+    let prompt = client.prompt("ask a");
+    let request = client.agent_request();
+    kill(place.log().newest());
+    assert!(client.response(prompt).get("error").is_some());
+    let withdrawn = client.until("the withdrawal", |message| message["method"] == "$/cancel_request");
+    assert_eq!(withdrawn["params"]["requestId"], request["id"]);
+    client.answer(&request, r#"{"outcome":{"outcome":"selected","optionId":"yes"}}"#);
+    assert_eq!(client.turn("say after"), "after");
+}
+
+#[test]
+fn an_agent_may_take_its_time_to_start() {
+    let place = Place::new();
+    let mut client = place.session("--slow-start 700", 1);
+    assert_eq!(client.turn("say awake"), "awake");
+}
+
+#[test]
+fn an_agent_that_does_not_start_says_why_and_may_start_later() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut client = Client::silent(place.start(&[], "--fail-start 2 COUNT", "off"), version);
+        for _ in 0..2 {
+            let id = client.greet(&json!({}));
+            let error = client.response(id)["error"].clone();
+            let message = error["message"].as_str().unwrap_or_default();
+            assert!(message.contains("exit status: 3") && message.contains("not ready yet"), "{error}");
+        }
+        let id = client.greet(&json!({}));
+        client.result(id);
+        client.new_session(&place.cwd());
+        assert_eq!(client.turn("say awake"), "awake");
+    }
+}
+
+#[test]
+fn an_agent_that_is_not_there_is_named() {
+    let place = Place::new();
+    let process = place.nudge(&["acp", "--", "no-such-agent-anywhere", "--key", "sesame"], "off");
+    let mut client = Client::silent(process, 1);
+    let id = client.greet(&json!({}));
+    let error = client.response(id)["error"].to_string();
+    assert!(error.contains("no-such-agent-anywhere") && error.contains("PATH"), "{error}");
+    assert!(!error.contains("sesame"), "arguments may be secrets: {error}");
+}
+
+#[test]
+fn an_agent_that_fails_to_start_again_is_tried_again() {
+    let place = Place::new();
+    let count = place.desk("count");
+    std::fs::write(&count, "2").unwrap();
+    let mut client = place.session("--fail-start 2 COUNT", 2);
+    client.turn("say first");
+    std::fs::write(&count, "0").unwrap();
+    let prompt = client.prompt("die");
+    turn_error(&mut client, prompt);
+    eventually("a third start", || std::fs::read_to_string(&count).unwrap() == "3");
+    check_told(&mut client, "", &["say first", "die"]);
+}
+
+#[test]
+fn an_agent_that_cannot_be_started_again_fails_the_prompt_and_not_the_session() {
+    let place = Place::new();
+    let count = place.desk("count");
+    std::fs::write(&count, "9").unwrap();
+    let mut client = place.session("--fail-start 9 COUNT", 1);
+    std::fs::write(&count, "0").unwrap();
+    let prompt = client.prompt("die");
+    turn_error(&mut client, prompt);
+    let prompt = client.prompt("say lost");
+    let message = turn_error(&mut client, prompt)["message"].to_string();
+    assert!(message.contains("not ready yet"), "{message}");
+    std::fs::write(&count, "9").unwrap();
+    client.turn("say found");
+    client.said("found");
+}
+
+#[test]
+fn lines_that_are_no_messages_are_passed_over() {
+    for options in ["", "--v2"] {
+        for version in [1, 2] {
+            let place = Place::new();
+            let mut client = place.session(options, version);
+            assert_eq!(client.turn("say a; garbage; say b"), "ab");
+            assert_eq!(client.turn("say c"), "c");
+            assert_eq!(place.log().pids().len(), if options.is_empty() || version == 2 { 1 } else { 2 });
+        }
+    }
+}
+
+#[test]
+fn answers_that_nobody_waits_for_are_passed_over() {
+    for options in ["", "--v2"] {
+        for version in [1, 2] {
+            let place = Place::new();
+            let mut client = place.session(options, version);
+            let prompt = client.prompt("say a; twice; unknown; say b");
+            client.turn_end(1);
+            assert_eq!(client.turn("say c"), "c");
+            let answers = client.log.iter().filter(|message| message.value["id"] == prompt);
+            assert_eq!(answers.count(), 1, "a request is answered once");
+            let answers = client.log.iter().filter(|message| message.value.get("method").is_none());
+            let known = answers.filter(|message| message.value["id"].is_u64());
+            assert!(known.into_iter().all(|message| message.value["id"] != 987_654));
+        }
+    }
+}
+
+#[test]
+fn a_flood_waits_for_a_client_that_does_not_read() {
+    const COUNT: usize = 300_000;
+    let place = Place::new();
+    let mut client = place.session("", 1);
+    let nudge = client.process.id();
+    let prompt = client.prompt(&format!("flood {COUNT}"));
+    let mut seen = (0, 0);
+    eventually("a flood that stands still", || {
+        let size = std::fs::metadata(place.desk("log")).map_or(0, |log| log.len());
+        seen = if size == seen.0 && size > 100_000 { (size, seen.1 + 1) } else { (size, 0) };
+        seen.1 > 100
+    });
+    let peak = peak_memory(nudge).expect("the process runs");
+    assert!(peak < 64 * 1024 * 1024, "{peak} bytes");
+    client.result(prompt);
+    let flood = client.updates().filter(|update| update["sessionUpdate"] == "agent_message_chunk").count();
+    assert_eq!(flood, COUNT);
+    let peak = peak_memory(nudge).expect("the process runs");
+    assert!(peak < 64 * 1024 * 1024, "{peak} bytes");
+}
+
+#[test]
+fn a_flood_does_not_hold_up_a_cancel() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut client = place.session("", version);
+        client.prompt("flood 100000000");
+        client.said("xxx");
+        client.cancel();
+        assert_eq!(client.turn_end(1), "cancelled");
+    }
+}
+
+/// Whether all processes of the agent have ended.
+fn is_over(place: &Place) -> bool {
+    place.log().pids().into_iter().all(|pid| !is_alive(pid))
+}
+
+#[test]
+fn no_agent_is_left_behind() {
+    let endings: [(&str, fn(&mut Process)); 2] =
+        [("kill -9", Process::kill), ("its input ends", Process::close_input)];
+    for (how, end) in endings {
+        for script in ["say on; sleep 60000", "say on; hang", "say on"] {
+            println!("{how} while the agent does `{script}`");
+            let place = Place::new();
+            let process = place.start(&["--on-close", "cancel"], "", "off");
+            let mut client = Client::new(process, 1, &json!({}));
+            client.new_session(&place.cwd());
+            client.prompt(script);
+            client.said("on");
+            assert!(!is_over(&place));
+            end(&mut client.process);
+            eventually("the end of the agent", || is_over(&place));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The built-in agent as a backend.
+
+use std::sync::Arc;
+
+use nudge_agent::{Handle, Setup};
+use nudge_model::Model;
+use nudge_wire::{Error, RawJson, Version};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::{Answer, AtBreak, ClientRequest, Ended, Event, Question, UserMessage};
+use crate::{shape, update::Update};
+
+/// The built-in agent of one session.
+pub(crate) struct BuiltIn {
+    handle: Option<Handle>,
+    events: mpsc::Receiver<nudge_agent::Event>,
+}
+
+impl BuiltIn {
+    pub(crate) fn start(model: Arc<dyn Model>, setup: Setup) -> Self {
+        let (handle, events) = nudge_agent::start(model, setup);
+        Self { handle: Some(handle), events }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = event(self.events.recv().await?) {
+                return Some(event);
+            }
+        }
+    }
+
+    pub(super) fn try_next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = event(self.events.try_recv().ok()?) {
+                return Some(event);
+            }
+        }
+    }
+
+    pub(super) fn prompt(&self, said: Vec<UserMessage>) {
+        if let Some(handle) = &self.handle {
+            handle.prompt(messages(said));
+        }
+    }
+
+    pub(super) fn interrupt(&self) {
+        if let Some(handle) = &self.handle {
+            handle.interrupt();
+        }
+    }
+
+    pub(super) fn cancel(&self) {
+        if let Some(handle) = &self.handle {
+            handle.cancel();
+        }
+    }
+
+    /// Sets an option; gives all of them.
+    pub(crate) fn set_option(&self, id: &str, value: &RawJson) -> Result<RawJson, Error> {
+        let handle = self.handle.as_ref().ok_or_else(|| Error::internal("The agent has ended"))?;
+        handle
+            .set_option(id, value)
+            .map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))
+    }
+
+    /// All options, as version 2 writes them.
+    pub(super) fn options(&self) -> RawJson {
+        self.handle.as_ref().map_or_else(|| shape::raw(&json!([])), Handle::options)
+    }
+
+    pub(super) fn option(&self, id: &str) -> Option<String> {
+        super::option(&self.options(), id)
+    }
+
+    /// The commands it offers, as an update.
+    pub(super) fn commands(&self) -> Update {
+        let commands = self.handle.as_ref().map_or_else(|| shape::raw(&json!([])), Handle::commands);
+        let update = json!({ "sessionUpdate": "available_commands_update", "availableCommands": commands });
+        Update::read(shape::raw(&update)).expect("an update made here has its kind")
+    }
+
+    pub(super) async fn end(&mut self) {
+        self.handle = None;
+        self.events.close();
+        while self.events.recv().await.is_some() {}
+    }
+}
+
+pub(super) fn messages(said: Vec<UserMessage>) -> Vec<nudge_agent::UserMessage> {
+    let message = |UserMessage { id, content, .. }| nudge_agent::UserMessage { id, content };
+    said.into_iter().map(message).collect()
+}
+
+fn event(event: nudge_agent::Event) -> Option<Event> {
+    use nudge_agent::Event as From;
+    Some(match event {
+        From::Update(raw) => Event::Update(Update::read(raw)?),
+        From::StreamStarted => Event::StreamStarted,
+        From::StreamFinished => Event::StreamFinished,
+        From::ToolStarted(id) => Event::ToolStarted(id.into()),
+        From::ToolFinished(id) => Event::ToolFinished(id.into()),
+        From::Paused => Event::Paused,
+        From::Resumed => Event::Resumed,
+        From::BreakPoint(reply) => Event::BreakPoint(AtBreak::BuiltIn(reply)),
+        From::Permission { request, answer } => {
+            let answer = Answer::BuiltIn(answer);
+            Event::Permission(Question { version: Version::V2, params: request, answer })
+        }
+        From::Client { method, params, answer } => {
+            Event::Client(ClientRequest::BuiltIn { method, params, answer })
+        }
+        From::Config(config) => Event::Config(config),
+        From::Idle { error: Some(error), .. } => Event::Ended(Ended::failed(error)),
+        From::Idle { stop_reason, error: None } => Event::Ended(Ended::stopped(stop_reason)),
+        _ => return None,
+    })
+}

@@ -1,0 +1,107 @@
+//! What was said in a session so far, in words, for an agent that does not remember it.
+
+use std::{
+    fmt::Write as _,
+    sync::{Arc, OnceLock},
+};
+
+use nudge_adapt::Recap;
+use nudge_store::{Entry, Pages};
+use serde_json::Value;
+
+use crate::{history, hub::Shared};
+
+/// The most that is told, in bytes; the newest of it.
+const MOST: usize = 48 * 1024;
+/// Entries at the end of a transcript that are looked at.
+const TAIL: u64 = 20_000;
+
+const BEFORE: &str = "This session was interrupted and your memory of it is lost. What was said and done so far follows, \
+    oldest first. Go on from there; do not repeat what is done.\n\n<conversation>\n";
+const AFTER: &str = "</conversation>\n\nThe user now says:\n";
+
+/// Tells what was said in the session of this name.
+pub(crate) fn of(hub: &Arc<Shared>, name: &Arc<OnceLock<Arc<str>>>) -> Recap {
+    let (hub, name) = (Arc::downgrade(hub), Arc::clone(name));
+    Arc::new(move || {
+        let (hub, name) = (hub.upgrade(), name.get().cloned());
+        Box::pin(async move { read(&*hub?, &name?).await })
+    })
+}
+
+async fn read(hub: &Shared, session: &str) -> Option<String> {
+    let next = hub.store.last_seq(session).await.ok()?? + 1;
+    let mut pages = Pages::new(&*hub.store, session, next.saturating_sub(TAIL));
+    let mut told = Told::default();
+    while let Some(page) = pages.next().await.ok()? {
+        for entry in &page {
+            told.take(entry);
+        }
+    }
+    told.text()
+}
+
+/// The conversation, as it is told.
+#[derive(Default)]
+struct Told {
+    text: String,
+    /// Who speaks.
+    voice: &'static str,
+}
+
+impl Told {
+    fn take(&mut self, entry: &Entry) {
+        let voice = match &*entry.kind {
+            "user_message" | "user_message_chunk" => "User",
+            "agent_message" | "agent_message_chunk" => "You",
+            "tool_call" | "tool_call_update" => "Tool",
+            _ => return,
+        };
+        let Some(update) = history::json(entry).and_then(|raw| raw.to::<Value>().ok()) else { return };
+        let said = if voice == "Tool" { call(&update) } else { words(&update["content"]) };
+        if said.is_empty() {
+            return;
+        }
+        if voice == self.voice && voice == "You" {
+            self.text.push_str(&said);
+        } else {
+            let space = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
+            let _ = write!(self.text, "{space}{voice}: {said}");
+        }
+        self.voice = voice;
+        self.cut();
+    }
+
+    fn cut(&mut self) {
+        if self.text.len() > 2 * MOST {
+            let from = self.text.len() - MOST;
+            let from = (from..self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(0);
+            self.text.drain(..from);
+        }
+    }
+
+    fn text(mut self) -> Option<String> {
+        if self.text.is_empty() {
+            return None;
+        }
+        self.text.push('\n');
+        let from = self.text.len().saturating_sub(MOST);
+        let from = (from..self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(0);
+        Some(format!("{BEFORE}{}{AFTER}", &self.text[from..]))
+    }
+}
+
+/// A tool call that is told of once, when it begins.
+fn call(update: &Value) -> String {
+    match (update["title"].as_str(), update["sessionUpdate"].as_str(), update["kind"].as_str()) {
+        (Some(title), Some("tool_call"), _) | (Some(title), _, Some(_)) => title.to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn words(content: &Value) -> String {
+    match content {
+        Value::Array(blocks) => blocks.iter().map(words).collect(),
+        block => block["text"].as_str().unwrap_or_default().to_owned(),
+    }
+}

@@ -1,0 +1,153 @@
+//! The agent asks for something that an editor has: a file, a terminal, a form.
+
+use std::sync::Arc;
+
+use nudge_peer::{CallError, CancellationToken, RawRequest};
+use nudge_wire::{
+    Error, RawJson, Version,
+    bridge::{request_to_v1, request_to_v2},
+};
+use tokio::sync::oneshot;
+
+use crate::{
+    backend::ClientRequest,
+    client::{Ask, Client, Out},
+    session::{Command, actor::Actor},
+    shape, update,
+};
+
+impl Actor {
+    /// Passes a request of the agent to the client that prompted, if it offers that.
+    pub(crate) fn ask_client(&mut self, request: ClientRequest) {
+        match request {
+            ClientRequest::BuiltIn { method, params, answer } => {
+                self.ask_for_built_in(method, params, answer);
+            }
+            ClientRequest::Adapted { version, request } => self.ask_for_adapted(version, request),
+        }
+    }
+
+    fn prompter(&self) -> Option<Arc<Client>> {
+        let prompter = self.turn.as_ref().map(|turn| turn.prompter).or(self.last_prompter);
+        let view = self.views.iter().find(|view| Some(view.client.id) == prompter);
+        view.map(|view| Arc::clone(&view.client))
+    }
+
+    fn ask_for_built_in(
+        &mut self,
+        method: &'static str,
+        params: RawJson,
+        mut reply: oneshot::Sender<nudge_agent::ClientAnswer>,
+    ) {
+        let client =
+            self.prompter().filter(|client| client.version == Version::V1 && client.offers.has(method));
+        let Some(client) = client else {
+            let _ = reply.send(None);
+            return;
+        };
+        let (answer, answered) = oneshot::channel();
+        let withdrawn = CancellationToken::new();
+        let dropped = withdrawn.clone().drop_guard();
+        client.push(Out::Ask(Ask { method: method.into(), params, answer, withdrawn }));
+        let handle = self.handle();
+        // It is meant for the editor alone, and nobody has to wait for it.
+        let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
+        tokio::spawn(async move {
+            let _withdraws = dropped;
+            let outcome = tokio::select! {
+                outcome = answered => outcome,
+                // The agent does not want it any more.
+                () = reply.closed(), if !is_last_word => return,
+            };
+            let outcome = match outcome {
+                Ok(Ok(result)) => Some(Ok(result)),
+                Ok(Err(CallError::Rpc(error))) => Some(Err(error)),
+                Ok(Err(_)) | Err(_) => None,
+            };
+            if let Some(Ok(result)) = &outcome {
+                own_terminal(&handle, &client, method, result).await;
+            }
+            let _ = reply.send(outcome);
+        });
+    }
+
+    /// Files and terminals come from the editor if it offers them, else from Nudge; all else from the editor.
+    fn ask_for_adapted(&mut self, version: Version, request: RawRequest) {
+        let method = request.method().to_string();
+        let is_served = nudge_workspace::Workspace::serves(&method);
+        // Somebody who looks can answer as well as the one who prompted.
+        let anyone = || self.views.first().map(|view| Arc::clone(&view.client));
+        let client = self.prompter().or_else(anyone);
+        let client = client.filter(|client| !is_served || client.offers.has(&method));
+        match client {
+            Some(client) => self.pass_request(version, request, &method, client),
+            None if is_served => self.serve(request, method),
+            None => {
+                tokio::spawn(async move { request.respond::<()>(Err(nobody(&method))).await });
+            }
+        }
+    }
+
+    fn serve(&mut self, request: RawRequest, method: String) {
+        let workspace = self.workspace();
+        let params = request.params().cloned().unwrap_or_else(shape::empty);
+        tokio::spawn(async move {
+            let outcome = workspace.request(&method, &params).await;
+            request.respond(outcome).await
+        });
+    }
+
+    fn pass_request(&mut self, version: Version, request: RawRequest, method: &str, client: Arc<Client>) {
+        let params = request.params().cloned().unwrap_or_else(shape::empty);
+        let params = update::for_session(&params, &self.row.id);
+        let (method, params) = match (version, client.version) {
+            (Version::V1, Version::V2) => {
+                let call = request_to_v2(method, &params);
+                (call.method, call.params)
+            }
+            (Version::V2, Version::V1) => {
+                let call = request_to_v1(method, &params);
+                (call.method, call.params)
+            }
+            _ => (method.to_owned(), params),
+        };
+        let (answer, answered) = oneshot::channel();
+        let withdrawn = CancellationToken::new();
+        let dropped = withdrawn.clone().drop_guard();
+        client.push(Out::Ask(Ask { method: method.clone().into(), params, answer, withdrawn }));
+        let handle = self.handle();
+        let responder = request.into_responder();
+        let unwanted = responder.cancellation();
+        tokio::spawn(async move {
+            let _withdraws = dropped;
+            let outcome = tokio::select! {
+                outcome = answered => outcome,
+                () = unwanted.cancelled() => {
+                    let _ = responder.respond::<()>(Err(Error::cancelled())).await;
+                    return;
+                }
+            };
+            let _ = match outcome {
+                Ok(Ok(result)) => {
+                    own_terminal(&handle, &client, &method, &result).await;
+                    responder.respond_raw(&result).await
+                }
+                Ok(Err(error)) => responder.respond::<()>(Err(error.into())).await,
+                Err(_) => responder.respond::<()>(Err(nobody(&method))).await,
+            };
+        });
+    }
+}
+
+/// Notes that a terminal is the editor's own.
+async fn own_terminal(handle: &super::Handle, client: &Client, method: &str, result: &RawJson) {
+    if method == "terminal/create"
+        && let Some(terminal) = result.get(&["terminalId"]).and_then(|id| id.to::<String>().ok())
+    {
+        let _ = handle.send(Command::OwnTerminal { client: client.id, terminal }).await;
+    }
+}
+
+fn nobody(method: &str) -> Error {
+    Error::internal(format!("Nobody is attached to the session who could answer {method}"))
+}

@@ -1,0 +1,78 @@
+//! A client sets a mode or an option.
+
+use std::sync::Arc;
+
+use nudge_mailbox::ClientId;
+use nudge_peer::Responder;
+use nudge_wire::{Error, RawJson, bridge::Call};
+
+use crate::{
+    backend::Backend,
+    client::{Client, Out},
+    params::{SetOption, read},
+    session::{Command, actor::Actor, unknown},
+    shape,
+};
+
+/// What an adapted agent answered to a request that sets something.
+#[derive(Debug)]
+pub(crate) struct SetDone {
+    client: Arc<Client>,
+    is_mode: bool,
+    call: Call,
+    outcome: Result<RawJson, Error>,
+    responder: Responder,
+}
+
+impl Actor {
+    /// Sets a mode or an option.
+    pub(crate) fn set(&mut self, client: &Arc<Client>, is_mode: bool, params: RawJson, responder: Responder) {
+        if matches!(self.backend, Backend::BuiltIn(_)) {
+            let outcome = self.set_built_in(client.id, is_mode, params);
+            return client.push(Out::Answer(responder, outcome));
+        }
+        let version = self.backend.version();
+        let call = self.view(client.id).and_then(|view| view.set_call(version, is_mode, &params));
+        let Some(call) = call else {
+            let error = Error::invalid_params("Invalid params: expected a `modeId`");
+            return client.push(Out::Answer(responder, Err(error)));
+        };
+        let Backend::Adapted(agent) = &self.backend else { return };
+        let asked = agent.session.request(&call.method, &call.params);
+        let (handle, client) = (self.handle(), Arc::clone(client));
+        tokio::spawn(async move {
+            let outcome = asked.await;
+            let done = SetDone { client, is_mode, call, outcome, responder };
+            // Without a session nobody can set anything, and dropping the request answers it.
+            let _ = handle.send(Command::SetDone(Box::new(done))).await;
+        });
+    }
+
+    /// Answers as the client reads it, and notes what is set now.
+    pub(crate) fn set_done(&mut self, done: SetDone) {
+        let SetDone { client, is_mode, call, outcome, responder } = done;
+        let version = self.backend.version();
+        let outcome = outcome.map(|answer| {
+            if let Backend::Adapted(agent) = &mut self.backend {
+                agent.set(&call.method, &call.params, &answer);
+            }
+            match self.view(client.id) {
+                Some(view) => view.set_answer(version, is_mode, &call, answer),
+                None => answer,
+            }
+        });
+        client.push(Out::Answer(responder, outcome));
+    }
+
+    fn set_built_in(&mut self, client: ClientId, is_mode: bool, params: RawJson) -> Result<RawJson, Error> {
+        let Backend::BuiltIn(agent) = &self.backend else { return Err(unknown()) };
+        let view = self.views.iter_mut().find(|view| view.client.id == client).ok_or_else(unknown)?;
+        let params = view.set_params(is_mode, params);
+        let params = params.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
+        let set: SetOption = read("session/set_config_option", Some(&params))?;
+        let options = agent.set_option(&set.config_id, &set.value)?;
+        let result = view.set_result(shape::config_options(&options));
+        self.set_in_stream();
+        Ok(if is_mode { shape::empty() } else { result })
+    }
+}
