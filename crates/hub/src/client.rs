@@ -88,6 +88,8 @@ pub(crate) enum Out {
     Update(RawJson),
     /// A notification as it came from the agent.
     Note(RawNotification),
+    /// A notification of the agent, written anew for the client.
+    Notify(String, RawJson),
     /// The answer to a request.
     Answer(Responder, Result<RawJson, Error>),
     /// A request; nobody is told of its answer once `withdrawn`.
@@ -110,6 +112,7 @@ impl Out {
                     params.as_str().len()
                 }
                 Self::Note(note) => note.size(),
+                Self::Notify(method, params) => method.len() + params.as_str().len(),
                 Self::Answer(_, Err(error)) => error.message.len(),
             }
     }
@@ -214,6 +217,9 @@ async fn send(cx: &Cx, out: Out) {
             failpoint::hit("hub.update.before");
             let _ = cx.notify_raw("session/update", Some(&params)).await;
             failpoint::hit("hub.update.after");
+        }
+        Out::Notify(method, params) => {
+            let _ = cx.notify_raw(&method, Some(&params)).await;
         }
         Out::Note(note) => {
             failpoint::hit("hub.update.before");

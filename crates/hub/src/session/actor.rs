@@ -404,12 +404,7 @@ impl Actor {
             Effect::Steer(messages) => self.backend.steer(messages),
             Effect::Ask(id) => self.ask_all(id),
             Effect::AskClient(request) => self.ask_client(request),
-            Effect::Pass(note) => {
-                let version = self.backend.version();
-                for view in self.views.iter().filter(|view| view.client.version == version) {
-                    view.client.push(Out::Note(note.clone()));
-                }
-            }
+            Effect::Pass(note) => self.pass(&note),
             Effect::Attach(attaching) => self.join(*attaching),
             Effect::Leave(ending) => {
                 self.stage = Stage::Left;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use nudge_peer::{CallError, CancellationToken, RawRequest};
+use nudge_peer::{CallError, CancellationToken, RawNotification, RawRequest};
 use nudge_wire::{
     Error, RawJson, Version,
-    bridge::{request_to_v1, request_to_v2},
+    bridge::{Call, request_to_v1, request_to_v2},
 };
 use tokio::sync::oneshot;
 
@@ -24,6 +24,23 @@ impl Actor {
                 self.ask_for_built_in(method, params, answer);
             }
             ClientRequest::Adapted { version, request } => self.ask_for_adapted(version, request),
+        }
+    }
+
+    /// Passes a notification of the agent on that is no update: as it came where it can be read as it is.
+    pub(crate) fn pass(&self, note: &RawNotification) {
+        let params = note.params().map(|params| update::for_session(params, &self.row.id));
+        let is_same = params.as_ref() == note.params();
+        for view in &self.views {
+            let client = &view.client;
+            let out = match &params {
+                Some(params) if !is_same || client.version != self.backend.version() => {
+                    let call = translated(self.backend.version(), client.version, note.method(), params);
+                    Out::Notify(call.method, call.params)
+                }
+                _ => Out::Note(note.clone()),
+            };
+            client.push(out);
         }
     }
 
@@ -100,17 +117,7 @@ impl Actor {
     fn pass_request(&mut self, version: Version, request: RawRequest, method: &str, client: Arc<Client>) {
         let params = request.params().cloned().unwrap_or_else(shape::empty);
         let params = update::for_session(&params, &self.row.id);
-        let (method, params) = match (version, client.version) {
-            (Version::V1, Version::V2) => {
-                let call = request_to_v2(method, &params);
-                (call.method, call.params)
-            }
-            (Version::V2, Version::V1) => {
-                let call = request_to_v1(method, &params);
-                (call.method, call.params)
-            }
-            _ => (method.to_owned(), params),
-        };
+        let Call { method, params } = translated(version, client.version, method, &params);
         let (answer, answered) = oneshot::channel();
         let withdrawn = CancellationToken::new();
         let dropped = withdrawn.clone().drop_guard();
@@ -136,6 +143,14 @@ impl Actor {
                 Err(_) => responder.respond::<()>(Err(nobody(&method))).await,
             };
         });
+    }
+}
+
+fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> Call {
+    match (from, to) {
+        (Version::V1, Version::V2) => request_to_v2(method, params),
+        (Version::V2, Version::V1) => request_to_v1(method, params),
+        _ => Call { method: method.to_owned(), params: params.clone() },
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Effect {
     Ask(u64),
     /// A request of the agent goes to the client that prompted.
     AskClient(ClientRequest),
-    /// A notification of the agent that is no update goes to every client of its version.
+    /// A notification of the agent that is no update goes to every client.
     Pass(RawNotification),
     /// A client joins.
     Attach(Box<Attaching>),

@@ -201,3 +201,32 @@ async fn addresses() {
         assert_eq!(place.open().await.setting(&url).await.expect("read").as_deref(), Some("seen"), "{url}");
     }
 }
+
+/// A killed process may leave a change half done that only who may write can undo.
+#[tokio::test]
+async fn a_change_that_was_cut_off_is_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let url = path.to_str().unwrap();
+    let opened = nudge_store::open(url).await.unwrap();
+    opened.store.close().await.unwrap();
+
+    // The same file in the mode in which it is begun, with a transaction that has reached the disk and is not committed.
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let options = options.journal_mode(sqlx::sqlite::SqliteJournalMode::Delete).pragma("cache_size", "1");
+    let mut conn = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    for sql in ["BEGIN IMMEDIATE", "CREATE TABLE half (done BLOB)"] {
+        sqlx::query(sql).execute(&mut conn).await.unwrap();
+    }
+    for _ in 0..64 {
+        sqlx::query("INSERT INTO half VALUES (zeroblob(4000))").execute(&mut conn).await.unwrap();
+    }
+    let copy = folder.path().join("copy.db");
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::copy(folder.path().join("store.db-journal"), folder.path().join("copy.db-journal")).unwrap();
+    drop(conn);
+
+    let opened = nudge_store::open(copy.to_str().unwrap()).await.unwrap();
+    assert_eq!(opened.set_aside, None);
+    assert_eq!(opened.store.sessions(&nudge_store::SessionFilter::default(), None, 10).await.unwrap().sessions, []);
+}
