@@ -85,7 +85,13 @@ pub fn merged(agent: &AgentInit, version: Version, release: &str) -> AgentInit {
         (Version::V2, Version::V1) => agent_to_v1(&agent.result),
         _ => agent.result.clone(),
     };
-    let (result, added) = with_sessions(result, offers, version);
+    let own = [
+        ("inject", agent.inject().is_some()),
+        ("steering", agent.steering()),
+        ("nes", agent.nes().is_some()),
+    ];
+    let mut added: Vec<&str> = own.into_iter().filter_map(|(name, has)| (!has).then_some(name)).collect();
+    let result = with_sessions(result, offers, version, &mut added);
     let nudge = json!({ "version": release, "agentProtocolVersion": agent.version.number(),
         "steerTier": tier.number(), "added": added });
     let result = set(result, &["_meta", "nudge"], &nudge);
@@ -96,8 +102,12 @@ pub fn merged(agent: &AgentInit, version: Version, release: &str) -> AgentInit {
 }
 
 /// The session methods that the store supplies where the agent has none.
-fn with_sessions(mut result: RawJson, offers: Offers, version: Version) -> (RawJson, Vec<&'static str>) {
-    let mut added = vec!["inject", "steering"];
+fn with_sessions(
+    mut result: RawJson,
+    offers: Offers,
+    version: Version,
+    added: &mut Vec<&'static str>,
+) -> RawJson {
     let is_v1 = version == Version::V1;
     if !offers.load {
         added.push("load");
@@ -122,7 +132,7 @@ fn with_sessions(mut result: RawJson, offers: Offers, version: Version) -> (RawJ
     if !is_v1 {
         result = set(result, &["capabilities", "session", "steering"], &json!({}));
     }
-    (result, added)
+    result
 }
 
 /// Sets a member; an answer that is not made of objects stays as it is.

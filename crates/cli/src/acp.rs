@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    args::{Acp, OnClose},
+    args::{Acp, NesBy, OnClose},
     daemon,
     house::{House, Serving, open_tap},
     place::Place,
@@ -46,7 +46,9 @@ fn serving(args: &Acp) -> Result<Serving> {
         .map(std::path::absolute)
         .transpose()
         .context("cannot find the trace's folder")?;
-    Ok(Serving { trace, max_message: args.max_message, agent: args.agent.downstream()? })
+    let agent = args.agent.downstream()?;
+    let nes_by_agent = args.nes == NesBy::Agent && agent.is_some();
+    Ok(Serving { trace, max_message: args.max_message, agent, nes_by_agent })
 }
 
 /// Passes everything on to the daemon.

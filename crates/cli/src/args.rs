@@ -80,11 +80,24 @@ pub(crate) struct Acp {
     #[arg(long, value_name = "WHAT", default_value = "finish")]
     pub(crate) on_close: OnClose,
 
+    /// Who makes next edit suggestions: Nudge, or the agent behind it if that can
+    #[arg(long, value_name = "WHO", env = "NUDGE_NES", default_value = "nudge")]
+    pub(crate) nes: NesBy,
+
     #[command(flatten)]
     pub(crate) rehearsal: Rehearsal,
 
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+}
+
+/// Who makes next edit suggestions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NesBy {
+    /// Nudge's own engine
+    Nudge,
+    /// The agent: `nes/*` and `document/*` pass to it as they come
+    Agent,
 }
 
 /// The agent behind Nudge.

@@ -48,6 +48,9 @@ pub(crate) struct Serving {
     /// The agent that runs the sessions; the built-in one unless set.
     #[serde(default)]
     pub(crate) agent: Option<Downstream>,
+    /// Whether next edit suggestions are left to it.
+    #[serde(default)]
+    pub(crate) nes_by_agent: bool,
 }
 
 /// An agent behind Nudge, as the command line names it. Its arguments may hold keys.
@@ -115,10 +118,12 @@ impl House {
             cx: OnceLock::new(),
             environment,
             downstream: serving.agent.clone(),
+            nes_by_agent: serving.nes_by_agent,
             edge: Mutex::default(),
             agent: Mutex::default(),
         });
-        let peer = desk.nes.handlers(Peer::agent().limits(limits).tap(tap));
+        let peer = Peer::agent().limits(limits).tap(tap);
+        let peer = if serving.nes_by_agent { peer } else { desk.nes.handlers(peer) };
         let (at_initialize, at_unknown) = (Arc::clone(&desk), Arc::clone(&desk));
         let connection = peer
             .on_request(move |Initialize(params), _| {
@@ -167,6 +172,7 @@ struct Desk {
     cx: OnceLock<Cx>,
     environment: Option<Environment>,
     downstream: Option<Downstream>,
+    nes_by_agent: bool,
     edge: Mutex<Option<Arc<Edge>>>,
     agent: Mutex<Option<Behind>>,
 }
@@ -196,7 +202,12 @@ impl Desk {
             let agent = AgentInit::new(version, capabilities(version));
             agent.with_inject(&nudge_hub::inject()).and_then(|agent| agent.with_steering(true))
         };
-        let answer = agent.and_then(|agent| self.nes.initialize(&client, agent));
+        let answer =
+            agent.and_then(
+                |agent| {
+                    if self.nes_by_agent { Ok(agent) } else { self.nes.initialize(&client, agent) }
+                },
+            );
         let answer = answer.map_err(|_| {
             Error::internal("The agent's answer to `initialize` has capabilities that are no objects")
         })?;
@@ -239,7 +250,8 @@ impl Desk {
     }
 
     async fn take(&self, message: Unhandled) -> Result<(), Closed> {
-        let Some(message) = self.nes.take(message).await else { return Ok(()) };
+        let message = if self.nes_by_agent { Some(message) } else { self.nes.take(message).await };
+        let Some(message) = message else { return Ok(()) };
         let Some(message) = self.control(message).await else { return Ok(()) };
         let edge = self.edge.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match (edge, message) {

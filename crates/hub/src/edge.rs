@@ -65,7 +65,7 @@ impl Edge {
                     method.strip_prefix('_').filter(|name| name.ends_with("inject")).unwrap_or(&method);
                 let is_ours =
                     is_lifecycle(method, self.client.version) || is_of_session(method, self.client.version);
-                if !is_ours {
+                if !is_ours || self.is_of_agent(method, request.params()) {
                     return self.pass_on(Unhandled::Request(request)).await;
                 }
                 let params = request.params().cloned();
@@ -81,6 +81,12 @@ impl Edge {
             }
             other @ Unhandled::Notification(_) => self.pass_on(other).await,
         }
+    }
+
+    /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
+    fn is_of_agent(&self, method: &str, params: Option<&RawJson>) -> bool {
+        let is_known = || params::session_id(params).is_none_or(|id| self.joined.ids().contains(&id));
+        self.client.agent.is_some() && method == "session/set_config_option" && !is_known()
     }
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.

@@ -126,5 +126,5 @@ fn said(reason: &str) -> &str {
 }
 
 fn serving() -> Serving {
-    Serving { trace: None, max_message: 64 * 1024 * 1024, agent: None }
+    Serving { trace: None, max_message: 64 * 1024 * 1024, ..Serving::default() }
 }
