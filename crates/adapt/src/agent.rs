@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -34,6 +34,8 @@ pub struct Agent {
     state: tokio::sync::Mutex<State>,
     listeners: Listeners,
     numbers: AtomicU64,
+    /// Whether a session has it for itself.
+    is_taken: AtomicBool,
     /// How the user signed in: said again to a process that is started anew.
     sign_in: Mutex<Option<(String, RawJson)>>,
 }
@@ -55,13 +57,14 @@ impl Agent {
             state: tokio::sync::Mutex::default(),
             listeners: Listeners::default(),
             numbers: AtomicU64::new(0),
+            is_taken: AtomicBool::new(false),
             sign_in: Mutex::default(),
         })
     }
 
-    /// The agent for one session: this one, or with `isolate` one of its own.
+    /// The agent for one session: this one, or with `isolate` one of its own, but for the first.
     pub(crate) fn for_session(self: &Arc<Self>) -> Arc<Self> {
-        if !self.spec.isolate {
+        if !self.spec.isolate || !self.is_taken.swap(true, Ordering::Relaxed) {
             return Arc::clone(self);
         }
         let own = Self { listeners: Arc::clone(&self.listeners), ..Self::clone_of(self) };
@@ -76,6 +79,7 @@ impl Agent {
             state: tokio::sync::Mutex::default(),
             listeners: Listeners::default(),
             numbers: AtomicU64::new(0),
+            is_taken: AtomicBool::new(true),
             sign_in: Mutex::new(sign_in),
         }
     }

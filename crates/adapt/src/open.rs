@@ -1,12 +1,12 @@
 //! How a session of an agent is opened: made new, taken up by the agent itself, or begun anew with a recap.
 
-use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    Agent, Said, Session,
+    Agent, Recap, Said, Session,
     agent::translated,
     route::Inbox,
     running::{Running, lost},
@@ -16,9 +16,6 @@ use crate::{
 const SILENCE: Duration = Duration::from_millis(400);
 /// How long a replay that comes late is waited for.
 const LATEST_REPLAY: Duration = Duration::from_secs(10);
-
-/// Tells what was said in a session so far, for an agent that does not remember it.
-pub type Recap = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync>;
 
 /// A session that was opened.
 pub struct Opened {

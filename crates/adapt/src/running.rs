@@ -113,7 +113,13 @@ fn limits() -> Limits {
     // A client that does not read makes the agent wait for as long as it takes.
     let patient = Duration::from_hours(24);
     let mib = 1024 * 1024;
-    Limits { inbound_hard: 16 * mib, give_up: patient, drain: Duration::from_secs(2), ..Limits::default() }
+    Limits {
+        inbound_soft: mib,
+        inbound_hard: 4 * mib,
+        give_up: patient,
+        drain: Duration::from_secs(2),
+        ..Limits::default()
+    }
 }
 
 async fn answer(cx: &Cx, name: &str, params: &RawJson) -> Result<RawJson, Error> {

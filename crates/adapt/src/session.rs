@@ -3,29 +3,24 @@
 use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 
 use nudge_peer::{RawNotification, RawRequest, Unhandled};
-use nudge_wire::{
-    Error, RawJson, Version,
-    bridge::{request_to_v1, request_to_v2},
-};
-use serde_json::json;
+use nudge_wire::{Error, RawJson, Version};
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
 
 use crate::{
-    Agent, End, Said, Tier,
-    open::{Base, Link, Recap, TakenUp, failed, take_up},
+    Agent, End, Recap, Said, Tier,
+    open::{Base, Link, TakenUp, failed, take_up},
     pulse::{Change, Tools},
+    recap,
     route::Incoming,
+    say::{go_on, prompt, steer},
     turn::{Answer, FIRST_WORD, PATIENCE, Step, Turn, of},
 };
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
 const TRIES: u32 = 4;
-/// What an agent is told whose turn was cut off for a steer that was taken back meanwhile.
-const GO_ON: &str = "Go on where you stopped.";
-
 /// Something the user said.
 #[derive(Debug, Clone)]
 pub struct UserMessage {
@@ -194,14 +189,17 @@ impl Session {
 
     /// Gives steers to an agent that takes them while it works.
     pub fn steer(&mut self, messages: Vec<UserMessage>) {
-        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else { return };
+        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else {
+            // The turn was ended meanwhile: they go with the next prompt.
+            return self.debts.extend(messages);
+        };
         if !turn.is_running() {
             turn.owed.extend(messages);
             return self.settle();
         }
         for message in messages {
             turn.echo.said(&message.content);
-            let (method, params) = steering(link.running.tier, &self.id, &message.content);
+            let (method, params) = steer(link.running.tier, &self.id, &message.content);
             let answer = link.running.cx.request_raw(method, Some(&params));
             turn.steered(async move { (message, answer.await) });
         }
@@ -301,11 +299,8 @@ impl Session {
             return;
         }
         let id = RawJson::of(&*self.id).expect("a string is JSON");
-        let (cx, params) = (link.running.cx.clone(), RawJson::object(&[("sessionId", &id)]));
-        tokio::spawn(async move {
-            // An agent that is gone has stopped.
-            let _ = cx.notify_raw("session/cancel", Some(&params)).await;
-        });
+        // Ahead of the answers that a cancel gives to open questions.
+        link.running.cx.notify_now("session/cancel", Some(&RawJson::object(&[("sessionId", &id)])));
     }
 
     fn send_prompt(&mut self, messages: Vec<UserMessage>) {
@@ -315,7 +310,8 @@ impl Session {
         }
         let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
         let version = link.running.init.version;
-        let params = prompt_params(&self.id, version, self.owed_recap.take(), &messages);
+        let recap = self.owed_recap.take().map(|conversation| recap::told(&conversation, &messages));
+        let params = prompt(&self.id, version, recap, &messages);
         let answer = link.running.cx.request_raw("session/prompt", Some(&params)).in_order();
         turn.prompted(answer);
         self.ready.push_back(Event::StreamStarted);
@@ -457,9 +453,7 @@ impl Session {
         if !messages.is_empty() {
             self.send_prompt(messages);
         } else if was_cut_off && !turn.is_cancelled {
-            let content = json!([{ "type": "text", "text": GO_ON }]);
-            let content = RawJson::of(&content).expect("it is plain data");
-            self.send_prompt(vec![UserMessage { content, params: None }]);
+            self.send_prompt(vec![go_on()]);
         } else {
             self.finish();
         }
@@ -557,59 +551,6 @@ async fn step(turn: &mut Option<Turn>) -> Step {
         Some(turn) => turn.step().await,
         None => std::future::pending().await,
     }
-}
-
-/// The request that gives a steer to an agent.
-fn steering(tier: Tier, session: &str, content: &RawJson) -> (&'static str, RawJson) {
-    let id = RawJson::of(session).expect("a string is JSON");
-    let raw = |value| RawJson::of(&value).expect("it is plain data");
-    match tier {
-        Tier::Inject => {
-            let mode = raw(json!("steer"));
-            ("session/inject", RawJson::object(&[("sessionId", &id), ("mode", &mode), ("content", content)]))
-        }
-        Tier::Steering => {
-            let meta = raw(json!({ "steering": { "idleBehavior": "promptRequired" } }));
-            (
-                "_session/steering",
-                RawJson::object(&[("sessionId", &id), ("prompt", content), ("_meta", &meta)]),
-            )
-        }
-        Tier::Prompt | Tier::Cancel => {
-            ("session/prompt", RawJson::object(&[("sessionId", &id), ("prompt", content)]))
-        }
-    }
-}
-
-/// The params of a prompt: as they came if they say it all, otherwise what was said put together.
-fn prompt_params(
-    session: &str,
-    version: Version,
-    recap: Option<String>,
-    messages: &[UserMessage],
-) -> RawJson {
-    let id = RawJson::of(session).expect("a string is JSON");
-    if let ([UserMessage { params: Some((from, params)), .. }], None) = (messages, &recap)
-        && *from == version
-    {
-        let is_same = params.get(&["sessionId"]).is_some_and(|named| named == id);
-        return if is_same {
-            params.clone()
-        } else {
-            params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone())
-        };
-    }
-    let recap =
-        recap.map(|text| RawJson::of(&json!({ "type": "text", "text": text })).expect("it is plain data"));
-    let blocks = messages.iter().flat_map(|message| message.content.to::<Vec<RawJson>>().unwrap_or_default());
-    let blocks: Vec<RawJson> = recap.into_iter().chain(blocks).collect();
-    let blocks = RawJson::of(&blocks).expect("a list of JSON is JSON");
-    let params = RawJson::object(&[("sessionId", &id), ("prompt", &blocks)]);
-    let convert = match version {
-        Version::V1 => request_to_v1,
-        Version::V2 => request_to_v2,
-    };
-    convert("session/prompt", &params).params
 }
 
 impl fmt::Debug for Session {

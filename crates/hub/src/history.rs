@@ -13,19 +13,25 @@ use crate::{
 /// Shows a client what is stored from where it stands, as fast as it reads.
 pub(crate) async fn replay(store: &dyn Store, session: &str, view: &mut View) -> Result<(), Error> {
     let mut pages = Pages::new(store, session, view.from);
-    while let Some(page) = pages.next().await.map_err(stored)? {
-        for entry in page {
-            view.from = entry.seq + 1;
-            if Kind::is_history(&entry.kind)
-                && let Some(raw) = json(&entry)
-            {
-                let message_id = entry.message_id.as_deref().map(Into::into);
-                let update = Update::stored(version(&entry), &entry.kind, message_id, raw);
-                view.show_when_room(&mut Shown::new(session, &update)).await;
-            }
-        }
+    let mut page = pages.next().await;
+    while let Some(entries) = page.map_err(stored)? {
+        // The next page is read while this one is shown.
+        page = tokio::join!(pages.next(), show(entries, session, view)).0;
     }
     Ok(())
+}
+
+async fn show(page: Vec<Entry>, session: &str, view: &mut View) {
+    for entry in page {
+        view.from = entry.seq + 1;
+        if Kind::is_history(&entry.kind)
+            && let Some(raw) = json(&entry)
+        {
+            let message_id = entry.message_id.as_deref().map(Into::into);
+            let update = Update::stored(version(&entry), &entry.kind, message_id, raw);
+            view.show_when_room(&mut Shown::new(session, &update)).await;
+        }
+    }
 }
 
 fn version(entry: &Entry) -> Version {

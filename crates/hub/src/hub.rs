@@ -33,6 +33,8 @@ use crate::{
 
 /// How long a lease holds without being renewed.
 const LEASE: Duration = Duration::from_secs(15);
+/// How long a process may take to be gone that was killed.
+const DYING: Duration = Duration::from_secs(1);
 
 /// How a hub is set up.
 pub struct Options {
@@ -247,7 +249,8 @@ impl Shared {
     pub(crate) async fn lease(&self, id: &str) -> Result<Lease, Error> {
         self.check_open()?;
         let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
-        for _ in 0..2 {
+        let patience = tokio::time::Instant::now() + DYING;
+        loop {
             let acquired = self.store.acquire(id, &self.owner.name, now(), ttl).await;
             match acquired.map_err(session::stored)? {
                 Ok(lease) => {
@@ -258,6 +261,8 @@ impl Shared {
                     tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");
                     self.store.release_owner(&held.owner).await.map_err(session::stored)?;
                 }
+                // A process that was killed holds its lock for a moment after its pipes are closed.
+                Err(_) if tokio::time::Instant::now() < patience => tokio::time::sleep(DYING / 40).await,
                 Err(_) => break,
             }
         }

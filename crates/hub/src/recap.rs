@@ -16,10 +16,6 @@ const MOST: usize = 48 * 1024;
 /// Entries at the end of a transcript that are looked at.
 const TAIL: u64 = 20_000;
 
-const BEFORE: &str = "This session was interrupted and your memory of it is lost. What was said and done so far follows, \
-    oldest first. Go on from there; do not repeat what is done.\n\n<conversation>\n";
-const AFTER: &str = "</conversation>\n\nThe user now says:\n";
-
 /// Tells what was said in the session of this name.
 pub(crate) fn of(hub: &Arc<Shared>, name: &Arc<OnceLock<Arc<str>>>) -> Recap {
     let (hub, name) = (Arc::downgrade(hub), Arc::clone(name));
@@ -87,7 +83,7 @@ impl Told {
         self.text.push('\n');
         let from = self.text.len().saturating_sub(MOST);
         let from = (from..self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(0);
-        Some(format!("{BEFORE}{}{AFTER}", &self.text[from..]))
+        Some(self.text.split_off(from))
     }
 }
 

@@ -137,6 +137,11 @@ impl Cx {
         Requested::new(&self.shared, id, method.to_owned(), Ok(frame))
     }
 
+    /// Sends a small notification without waiting for room: what is sent later comes behind it.
+    pub fn notify_now(&self, method: &str, params: Option<&RawJson>) {
+        self.shared.force(write::raw_call(None, method, params));
+    }
+
     /// Ends the connection after what is queued has been written.
     pub fn close(&self) {
         self.shared.begin_closing();

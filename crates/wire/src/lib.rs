@@ -17,6 +17,7 @@ pub mod nes;
 pub mod raw;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod slice;
 pub mod version;
 pub mod write;
 

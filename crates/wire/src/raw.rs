@@ -3,11 +3,10 @@
 use std::{borrow::Cow, fmt, ops::Range};
 
 use bytestring::ByteString;
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeOwned, MapAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
+
+use crate::slice;
 
 /// One JSON value as the text it came in. Cloning shares the text.
 ///
@@ -108,29 +107,6 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
-/// The members of one JSON object as slices of its text.
-pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a str)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(Key(key)) = map.next_key()? {
-                    members.push((key, map.next_value::<&RawValue>()?.get()));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
-}
-
 /// An object key: borrowed unless it has escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
@@ -145,8 +121,7 @@ pub(crate) fn span_in(whole: &str, part: &str) -> Range<usize> {
 fn find(text: &str, path: &[&str]) -> Option<Range<usize>> {
     let mut here = text;
     for step in path {
-        let Members(members) = serde_json::from_str(here).ok()?;
-        here = members.iter().rev().find(|(key, _)| key == step)?.1;
+        here = slice::members(here)?.iter().rev().find(|(key, _)| key == step)?.1;
     }
     Some(span_in(text, here.trim()))
 }
@@ -157,7 +132,7 @@ fn set(text: &str, path: &[&str], value: &str) -> Result<String, NotAnObject> {
     };
     let text = if text.trim() == "null" { "{}" } else { text };
     let not_an_object = || NotAnObject { path: path.join(".") };
-    let Members(members) = serde_json::from_str(text).map_err(|_| not_an_object())?;
+    let members = slice::members(text).ok_or_else(not_an_object)?;
     if let Some((_, old)) = members.iter().rev().find(|(key, _)| key == step) {
         let span = span_in(text, old);
         let new = set(old, rest, value)?;

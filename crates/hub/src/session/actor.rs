@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -54,12 +53,16 @@ pub(crate) struct Actor {
     pub(crate) permissions: Vec<Permission>,
     /// The backend stands at a break-point and waits for this.
     pub(crate) at_break: Option<AtBreak>,
+    /// Steers that were given out in the midst of a turn and wait for the disk.
+    pub(crate) steers_under_way: usize,
+    /// The backend stands at a break-point and waits for those.
+    pub(crate) held_break: Option<AtBreak>,
     /// The params of prompts that wait, which pass to an agent of the same version as they came.
     pub(crate) params: HashMap<MessageId, (Version, RawJson)>,
     runs: Runs,
     /// Files and terminals for an adapted agent that no editor offers.
-    workspace: Option<Arc<Workspace>>,
-    environment: Option<Environment>,
+    pub(crate) workspace: Option<Arc<Workspace>>,
+    pub(crate) environment: Option<Environment>,
     /// Whether a client has joined. What an adapted agent says before is kept for the first.
     pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
@@ -186,6 +189,8 @@ impl Actor {
             last_prompter: None,
             permissions: Vec::new(),
             at_break: None,
+            steers_under_way: 0,
+            held_break: None,
             params: HashMap::new(),
             runs: Runs::default(),
             workspace: None,
@@ -397,11 +402,17 @@ impl Actor {
             Effect::Answer { client, responder, outcome } => client.push(Out::Answer(responder, outcome)),
             Effect::Prompt(messages) => self.backend.prompt(messages),
             Effect::Cancel => {
-                self.permissions.clear();
                 self.backend.cancel();
+                self.permissions.clear();
             }
             Effect::GoOn(at_break, messages) => at_break.send(messages),
-            Effect::Steer(messages) => self.backend.steer(messages),
+            Effect::Steer(messages) => {
+                self.steers_under_way -= 1;
+                match self.held_break.take() {
+                    Some(at_break) => at_break.send(messages),
+                    None => self.backend.steer(messages),
+                }
+            }
             Effect::Ask(id) => self.ask_all(id),
             Effect::AskClient(request) => self.ask_client(request),
             Effect::Pass(note) => self.pass(&note),
@@ -471,28 +482,6 @@ impl Actor {
 
     pub(crate) fn view(&mut self, client: ClientId) -> Option<&mut View> {
         self.views.iter_mut().find(|view| view.client.id == client)
-    }
-
-    /// What Nudge serves to an adapted agent in the session's folders. Terminals are shown as they go.
-    pub(crate) fn workspace(&mut self) -> Arc<Workspace> {
-        if let Some(workspace) = &self.workspace {
-            return Arc::clone(workspace);
-        }
-        let folders = self.row.additional_directories.iter().map(PathBuf::from).collect();
-        let environment = self.environment.clone();
-        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders, environment));
-        self.workspace = Some(Arc::clone(&workspace));
-        if let Some(mut updates) = workspace.updates() {
-            let handle = self.handle();
-            tokio::spawn(async move {
-                while let Some(update) = updates.next().await {
-                    if handle.send(Command::Terminal(update)).await.is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        workspace
     }
 
     pub(crate) fn handle(&self) -> Handle {

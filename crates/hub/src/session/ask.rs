@@ -1,12 +1,13 @@
 //! The agent asks for something that an editor has: a file, a terminal, a form.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use nudge_peer::{CallError, CancellationToken, RawNotification, RawRequest};
 use nudge_wire::{
     Error, RawJson, Version,
     bridge::{Call, request_to_v1, request_to_v2},
 };
+use nudge_workspace::Workspace;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -91,7 +92,7 @@ impl Actor {
     /// Files and terminals come from the editor if it offers them, else from Nudge; all else from the editor.
     fn ask_for_adapted(&mut self, version: Version, request: RawRequest) {
         let method = request.method().to_string();
-        let is_served = nudge_workspace::Workspace::serves(&method);
+        let is_served = Workspace::serves(&method);
         // Somebody who looks can answer as well as the one who prompted.
         let anyone = || self.views.first().map(|view| Arc::clone(&view.client));
         let client = self.prompter().or_else(anyone);
@@ -103,6 +104,28 @@ impl Actor {
                 tokio::spawn(async move { request.respond::<()>(Err(nobody(&method))).await });
             }
         }
+    }
+
+    /// What Nudge serves to an adapted agent in the session's folders. Terminals are shown as they go.
+    fn workspace(&mut self) -> Arc<Workspace> {
+        if let Some(workspace) = &self.workspace {
+            return Arc::clone(workspace);
+        }
+        let folders = self.row.additional_directories.iter().map(PathBuf::from).collect();
+        let environment = self.environment.clone();
+        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders, environment));
+        self.workspace = Some(Arc::clone(&workspace));
+        if let Some(mut updates) = workspace.updates() {
+            let handle = self.handle();
+            tokio::spawn(async move {
+                while let Some(update) = updates.next().await {
+                    if handle.send(Command::Terminal(update)).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        workspace
     }
 
     fn serve(&mut self, request: RawRequest, method: String) {

@@ -252,10 +252,11 @@ impl Actor {
 
     fn steer(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {
         let messages = self.tell(messages, step, None);
-        step.effects.push(match self.at_break.take() {
-            Some(at_break) => Effect::GoOn(at_break, messages),
-            None => Effect::Steer(messages),
-        });
+        if let Some(at_break) = self.at_break.take() {
+            return step.effects.push(Effect::GoOn(at_break, messages));
+        }
+        self.steers_under_way += 1;
+        step.effects.push(Effect::Steer(messages));
     }
 
     /// Writes messages of the user into the transcript and shows them, each to those who have not shown it themselves.

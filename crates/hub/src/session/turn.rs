@@ -105,8 +105,10 @@ impl Actor {
         self.mailbox.handle(Input::BreakPoint);
         self.at_break = Some(at_break);
         self.deliver(step);
-        if let Some(at_break) = self.at_break.take() {
-            at_break.send(Vec::new());
+        match self.at_break.take() {
+            Some(at_break) if self.steers_under_way > 0 => self.held_break = Some(at_break),
+            Some(at_break) => at_break.send(Vec::new()),
+            None => {}
         }
         self.mailbox.handle(Input::WentOn);
     }

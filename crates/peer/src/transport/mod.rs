@@ -1,6 +1,9 @@
 //! Where the bytes come from and go to.
 
 mod child;
+mod cut;
+mod descriptors;
+mod socket;
 mod stdio;
 
 use std::{fmt, io, os::fd::AsFd};
@@ -9,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub(crate) use child::Exit;
 pub use child::{Child, ExitReport};
+pub use cut::Cut;
+pub use descriptors::Descriptors;
 pub use stdio::Stdio;
 
 /// An open pair of byte streams, one message a line in each direction.

@@ -5,6 +5,7 @@ mod answers;
 mod bounds;
 mod cancel;
 mod child;
+mod descriptors;
 mod ends;
 mod messages;
 mod model;

@@ -25,7 +25,13 @@ const FIELDS: [&str; 8] =
 
 /// The tool calls of a session, as a v1 client knows them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls(Recent<Call, CALLS>);
+pub(super) struct Calls {
+    known: Recent<Call, CALLS>,
+    /// Length of the content of all of them.
+    bytes: usize,
+    /// The number of the first that may have content.
+    first_full: usize,
+}
 
 /// What is known of one tool call.
 #[derive(Debug, Clone, Default)]
@@ -64,18 +70,18 @@ impl Calls {
         terminals: &Terminals,
     ) -> RawJson {
         let Some(id) = object.string("toolCallId") else { return update.clone() };
-        let call = self.0.entry(&id);
-        let first = !std::mem::replace(&mut call.told, true);
-        call.patch(&mut object, terminals, first);
-        if first {
-            object.put("sessionUpdate", "tool_call");
-            if object.get("title").is_none() {
-                let title = call.title.clone().unwrap_or_else(|| default_title(&object));
-                object.put("title", &title);
-                object.note("untitled", "true");
+        self.change(&id, |call| {
+            let first = !std::mem::replace(&mut call.told, true);
+            call.patch(&mut object, terminals, first);
+            if first {
+                object.put("sessionUpdate", "tool_call");
+                if object.get("title").is_none() {
+                    let title = call.title.clone().unwrap_or_else(|| default_title(&object));
+                    object.put("title", &title);
+                    object.note("untitled", "true");
+                }
             }
-        }
-        self.fit(&id);
+        });
         object.raw()
     }
 
@@ -89,11 +95,7 @@ impl Calls {
         let (Some(id), Some(item)) = (object.string("toolCallId"), object.take("content")) else {
             return chunk.clone();
         };
-        let call = self.0.entry(&id);
-        for item in Item::read(&item) {
-            call.push(item);
-        }
-        self.fit(&id);
+        self.change(&id, |call| Item::read(&item).into_iter().for_each(|item| call.push(item)));
         object.put("sessionUpdate", "tool_call_update");
         self.whole(&id, object, terminals)
     }
@@ -102,7 +104,7 @@ impl Calls {
     pub(super) fn terminal_changed(&mut self, terminal: &str, terminals: &Terminals) -> Vec<RawJson> {
         let shows = |call: &Call| call.told && call.content.iter().any(|item| item.shows(terminal));
         let ids: Vec<String> =
-            self.0.iter_mut().filter(|(_, call)| shows(call)).map(|(id, _)| id.to_owned()).collect();
+            self.known.iter().filter(|(_, call)| shows(call)).map(|(id, _)| id.to_owned()).collect();
         let update = |id: String| {
             let object = Object::default().with_str("sessionUpdate", "tool_call_update");
             self.whole(&id, object.with_str("toolCallId", &id), terminals)
@@ -113,10 +115,10 @@ impl Calls {
     /// The tool call that a permission request is about: patched as by an update.
     pub(super) fn subject(&mut self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
         let id = object.string("toolCallId").unwrap_or_default();
-        let call = self.0.entry(&id);
-        call.patch(object, terminals, false);
-        call.ask(object, terminals, prompt);
-        self.fit(&id);
+        self.change(&id, |call| {
+            call.patch(object, terminals, false);
+            call.ask(object, terminals, prompt);
+        });
     }
 
     /// A tool call that stands for something else a permission request is about: nothing of it is remembered. `item`
@@ -129,7 +131,7 @@ impl Calls {
         prompt: &Prompt<'_>,
     ) {
         let id = object.string("toolCallId").unwrap_or_default();
-        let mut call = self.0.get(&id).cloned().unwrap_or_default();
+        let mut call = self.known.get(&id).cloned().unwrap_or_default();
         if let Some(item) = item {
             call.content.push_front(Item { text: item.to_owned(), terminal: None });
             object.set("content", list(call.content_to_v1(terminals)));
@@ -140,22 +142,46 @@ impl Calls {
         call.ask(object, terminals, prompt);
     }
 
-    /// Forgets content of the oldest calls until what is kept fits; that of `id` stays.
-    fn fit(&mut self, id: &str) {
-        let mut over: usize = self.0.iter_mut().map(|(_, call)| call.bytes).sum();
-        for (_, call) in self.0.iter_mut().filter(|(other, _)| *other != id) {
-            if over <= SESSION_CONTENT {
+    /// Changes a call, and forgets content of the oldest others until what is kept fits.
+    fn change(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
+        if self.known.get(id).is_none() {
+            let forgotten = self.known.insert(id, Call::default());
+            self.bytes -= forgotten.map_or(0, |call| call.bytes);
+        }
+        let call = self.known.get_mut(id).expect("known or just inserted");
+        let before = call.bytes;
+        change(call);
+        self.bytes = self.bytes + call.bytes - before;
+        let number = self.known.number(id).expect("known or just inserted");
+        self.first_full = self.first_full.min(number);
+        self.fit(number);
+    }
+
+    fn fit(&mut self, changed: usize) {
+        if self.bytes <= SESSION_CONTENT {
+            return;
+        }
+        let mut are_empty = true;
+        for (number, call) in self.known.range_mut(self.first_full) {
+            if self.bytes <= SESSION_CONTENT {
                 break;
             }
-            over -= call.bytes;
+            if number == changed {
+                are_empty = false;
+                continue;
+            }
+            self.bytes -= call.bytes;
             call.omitted += call.content.len();
             call.content.clear();
             call.bytes = 0;
+            if are_empty {
+                self.first_full = number + 1;
+            }
         }
     }
 
     fn whole(&mut self, id: &str, mut object: Object<'_>, terminals: &Terminals) -> RawJson {
-        let call = self.0.entry(id);
+        let call = self.known.entry(id);
         object.set("content", list(call.content_to_v1(terminals)));
         if !std::mem::replace(&mut call.told, true) {
             object.put("sessionUpdate", "tool_call");

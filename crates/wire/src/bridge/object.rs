@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
-use crate::{RawJson, raw::Members};
+use crate::{RawJson, slice};
 
 /// Where Nudge keeps what the other version has no place for: `_meta.nudge`.
 const META: &str = "_meta";
@@ -18,7 +17,7 @@ pub(super) struct Object<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 impl<'a> Object<'a> {
     /// The members of the object `text` is; `None` if it is none.
     pub(super) fn read(text: &'a str) -> Option<Self> {
-        let Members(members) = serde_json::from_str(text).ok()?;
+        let members = slice::members(text)?;
         Some(Self(members.into_iter().map(|(key, value)| (key, Cow::Borrowed(value))).collect()))
     }
 
@@ -39,7 +38,7 @@ impl<'a> Object<'a> {
 
     /// Whether the member is this string.
     pub(super) fn is(&self, key: &str, value: &str) -> bool {
-        self.string(key).is_some_and(|found| found == value)
+        self.get(key).and_then(slice::unquoted).is_some_and(|found| found == value)
     }
 
     /// Whether the member is there and `null`.
@@ -182,7 +181,7 @@ impl<'a> Object<'a> {
             if index > 0 {
                 text.push(',');
             }
-            text.push_str(&quote(key));
+            push_quoted(&mut text, key);
             text.push(':');
             text.push_str(value);
         }
@@ -203,13 +202,12 @@ pub(super) fn raw(text: String) -> RawJson {
 
 /// The items of a list; `None` if `text` is none.
 pub(super) fn items(text: &str) -> Option<Vec<&str>> {
-    let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-    Some(items.into_iter().map(RawValue::get).collect())
+    slice::items(text)
 }
 
 /// The members of an object as slices of its text; none if `text` is no object.
 pub(super) fn members(text: &str) -> Vec<(Cow<'_, str>, &str)> {
-    serde_json::from_str(text).map(|Members(members)| members).unwrap_or_default()
+    slice::members(text).unwrap_or_default()
 }
 
 /// A list of these items.
@@ -227,12 +225,25 @@ pub(super) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
 
 /// The string `text` is the JSON of.
 pub(super) fn string(text: &str) -> Option<String> {
-    serde_json::from_str(text).ok()
+    slice::unquoted(text).map(Cow::into_owned)
 }
 
 /// A string as JSON text.
 pub(super) fn quote(value: &str) -> String {
-    json(value)
+    let mut text = String::with_capacity(value.len() + 2);
+    push_quoted(&mut text, value);
+    text
+}
+
+/// Adds a string as JSON text. Names and ids seldom have anything to escape.
+fn push_quoted(text: &mut String, value: &str) {
+    if value.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        text.push_str(&json(value));
+        return;
+    }
+    text.push('"');
+    text.push_str(value);
+    text.push('"');
 }
 
 /// Plain data as JSON text.

@@ -1,40 +1,71 @@
 //! What is remembered of a session's parts: the latest of them, never more than a fixed number.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The latest `LIMIT` values by their ids. The oldest is forgotten first.
 #[derive(Debug, Clone)]
-pub(super) struct Recent<V, const LIMIT: usize>(VecDeque<(String, V)>);
+pub(super) struct Recent<V, const LIMIT: usize> {
+    values: VecDeque<(String, V)>,
+    /// The number of each value, counted from the first there ever was.
+    numbers: BTreeMap<String, usize>,
+    /// How many were forgotten.
+    forgotten: usize,
+}
 
 impl<V, const LIMIT: usize> Default for Recent<V, LIMIT> {
     fn default() -> Self {
-        Self(VecDeque::new())
+        Self { values: VecDeque::new(), numbers: BTreeMap::new(), forgotten: 0 }
     }
 }
 
 impl<V, const LIMIT: usize> Recent<V, LIMIT> {
-    // Updates are nearly always about what came last, so looking from the back finds it at once.
     pub(super) fn get(&self, id: &str) -> Option<&V> {
-        self.0.iter().rev().find(|(known, _)| known == id).map(|(_, value)| value)
+        Some(&self.values.get(self.place(id)?)?.1)
     }
 
     pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut V> {
-        self.0.iter_mut().rev().find(|(known, _)| known == id).map(|(_, value)| value)
+        let place = self.place(id)?;
+        Some(&mut self.values.get_mut(place)?.1)
     }
 
-    pub(super) fn insert(&mut self, id: &str, value: V) {
+    /// Gives the value that was forgotten for this one, if there is one.
+    pub(super) fn insert(&mut self, id: &str, value: V) -> Option<V> {
         if let Some(known) = self.get_mut(id) {
             *known = value;
-            return;
+            return None;
         }
-        if self.0.len() == LIMIT {
-            self.0.pop_front();
+        let oldest = if self.values.len() == LIMIT { self.values.pop_front() } else { None };
+        if let Some((id, _)) = &oldest {
+            self.numbers.remove(id);
+            self.forgotten += 1;
         }
-        self.0.push_back((id.to_owned(), value));
+        self.numbers.insert(id.to_owned(), self.forgotten + self.values.len());
+        self.values.push_back((id.to_owned(), value));
+        oldest.map(|(_, value)| value)
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut V)> {
-        self.0.iter_mut().map(|(id, value)| (id.as_str(), value))
+    /// The number of a value, counted from the first there ever was: it stays the same.
+    pub(super) fn number(&self, id: &str) -> Option<usize> {
+        self.numbers.get(id).copied()
+    }
+
+    /// Values and their numbers, those with this number and later ones.
+    pub(super) fn range_mut(&mut self, number: usize) -> impl Iterator<Item = (usize, &mut V)> {
+        let skipped = number.saturating_sub(self.forgotten).min(self.values.len());
+        let numbers = self.forgotten + skipped..;
+        numbers.zip(self.values.range_mut(skipped..).map(|(_, value)| value))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+        self.values.iter().map(|(id, value)| (id.as_str(), value))
+    }
+
+    fn place(&self, id: &str) -> Option<usize> {
+        // Updates are nearly always about what came last.
+        match self.values.back() {
+            Some((last, _)) if last == id => Some(self.values.len() - 1),
+            _ => Some(self.number(id)? - self.forgotten),
+        }
     }
 }
 
@@ -60,6 +91,10 @@ mod tests {
         recent.insert("a", 3);
         recent.insert("c", 4);
         assert_eq!((recent.get("a"), recent.get("b"), recent.get("c")), (None, Some(&2), Some(&4)));
-        assert_eq!(recent.iter_mut().count(), 2);
+        assert_eq!(recent.iter().map(|(id, value)| (id, *value)).collect::<Vec<_>>(), [("b", 2), ("c", 4)]);
+        assert_eq!((recent.number("a"), recent.number("b"), recent.number("c")), (None, Some(1), Some(2)));
+        assert_eq!(recent.range_mut(2).map(|(number, value)| (number, *value)).collect::<Vec<_>>(), [(2, 4)]);
+        assert_eq!(recent.insert("d", 5), Some(2));
+        assert_eq!(recent.range_mut(0).count(), 2);
     }
 }
