@@ -17,9 +17,13 @@ pub(crate) struct Echo {
 impl Echo {
     /// The user says this; `content` is a list of blocks.
     pub(crate) fn said(&mut self, content: &RawJson) {
-        let text = text(content);
+        self.told(&text(content));
+    }
+
+    /// The agent is told this, which it may repeat as if the user had said it.
+    pub(crate) fn told(&mut self, text: &str) {
         if !text.is_empty() && self.said.len() < MOST {
-            self.said.push(text);
+            self.said.push(text.to_owned());
         }
         self.heard.clear();
     }

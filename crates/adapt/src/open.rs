@@ -14,6 +14,8 @@ use crate::{
 
 /// How long an agent is silent that has replayed all.
 const SILENCE: Duration = Duration::from_millis(400);
+/// How long it pauses in the midst of that, at most.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How long a replay that comes late is waited for.
 const LATEST_REPLAY: Duration = Duration::from_secs(10);
 
@@ -141,7 +143,7 @@ pub(crate) async fn take_up(
         let Some(id) = id else { break };
         match load(&running, method, &base.params(Some(id)), id).await {
             Ok(Asked { id, mut inbox, result, mut said }) => {
-                if method == "session/load" && !said.iter().any(Said::is_history) {
+                if method == "session/load" {
                     late_replay(&mut inbox, &mut said).await;
                 }
                 let news = said.into_iter().filter(|said| !said.is_history()).collect();
@@ -190,7 +192,7 @@ async fn load(running: &Arc<Running>, method: &str, params: &RawJson, id: &str) 
         tokio::select! {
             biased;
             Some(incoming) = inbox.recv() => match incoming.message {
-                nudge_peer::Unhandled::Notification(note) => said.extend(Said::read(note)),
+                nudge_peer::Unhandled::Notification(note) => said.extend(Said::read(note).filter(is_of_session)),
                 // Nobody is there to be asked.
                 request @ nudge_peer::Unhandled::Request(_) => { let _ = request.refuse().await; }
             },
@@ -206,14 +208,21 @@ async fn load(running: &Arc<Running>, method: &str, params: &RawJson, id: &str) 
     }
 }
 
-/// Some agents replay a session after they have said that it is loaded: waits until they are silent.
+/// How an agent stood is not how it stands: who owns the session tells that.
+fn is_of_session(said: &Said) -> bool {
+    &*said.kind != "state_update"
+}
+
+/// Some agents replay a session after they have said that it is loaded: waits until they are silent. What has come may be
+/// all of it or the beginning, because what follows an answer closely is here as soon as the answer.
 async fn late_replay(inbox: &mut Inbox, said: &mut Vec<Said>) {
     let deadline = tokio::time::Instant::now() + LATEST_REPLAY;
+    let silence = if said.iter().any(Said::is_history) { PAUSE } else { SILENCE };
     while let Ok(Ok(Some(incoming))) =
-        tokio::time::timeout_at(deadline, tokio::time::timeout(SILENCE, inbox.recv())).await
+        tokio::time::timeout_at(deadline, tokio::time::timeout(silence, inbox.recv())).await
     {
         if let nudge_peer::Unhandled::Notification(note) = incoming.message {
-            said.extend(Said::read(note));
+            said.extend(Said::read(note).filter(is_of_session));
         }
     }
 }

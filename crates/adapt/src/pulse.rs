@@ -67,6 +67,18 @@ impl Said {
         matches!(&*self.kind, "user_message" | "user_message_chunk")
     }
 
+    /// Whether the model has said something in it, or asked for a tool. Some agents send empty chunks in between.
+    pub(crate) fn is_word(&self) -> bool {
+        match &*self.kind {
+            "agent_message_chunk" | "agent_thought_chunk" | "agent_message" | "agent_thought" => {
+                let text = self.update.get(&["content", "text"]);
+                text.is_none_or(|text| text.as_str() != "\"\"")
+            }
+            "tool_call" => true,
+            _ => false,
+        }
+    }
+
     /// Whether it belongs to a conversation, rather than tell how things stand now.
     pub(crate) fn is_history(&self) -> bool {
         !matches!(

@@ -8,7 +8,6 @@ use nudge_wire::{
     bridge::{client_to_v1, client_to_v2},
     caps::{AgentInit, ClientInit},
 };
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
@@ -151,25 +150,15 @@ fn version(result: &RawJson) -> Version {
 }
 
 /// The params of `initialize` for the agent. A version 2 client is introduced in the words of both versions, because only
-/// the answer tells which one the agent reads; files and terminals, which version 2 has not, are served by Nudge.
+/// the answer tells which one the agent reads. Files and terminals are not offered in its name: agents have their own, and
+/// some handle those of a client worse. One that asks all the same is served.
 fn params(client: &ClientInit) -> RawJson {
     if client.version == Version::V1 {
         return client.params.clone();
     }
     let v1 = client_to_v1(&client.params);
-    let capabilities = v1.get(&["clientCapabilities"]).unwrap_or_else(|| raw(&json!({})));
-    let offers = [("fs", json!({ "readTextFile": true, "writeTextFile": true })), ("terminal", json!(true))];
-    let capabilities = offers.iter().fold(capabilities, |capabilities, (name, value)| {
-        capabilities.with(&[name], &raw(value)).unwrap_or(capabilities)
-    });
-    let mut params =
-        client.params.with(&["clientCapabilities"], &capabilities).unwrap_or(client.params.clone());
-    if let Some(info) = v1.get(&["clientInfo"]) {
-        params = params.with(&["clientInfo"], &info).unwrap_or(params);
-    }
-    params
-}
-
-fn raw(value: &Value) -> RawJson {
-    RawJson::of(value).expect("plain data with string keys is JSON")
+    ["clientCapabilities", "clientInfo"].into_iter().fold(client.params.clone(), |params, name| {
+        let Some(value) = v1.get(&[name]) else { return params };
+        params.with(&[name], &value).unwrap_or(params)
+    })
 }

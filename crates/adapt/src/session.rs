@@ -16,7 +16,7 @@ use crate::{
     recap,
     route::Incoming,
     say::{go_on, prompt, steer},
-    turn::{Answer, FIRST_WORD, PATIENCE, Step, Turn, of},
+    turn::{Answer, PATIENCE, Step, Turn, of},
 };
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
@@ -215,7 +215,7 @@ impl Session {
         if turn.has_spoken {
             self.stop();
         } else {
-            turn.deadline = Some(Instant::now() + FIRST_WORD);
+            turn.deadline = Some(Instant::now() + turn.patience());
         }
     }
 
@@ -305,15 +305,17 @@ impl Session {
 
     fn send_prompt(&mut self, messages: Vec<UserMessage>) {
         let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else { return };
-        for message in &messages {
-            turn.echo.said(&message.content);
-        }
         let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
         let version = link.running.init.version;
         let recap = self.owed_recap.take().map(|conversation| recap::told(&conversation, &messages));
+        turn.echo.told(recap.as_deref().unwrap_or_default());
+        for message in &messages {
+            turn.echo.said(&message.content);
+        }
         let params = prompt(&self.id, version, recap, &messages);
         let answer = link.running.cx.request_raw("session/prompt", Some(&params)).in_order();
         turn.prompted(answer);
+        turn.prompted_with = messages;
         self.ready.push_back(Event::StreamStarted);
     }
 
@@ -349,8 +351,13 @@ impl Session {
                 }
             }
             let change = self.tools.take(&said);
+            if matches!(change, Some(Change::Finished(_))) {
+                turn.has_spoken = false;
+                turn.has_worked = true;
+            }
             self.ready.extend(change.map(Event::from));
-            let is_first = said.is_history() && !std::mem::replace(&mut turn.has_spoken, true);
+            turn.is_heard |= said.is_history();
+            let is_first = said.is_word() && !std::mem::replace(&mut turn.has_spoken, true);
             if is_first && turn.is_interrupted && !turn.is_cancelled {
                 turn.deadline = None;
                 self.stop();
@@ -362,8 +369,12 @@ impl Session {
     /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
     fn hear_state(&mut self, said: &Said) {
         let state = said.update.get(&["state"]).and_then(|state| state.to::<String>().ok());
-        match (state.as_deref(), &self.turn) {
-            (Some("idle"), Some(turn)) if turn.is_running() => self.ended(End::State(said.update.clone())),
+        match (state.as_deref(), &mut self.turn) {
+            (Some("running"), Some(turn)) => turn.has_begun = true,
+            // One that comes before that is about an earlier turn.
+            (Some("idle"), Some(turn)) if turn.is_running() && turn.has_begun => {
+                self.ended(End::State(said.update.clone()));
+            }
             (Some("running"), None) => {
                 self.turn = Some(Turn::of_its_own());
                 self.ready.extend([Event::TurnStarted, Event::StreamStarted]);
@@ -388,6 +399,7 @@ impl Session {
                 let id = result.get(&["messageId"]).and_then(|id| id.to::<String>().ok());
                 if let Some(turn) = &mut self.turn {
                     turn.message_id = id.map(Into::into);
+                    turn.has_begun = true;
                 }
             }
             Ok(result) => self.ended(End::Answered(result)),
@@ -483,7 +495,11 @@ impl Session {
         let Some(link) = self.link.take() else { return };
         let error = link.running.why().await;
         self.ready.push_back(Event::Lost(error.clone()));
-        if let Some(turn) = &mut self.turn {
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.may_be_said_again()) {
+            // It had not begun with the prompt: it gets it when it is back.
+            turn.is_said_again = true;
+            self.waiting = Some(std::mem::take(&mut turn.prompted_with));
+        } else if let Some(turn) = &mut self.turn {
             let end = if turn.is_cancelled { End::cancelled() } else { End::Failed(error) };
             turn.at_break = None;
             turn.end = Some(end);

@@ -12,7 +12,9 @@ use crate::{UserMessage, echo::Echo};
 /// How long an agent that was told to stop may take to do so, before it counts as hung.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a steer waits for the first word of an agent before it cuts it off: some lose a cancel that comes too early.
-pub(crate) const FIRST_WORD: Duration = Duration::from_millis(1500);
+const FIRST_WORD: Duration = Duration::from_millis(1500);
+/// The same after a tool has run: many agents forget what a tool gave if they are cut off before the model has answered it.
+const NEXT_WORD: Duration = Duration::from_secs(20);
 
 /// How a turn ended.
 #[derive(Debug, Clone)]
@@ -67,8 +69,18 @@ pub(crate) struct Turn {
     pub(crate) is_interrupted: bool,
     /// The agent was told to stop.
     pub(crate) is_told: bool,
+    /// The agent has shown that it works on the prompt: nothing it says of an end before that is about this turn.
+    pub(crate) has_begun: bool,
     /// The agent has said something since it was prompted.
+    pub(crate) is_heard: bool,
+    /// The model has said something since it was asked last: what it was told is remembered then, also if it is cut off.
     pub(crate) has_spoken: bool,
+    /// A tool has run since the prompt.
+    pub(crate) has_worked: bool,
+    /// What the agent was prompted with, until it is heard of.
+    pub(crate) prompted_with: Vec<UserMessage>,
+    /// The prompt was said once more to an agent that had died.
+    pub(crate) is_said_again: bool,
     /// Messages that the agent did not take.
     pub(crate) owed: Vec<UserMessage>,
     pub(crate) deadline: Option<Instant>,
@@ -86,7 +98,7 @@ pub(crate) enum Step {
 impl Turn {
     /// A turn that the agent began by itself.
     pub(crate) fn of_its_own() -> Self {
-        Self { has_spoken: true, ..Self::default() }
+        Self { has_begun: true, is_heard: true, has_spoken: true, ..Self::default() }
     }
 
     /// The agent is prompted, at the start or once more.
@@ -96,8 +108,22 @@ impl Turn {
         self.message_id = None;
         self.is_interrupted = false;
         self.is_told = false;
+        self.has_begun = false;
+        self.is_heard = false;
         self.has_spoken = false;
+        self.has_worked = false;
         self.deadline = None;
+    }
+
+    /// How long a steer waits for the model's first word before the agent is cut off without it.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.has_worked { NEXT_WORD } else { FIRST_WORD }
+    }
+
+    /// Whether the agent died before it did anything about its prompt.
+    pub(crate) fn may_be_said_again(&self) -> bool {
+        let is_untouched = self.is_running() && !self.is_heard && self.steering.is_empty();
+        is_untouched && !self.is_cancelled && !self.is_said_again && !self.prompted_with.is_empty()
     }
 
     /// A steer is on its way.
