@@ -50,6 +50,9 @@ enum Task {
     Peers(peers::Peers),
     /// Kill the program at every boundary and at random moments, and see that nothing is lost
     Chaos {
+        /// With an agent behind it that is killed, stopped, flooded and garbled, instead of the built-in one
+        #[arg(long, conflicts_with = "each")]
+        agent: bool,
         /// How many times at random moments
         #[arg(long, default_value_t = 1000)]
         runs: u64,
@@ -77,7 +80,8 @@ fn main() -> ExitCode {
         Task::Tidy { fix } => tidy::run(&root, fix),
         Task::Bench { name, args } => bench::run(&root, &name, &args),
         Task::Peers(peers) => peers::run(&root, &peers),
-        Task::Chaos { runs, each, seed } => chaos::run(&root, runs, each, seed),
+        Task::Chaos { agent: true, runs, seed, .. } => chaos::with_agent(&root, runs, seed),
+        Task::Chaos { runs, each, seed, .. } => chaos::run(&root, runs, each, seed),
         Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
     };
     match outcome {

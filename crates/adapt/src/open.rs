@@ -2,20 +2,19 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
+use futures_util::FutureExt;
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
     Agent, Recap, Said, Session,
     agent::translated,
-    route::Inbox,
+    route::{Inbox, Incoming},
     running::{Running, lost},
 };
 
 /// How long an agent is silent that has replayed all.
 const SILENCE: Duration = Duration::from_millis(400);
-/// How long it pauses in the midst of that, at most.
-const PAUSE: Duration = Duration::from_millis(100);
 /// How long a replay that comes late is waited for.
 const LATEST_REPLAY: Duration = Duration::from_secs(10);
 
@@ -74,6 +73,8 @@ pub(crate) struct TakenUp {
     pub(crate) recap: Option<String>,
     /// What it said before it answered, history aside.
     pub(crate) news: Vec<Said>,
+    /// Whether it may still replay what was said: some do so after they have answered.
+    pub(crate) may_replay: bool,
 }
 
 impl Session {
@@ -101,10 +102,10 @@ impl Session {
             let result = request(&running, method, params).await?;
             let id = session_of(&result, method)?;
             let inbox = running.routes.claim(&id);
-            Asked { id: id.into(), inbox, result, said: Vec::new() }
+            Asked { id: id.into(), inbox, result, said: Vec::new(), is_replayed: false }
         };
         drop(opening);
-        let Asked { id, inbox, result, said } = asked;
+        let Asked { id, inbox, result, said, .. } = asked;
         let link = Link { running, inbox };
         Ok(Opened { result, replayed: said, session: Session::new(agent, link, id, base, recap) })
     }
@@ -122,9 +123,10 @@ impl Session {
         let to = agent.running().await?.init.version;
         let call = translated(from, to, "session/new", params);
         let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
-        let TakenUp { link, id, result, recap: text, news } = take_up(&agent, id, &base, &recap).await?;
+        let taken_up = take_up(&agent, id, &base, &recap).await?;
+        let TakenUp { link, id, result, recap: text, news, may_replay } = taken_up;
         let mut session = Session::new(agent, link, id, base, recap);
-        session.owe_recap(text);
+        session.owe_recap(text, may_replay);
         Ok(Opened { result, replayed: news, session })
     }
 }
@@ -142,13 +144,14 @@ pub(crate) async fn take_up(
     for (method, _) in ways {
         let Some(id) = id else { break };
         match load(&running, method, &base.params(Some(id)), id).await {
-            Ok(Asked { id, mut inbox, result, mut said }) => {
-                if method == "session/load" {
+            Ok(Asked { id, mut inbox, result, mut said, is_replayed }) => {
+                let may_replay = method == "session/load" && !is_replayed;
+                if may_replay {
                     late_replay(&mut inbox, &mut said).await;
                 }
                 let news = said.into_iter().filter(|said| !said.is_history()).collect();
                 let link = Link { running, inbox };
-                return Ok(TakenUp { link, id, result, recap: None, news });
+                return Ok(TakenUp { link, id, result, recap: None, news, may_replay });
             }
             Err(error) if running.is_over() => return Err(error),
             Err(error) => {
@@ -167,7 +170,8 @@ pub(crate) async fn take_up(
     let inbox = running.routes.claim(&id);
     drop(opening);
     let recap = recap().await;
-    Ok(TakenUp { link: Link { running, inbox }, id: id.into(), result, recap, news: Vec::new() })
+    let link = Link { running, inbox };
+    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), may_replay: false })
 }
 
 /// Version 2 has no `session/load`: a resume without a replay is what is wanted.
@@ -179,28 +183,36 @@ struct Asked {
     id: Arc<str>,
     inbox: Inbox,
     result: RawJson,
-    /// What came before the answer.
+    /// What came before the answer, and with it.
     said: Vec<Said>,
+    /// Whether history is sure to have come before it.
+    is_replayed: bool,
 }
 
 /// Has a session loaded or resumed, and takes what the agent says meanwhile.
 async fn load(running: &Arc<Running>, method: &str, params: &RawJson, id: &str) -> Result<Asked, Error> {
     let mut inbox = running.routes.claim(id);
-    let mut said = Vec::new();
+    let (mut said, mut is_replayed) = (Vec::new(), false);
     let mut answer = std::pin::pin!(running.cx.request_raw(method, Some(params)).in_order());
     let result = loop {
         tokio::select! {
             biased;
-            Some(incoming) = inbox.recv() => match incoming.message {
-                nudge_peer::Unhandled::Notification(note) => said.extend(Said::read(note).filter(is_of_session)),
-                // Nobody is there to be asked.
-                request @ nudge_peer::Unhandled::Request(_) => { let _ = request.refuse().await; }
-            },
             answer = &mut answer => break answer,
+            Some(incoming) = inbox.recv() => {
+                said.extend(heard(incoming).await);
+                // If the answer is here by now, it may have been the first of the two.
+                match answer.as_mut().now_or_never() {
+                    Some(answer) => break answer,
+                    None => is_replayed |= said.last().is_some_and(Said::is_history),
+                }
+            }
         }
     };
+    while let Ok(incoming) = inbox.try_recv() {
+        said.extend(heard(incoming).await);
+    }
     match result {
-        Ok(result) => Ok(Asked { id: id.into(), inbox, result, said }),
+        Ok(result) => Ok(Asked { id: id.into(), inbox, result, said, is_replayed }),
         Err(error) => {
             running.routes.release(id);
             Err(failed(error))
@@ -208,22 +220,29 @@ async fn load(running: &Arc<Running>, method: &str, params: &RawJson, id: &str) 
     }
 }
 
-/// How an agent stood is not how it stands: who owns the session tells that.
-fn is_of_session(said: &Said) -> bool {
-    &*said.kind != "state_update"
+/// An update; but how an agent stood is not how it stands: who owns the session tells that. A request is refused: nobody is
+/// there to be asked.
+async fn heard(incoming: Incoming) -> Option<Said> {
+    match incoming.message {
+        nudge_peer::Unhandled::Notification(note) => {
+            Said::read(note).filter(|said| &*said.kind != "state_update")
+        }
+        request @ nudge_peer::Unhandled::Request(_) => {
+            let _ = request.refuse().await;
+            None
+        }
+    }
 }
 
-/// Some agents replay a session after they have said that it is loaded: waits until they are silent. What has come may be
-/// all of it or the beginning, because what follows an answer closely is here as soon as the answer.
+/// Some agents replay a session after they have said that it is loaded: waits until they are silent.
 async fn late_replay(inbox: &mut Inbox, said: &mut Vec<Said>) {
     let deadline = tokio::time::Instant::now() + LATEST_REPLAY;
-    let silence = if said.iter().any(Said::is_history) { PAUSE } else { SILENCE };
+    // Most have replayed all before they answer.
+    let silence = if said.iter().any(Said::is_history) { SILENCE / 4 } else { SILENCE };
     while let Ok(Ok(Some(incoming))) =
         tokio::time::timeout_at(deadline, tokio::time::timeout(silence, inbox.recv())).await
     {
-        if let nudge_peer::Unhandled::Notification(note) = incoming.message {
-            said.extend(Said::read(note).filter(is_of_session));
-        }
+        said.extend(heard(incoming).await);
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Session {
     recap: Recap,
     /// What was said so far, to be told with the next prompt.
     owed_recap: Option<String>,
+    /// What the agent says before it is prompted may be a replay.
+    may_replay: bool,
     /// Messages the agent did not take, to be told with the next prompt.
     debts: Vec<UserMessage>,
     turn: Option<Turn>,
@@ -113,6 +115,7 @@ impl Session {
             base,
             recap,
             owed_recap: None,
+            may_replay: false,
             debts: Vec::new(),
             turn: None,
             tools: Tools::default(),
@@ -124,8 +127,9 @@ impl Session {
         }
     }
 
-    pub(crate) fn owe_recap(&mut self, recap: Option<String>) {
+    pub(crate) fn owe_recap(&mut self, recap: Option<String>, may_replay: bool) {
         self.owed_recap = recap;
+        self.may_replay = may_replay;
     }
 
     /// The agent's id of it.
@@ -308,6 +312,7 @@ impl Session {
         let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
         let version = link.running.init.version;
         let recap = self.owed_recap.take().map(|conversation| recap::told(&conversation, &messages));
+        self.may_replay = false;
         turn.echo.told(recap.as_deref().unwrap_or_default());
         for message in &messages {
             turn.echo.said(&message.content);
@@ -363,7 +368,9 @@ impl Session {
                 self.stop();
             }
         }
-        self.ready.push_back(Event::Update(said));
+        if !(self.may_replay && said.is_history()) {
+            self.ready.push_back(Event::Update(said));
+        }
     }
 
     /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
@@ -522,11 +529,11 @@ impl Session {
     fn taken_up(&mut self, taken_up: Result<TakenUp, Error>) {
         self.taking_up = None;
         match taken_up {
-            Ok(TakenUp { link, id, result, recap, news }) => {
+            Ok(TakenUp { link, id, result, recap, news, may_replay }) => {
                 self.link = Some(link);
                 self.id = Arc::clone(&id);
                 let is_recap = recap.is_some();
-                self.owed_recap = recap;
+                self.owe_recap(recap, may_replay);
                 self.failures = 0;
                 self.ready.push_back(Event::Back { id, result, is_recap });
                 self.ready.extend(news.into_iter().map(Event::Update));

@@ -11,6 +11,8 @@ use crate::{UserMessage, echo::Echo};
 
 /// How long an agent that was told to stop may take to do so, before it counts as hung.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long after a prompt the end of a silent agent counts as having come before it.
+const DYING: Duration = Duration::from_secs(1);
 /// How long a steer waits for the first word of an agent before it cuts it off: some lose a cancel that comes too early.
 const FIRST_WORD: Duration = Duration::from_millis(1500);
 /// The same after a tool has run: many agents forget what a tool gave if they are cut off before the model has answered it.
@@ -77,8 +79,9 @@ pub(crate) struct Turn {
     pub(crate) has_spoken: bool,
     /// A tool has run since the prompt.
     pub(crate) has_worked: bool,
-    /// What the agent was prompted with, until it is heard of.
+    /// What the agent was prompted with, and when.
     pub(crate) prompted_with: Vec<UserMessage>,
+    pub(crate) prompted_at: Option<Instant>,
     /// The prompt was said once more to an agent that had died.
     pub(crate) is_said_again: bool,
     /// Messages that the agent did not take.
@@ -104,6 +107,7 @@ impl Turn {
     /// The agent is prompted, at the start or once more.
     pub(crate) fn prompted(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
         self.prompt = Some(Box::pin(answer));
+        self.prompted_at = Some(Instant::now());
         self.end = None;
         self.message_id = None;
         self.is_interrupted = false;
@@ -120,9 +124,10 @@ impl Turn {
         if self.has_worked { NEXT_WORD } else { FIRST_WORD }
     }
 
-    /// Whether the agent died before it did anything about its prompt.
+    /// Whether the agent died before it can have done much about its prompt: it was dying when it was prompted.
     pub(crate) fn may_be_said_again(&self) -> bool {
-        let is_untouched = self.is_running() && !self.is_heard && self.steering.is_empty();
+        let was_dying = self.prompted_at.is_some_and(|at| at.elapsed() < DYING);
+        let is_untouched = was_dying && self.is_running() && !self.is_heard && self.steering.is_empty();
         is_untouched && !self.is_cancelled && !self.is_said_again && !self.prompted_with.is_empty()
     }
 

@@ -53,7 +53,7 @@ fn serving(args: &Acp) -> Result<Serving> {
 
 /// Passes everything on to the daemon.
 fn relay(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
-    let stream = daemon::reach(place, serving, args.rehearsal.rehearsal.as_deref())?;
+    let stream = daemon::attach(place, serving, args.rehearsal.rehearsal.as_deref())?;
     match daemon::relay(stream) {
         Ok(true) => Ok(ExitCode::SUCCESS),
         Ok(false) => anyhow::bail!("the daemon has ended the connection; start again and load the session"),

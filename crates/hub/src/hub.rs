@@ -260,6 +260,7 @@ impl Shared {
                 Err(held) if self.owner.is_dead(&held.owner) => {
                     tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");
                     self.store.release_owner(&held.owner).await.map_err(session::stored)?;
+                    self.owner.bury(&held.owner);
                 }
                 // A process that was killed holds its lock for a moment after its pipes are closed.
                 Err(_) if tokio::time::Instant::now() < patience => tokio::time::sleep(DYING / 40).await,
@@ -337,6 +338,13 @@ impl Owner {
         Ok(file)
     }
 
+    /// Forgets an owner that is gone, once nothing is held in its name: without its file nobody could tell that it is.
+    fn bury(&self, other: &str) {
+        if let Some(folder) = &self.folder {
+            let _ = fs::remove_file(folder.join(other));
+        }
+    }
+
     /// Whether another owner is known to be gone.
     fn is_dead(&self, other: &str) -> bool {
         if other == self.name {
@@ -346,10 +354,7 @@ impl Owner {
         let path = folder.join(other);
         match File::open(&path) {
             Ok(file) => match file.try_lock() {
-                Ok(()) => {
-                    let _ = fs::remove_file(path);
-                    true
-                }
+                Ok(()) => true,
                 Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
             },
             // It may live elsewhere; its lease runs out if it does not.

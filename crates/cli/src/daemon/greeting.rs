@@ -29,6 +29,9 @@ pub(crate) enum Welcome {
         version: String,
         /// Its process.
         pid: u32,
+        /// Whether it took over the pipes that came with the greeting.
+        #[serde(default)]
+        has_pipes: bool,
     },
     /// It cannot serve who connects.
     Refused {
@@ -37,6 +40,13 @@ pub(crate) enum Welcome {
     },
     /// It is older than who connects and does nothing right now: it ends, and a new one can be started.
     Leaving,
+}
+
+/// What the daemon says in the end to a relay whose pipes it took over.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Farewell {
+    /// Why the daemon ended the connection; nothing if the editor did.
+    pub(crate) why: Option<String>,
 }
 
 impl Greeting {

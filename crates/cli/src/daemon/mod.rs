@@ -1,6 +1,7 @@
 //! The daemon: one process per data folder that holds the sessions, so that they outlive windows.
 
 mod greeting;
+mod handover;
 mod relay;
 mod server;
 mod spawn;
@@ -8,4 +9,4 @@ mod spawn;
 pub(crate) use greeting::Greeting;
 pub(crate) use relay::relay;
 pub(crate) use server::{Daemon, run};
-pub(crate) use spawn::{connect, reach};
+pub(crate) use spawn::{attach, connect, reach};

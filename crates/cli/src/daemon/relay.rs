@@ -1,4 +1,4 @@
-//! `nudge acp` as a thin relay: bytes from standard input to the daemon and back.
+//! `nudge acp` beside the daemon: it waits for the end, or carries the bytes if the daemon could not take the pipes.
 
 use std::{
     io::{self, Read, Write},
@@ -11,12 +11,58 @@ use std::{
     thread,
 };
 
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+};
+
+use crate::daemon::greeting::Farewell;
+
 const BUFFER: usize = 64 * 1024;
 
-/// Relays until either side has ended. `Ok(true)` if the editor ended it, `Ok(false)` if the daemon did.
-///
+/// The connection to a daemon that has welcomed us.
+pub(crate) struct Line {
+    pub(crate) stream: UnixStream,
+    /// Whether the daemon reads and writes the editor's pipes itself.
+    pub(crate) has_pipes: bool,
+}
+
+/// Stays until either side has ended. `Ok(true)` if the editor ended it, `Ok(false)` if the daemon did.
+pub(crate) fn relay(daemon: Line) -> io::Result<bool> {
+    if daemon.has_pipes { wait(daemon.stream) } else { carry(daemon.stream) }
+}
+
+/// The daemon learns of the end of this process, however it comes, by the end of the stream.
+fn wait(mut daemon: UnixStream) -> io::Result<bool> {
+    if is_editor_first(&daemon)? {
+        return Ok(true);
+    }
+    let mut last = Vec::new();
+    // A daemon that was killed leaves without a word.
+    let _ = daemon.read_to_end(&mut last);
+    match serde_json::from_slice(&last) {
+        Ok(Farewell { why: None }) => Ok(true),
+        Ok(Farewell { why: Some(why) }) => Err(io::Error::other(why)),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Waits until the daemon says its last word or the editor does not listen any more; whether it was the editor.
+fn is_editor_first(daemon: &UnixStream) -> io::Result<bool> {
+    let stdout = io::stdout();
+    // Asked for nothing, a pipe still tells when nobody is left to read it.
+    let mut ends = [PollFd::new(daemon, PollFlags::IN), PollFd::new(&stdout, PollFlags::empty())];
+    loop {
+        match poll(&mut ends, None) {
+            Ok(_) => return Ok(ends[0].revents().is_empty()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
 /// Two threads that block are the shortest way for a byte: no event loop is woken in between.
-pub(crate) fn relay(daemon: UnixStream) -> io::Result<bool> {
+fn carry(daemon: UnixStream) -> io::Result<bool> {
     let mut to_daemon = daemon.try_clone()?;
     let is_editor_gone = Arc::new(AtomicBool::new(false));
     let is_gone = Arc::clone(&is_editor_gone);

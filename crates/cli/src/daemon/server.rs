@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
+    io::{Cursor, ErrorKind},
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::PathBuf,
     process::ExitCode,
@@ -14,10 +15,11 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use nudge_hub::Environment;
-use nudge_peer::Transport;
+use nudge_peer::{Closed, Cut, Transport};
+use serde::Serialize;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
-    net::{UnixListener, UnixStream, unix::OwnedWriteHalf},
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{UnixListener, UnixStream},
     runtime::Builder,
     signal::unix::{SignalKind, signal},
     sync::Notify,
@@ -27,10 +29,11 @@ use tokio::{
 use crate::{
     daemon::{
         Greeting,
-        greeting::{LONGEST, Welcome},
+        greeting::{Farewell, LONGEST, Welcome},
+        handover,
         spawn::make_private,
     },
-    house::{House, open_tap},
+    house::{House, Served, open_tap},
     place::Place,
 };
 
@@ -185,42 +188,78 @@ async fn connection(state: Arc<State>, stream: UnixStream) {
     }
 }
 
-async fn attend(state: &Arc<State>, stream: UnixStream) -> Result<()> {
+async fn attend(state: &Arc<State>, mut stream: UnixStream) -> Result<()> {
     let peer = stream.peer_cred().context("cannot tell who connects")?;
     if peer.uid() != rustix::process::getuid().as_raw() {
         bail!("another user tried to connect");
     }
-    let (reader, mut writer) = stream.into_split();
-    let mut reader = BufReader::with_capacity(64 * 1024, reader);
-    let mut line = Vec::new();
-    (&mut reader).take(LONGEST as u64).read_until(b'\n', &mut line).await?;
+    let mut received = handover::receive(&stream, LONGEST).await?;
     let greeting: Greeting =
-        serde_json::from_slice(&line).ok().context("the greeting is not one of Nudge")?;
+        serde_json::from_slice(&received.line).ok().context("the greeting is not one of Nudge")?;
     if greeting.is_newer() && is_unused(state).await {
-        say(&mut writer, &Welcome::Leaving).await?;
+        say(&mut stream, &Welcome::Leaving).await?;
         state.house.stop.notify_one();
         return Ok(());
     }
     let _attached = Attached::new(state);
     let tap = match open_tap(&greeting.serving) {
         Ok(tap) => tap,
-        Err(error) => return say(&mut writer, &Welcome::Refused { why: format!("{error:#}") }).await,
+        Err(error) => return say(&mut stream, &Welcome::Refused { why: format!("{error:#}") }).await,
     };
-    say(
-        &mut writer,
-        &Welcome::Ready { version: env!("CARGO_PKG_VERSION").to_owned(), pid: std::process::id() },
-    )
-    .await?;
+    let pipes = received.open();
+    let welcome = Welcome::Ready {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        has_pipes: pipes.is_some(),
+    };
+    say(&mut stream, &welcome).await?;
     let environment = Environment::new(greeting.env);
-    let transport = Transport::new(reader, writer);
-    state.house.serve(transport, tap, Some(environment), &greeting.serving)?.run().await?;
-    Ok(())
+    let serve = |transport| state.house.serve(transport, tap, Some(environment), &greeting.serving);
+    if let Some(pipes) = pipes {
+        let (pipes, cut) = pipes.with_cut();
+        return beside_relay(serve(pipes)?, cut, stream).await;
+    }
+    let (reader, writer) = stream.into_split();
+    let reader = Cursor::new(received.rest).chain(reader);
+    Ok(serve(Transport::new(reader, writer))?.run().await?)
 }
 
-async fn say(writer: &mut OwnedWriteHalf, welcome: &Welcome) -> Result<()> {
-    let mut line = serde_json::to_vec(welcome)?;
+/// Serves the editor's pipes while the process that handed them over lives, and tells it the end.
+async fn beside_relay(served: Served, cut: Cut, mut relay: UnixStream) -> Result<()> {
+    let cx = served.connection.cx();
+    let mut running = std::pin::pin!(served.run());
+    let ended = tokio::select! {
+        ended = &mut running => ended,
+        // To the editor the process is the connection: its pipes end with it.
+        () = gone(&mut relay) => {
+            cut.now();
+            return Ok(running.await?);
+        }
+    };
+    let why = match cx.closed().await {
+        // The relay says what to do then.
+        Closed::Local => return Ok(ended?),
+        Closed::Eof => None,
+        Closed::Io(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+            None
+        }
+        why => Some(why.to_string()),
+    };
+    // The relay may be gone by now.
+    let _ = say(&mut relay, &Farewell { why }).await;
+    Ok(ended?)
+}
+
+/// Waits until the process on the other end is gone. It has nothing more to say.
+async fn gone(relay: &mut UnixStream) {
+    let mut ignored = [0; 64];
+    while relay.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
+}
+
+async fn say(stream: &mut UnixStream, what: &impl Serialize) -> Result<()> {
+    let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
-    Ok(writer.write_all(&line).await?)
+    Ok(stream.write_all(&line).await?)
 }
 
 /// Counts a connection while it is there.

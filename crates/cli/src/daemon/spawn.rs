@@ -2,10 +2,13 @@
 
 use std::{
     fs,
-    io::{self, BufRead, BufReader, Read, Write},
-    os::unix::{
-        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
-        net::UnixStream,
+    io::{self, BufRead, BufReader, Read},
+    os::{
+        fd::OwnedFd,
+        unix::{
+            fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+            net::UnixStream,
+        },
     },
     path::Path,
     process::{Command, Stdio},
@@ -16,7 +19,11 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    daemon::greeting::{Greeting, LONGEST, Welcome},
+    daemon::{
+        greeting::{Greeting, LONGEST, Welcome},
+        handover,
+        relay::Line,
+    },
     house::Serving,
     place::Place,
 };
@@ -30,11 +37,25 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 /// Connects to the daemon, which is started if there is none.
 pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) -> Result<UnixStream> {
+    Ok(persist(place, serving, rehearsal, None)?.stream)
+}
+
+/// As [`reach`], for the editor on standard input and output: they are handed over if they can be.
+pub(crate) fn attach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) -> Result<Line> {
+    persist(place, serving, rehearsal, handover::offer().as_ref())
+}
+
+fn persist(
+    place: &Place,
+    serving: &Serving,
+    rehearsal: Option<&Path>,
+    pipes: Option<&[OwnedFd; 2]>,
+) -> Result<Line> {
     let deadline = Instant::now() + START;
     let mut started = None;
     loop {
-        if let Some(stream) = connect(place, serving)? {
-            return Ok(stream);
+        if let Some(line) = try_once(place, serving, pipes)? {
+            return Ok(line);
         }
         if started.is_none_or(|at: Instant| at.elapsed() > AGAIN) {
             start(place, rehearsal)?;
@@ -53,6 +74,10 @@ pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) 
 
 /// Connects to the daemon if there is one that serves us.
 pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStream>> {
+    Ok(try_once(place, serving, None)?.map(|line| line.stream))
+}
+
+fn try_once(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Option<Line>> {
     let Some(socket) = place.socket() else {
         bail!(
             "nothing is kept here (no data folder, or a store in memory), so there is no daemon to share it"
@@ -71,23 +96,23 @@ pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStr
         bail!("{} belongs to another user; name another folder with --data", socket.display());
     }
     stream.set_read_timeout(Some(ANSWER)).context("cannot use the daemon's socket")?;
-    let greeted = greet(stream, serving)?;
-    if let Some(stream) = &greeted {
-        stream.set_read_timeout(None).context("cannot use the daemon's socket")?;
+    let greeted = greet(stream, serving, pipes)?;
+    if let Some(line) = &greeted {
+        line.stream.set_read_timeout(None).context("cannot use the daemon's socket")?;
     }
     Ok(greeted)
 }
 
-fn greet(mut stream: UnixStream, serving: &Serving) -> Result<Option<UnixStream>> {
+fn greet(stream: UnixStream, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Option<Line>> {
     let greeting = Greeting::new(serving.clone());
     let mut line = serde_json::to_vec(&greeting).context("cannot write the greeting")?;
     line.push(b'\n');
-    if stream.write_all(&line).is_err() {
+    if handover::send(&stream, &line, pipes).is_err() {
         return Ok(None);
     }
     let answer = read_line(&stream)?;
     match serde_json::from_slice(&answer) {
-        Ok(Welcome::Ready { .. }) => Ok(Some(stream)),
+        Ok(Welcome::Ready { has_pipes, .. }) => Ok(Some(Line { stream, has_pipes })),
         Ok(Welcome::Refused { why }) => bail!("{why}"),
         // It ends, or has just ended: a new one is started.
         Ok(Welcome::Leaving) => Ok(None),

@@ -269,7 +269,10 @@ impl Actor {
         let mut told = Vec::new();
         for Message { id, client, dialect, content, .. } in messages {
             match (dialect, self.waiting.remove(&id), &mut turn) {
-                (Dialect::PromptV1, Some(asked), Some(turn)) => turn.owner = Some((id.clone(), asked)),
+                // A client of version 2 may have sent it again that was first sent by one of version 1.
+                (Dialect::PromptV1, Some(asked), Some(turn)) if asked.client.version == Version::V1 => {
+                    turn.owner = Some((id.clone(), asked));
+                }
                 (_, Some(asked), _) => {
                     step.answer(&asked.client, asked.responder, Ok(shape::message_id(&id)));
                 }

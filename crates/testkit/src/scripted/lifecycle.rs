@@ -1,5 +1,7 @@
 //! Sessions are opened, listed, set and left.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -7,6 +9,9 @@ use super::{
     session::{Session, keep, recalled},
     shape,
 };
+
+/// How long a late replay pauses.
+const PAUSE: Duration = Duration::from_millis(20);
 
 impl Agent {
     /// Answers a request about sessions; `None` if that is done already.
@@ -69,22 +74,30 @@ impl Agent {
     fn open_again(&self, request: &str, id: &str, wants_replay: bool) -> Result<(), Value> {
         let session = Session { is_open: true, ..self.known(id)? };
         self.state().sessions.insert(id.to_owned(), session.clone());
-        let is_late = self.options.has("late-replay");
-        if wants_replay && !is_late {
-            self.replay(id, &session);
-        }
-        self.respond(request, Ok(shape::opened(self.is_v2(), &session)));
-        if wants_replay && is_late {
-            self.replay(id, &session);
+        let mut replay = if wants_replay { self.replay(id, &session) } else { Vec::new() };
+        let answer = shape::answer(request, Ok(shape::opened(self.is_v2(), &session)));
+        if self.options.has("late-replay") {
+            // The first of it right behind the answer, the rest when one might think that it is over.
+            replay.insert(0, answer);
+            let rest = replay.split_off(replay.len().min(2));
+            self.send(&replay);
+            std::thread::sleep(PAUSE);
+            self.send(&rest);
+        } else {
+            replay.push(answer);
+            self.send(&replay);
         }
         self.update(id, &shape::commands(self.is_v2()));
         Ok(())
     }
 
-    fn replay(&self, id: &str, session: &Session) {
-        for spoken in &session.history {
-            self.update(id, &shape::chunk(self.is_v2(), spoken.is_user, &spoken.id, &spoken.text));
-        }
+    /// What was said, as updates.
+    fn replay(&self, id: &str, session: &Session) -> Vec<String> {
+        let said = session.history.iter();
+        said.map(|spoken| {
+            shape::update(id, &shape::chunk(self.is_v2(), spoken.is_user, &spoken.id, &spoken.text))
+        })
+        .collect()
     }
 
     /// A session of this process, or one that is remembered.

@@ -14,6 +14,7 @@
 //! | `--late-replay` | replays a session that is loaded only after the answer |
 //! | `--memory FILE` | sessions outlive the process in FILE |
 //! | `--echo` | repeats what the user says (version 2 always does) |
+//! | `--bold` | asks for files and terminals whether or not the client offers them |
 //! | `--slow-start MS` | takes its time to answer `initialize` |
 //! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
 //! | `--log FILE` | writes down every frame: the process id, `<` or `>`, the frame |

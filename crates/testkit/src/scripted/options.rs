@@ -17,6 +17,7 @@ const FLAGS: &[&str] = &[
     "delete",
     "fork",
     "echo",
+    "bold",
 ];
 
 #[derive(Debug, Default)]

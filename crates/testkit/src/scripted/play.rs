@@ -243,7 +243,7 @@ impl Player {
             let state = self.agent.state();
             offer.iter().fold(&state.client, |client, member| &client[*member]) == true
         };
-        if !is_offered {
+        if !is_offered && !self.agent.options.has("bold") {
             self.say(&format!("{name}: not offered"));
             return None;
         }

@@ -82,7 +82,7 @@ impl Calls {
                 }
             }
         });
-        object.raw()
+        object.raw_or(update)
     }
 
     /// A `tool_call_content_chunk`, as an update with all content there is.
@@ -201,13 +201,16 @@ impl Call {
         if let Some(content) = object.get("content") {
             self.content.clear();
             (self.bytes, self.omitted) = (0, 0);
-            let items: Vec<Item> =
-                items(content).unwrap_or_default().into_iter().flat_map(Item::read).collect();
-            let shown = list(items.iter().map(|item| item.show(terminals)));
-            for item in items {
-                self.push(item);
-            }
-            if content != "null" {
+            let parts = items(content);
+            let items: Vec<Item> = parts.iter().flatten().flat_map(|part| Item::read(part)).collect();
+            let is_same = |(item, part): (&Item, &&str)| item.terminal.is_none() && item.text == **part;
+            let shown = match &parts {
+                None if content == "null" => None,
+                Some(parts) if parts.len() == items.len() && items.iter().zip(parts).all(is_same) => None,
+                _ => Some(list(items.iter().map(|item| item.show(terminals)))),
+            };
+            items.into_iter().for_each(|item| self.push(item));
+            if let Some(shown) = shown {
                 object.set("content", shown);
             }
         }
@@ -255,11 +258,17 @@ impl Call {
 impl Item {
     /// The items that a v2 item becomes.
     fn read(text: &str) -> Vec<Self> {
-        let object = Object::read(text).filter(|object| object.is("type", "terminal"));
-        match object.and_then(|object| object.string("terminalId")) {
-            Some(id) => vec![Self { text: text.to_owned(), terminal: Some(id) }],
-            None => item_to_v1(text).into_iter().map(|text| Self { text, terminal: None }).collect(),
+        let Some(object) = Object::read(text) else { return vec![Self::plain(text.to_owned())] };
+        if object.is("type", "terminal")
+            && let terminal @ Some(_) = object.string("terminalId")
+        {
+            return vec![Self { text: text.to_owned(), terminal }];
         }
+        item_to_v1(text, object).into_iter().map(Self::plain).collect()
+    }
+
+    fn plain(text: String) -> Self {
+        Self { text, terminal: None }
     }
 
     fn show(&self, terminals: &Terminals) -> Cow<'_, str> {

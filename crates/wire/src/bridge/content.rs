@@ -29,17 +29,17 @@ pub(super) fn block_to_v2(block: &str) -> Cow<'_, str> {
     original.map_or(block.into(), Cow::Owned)
 }
 
-/// An item of a tool call's content for v1: none, one or several. References to terminals are left to
+/// An item of a tool call's content, which is this object, for v1: none, one or several. References to terminals are left to
 /// [`Terminals::item`](super::terminal::Terminals::item), because what they show changes.
-pub(super) fn item_to_v1(item: &str) -> Vec<String> {
-    let Some(mut object) = Object::read(item) else { return vec![item.to_owned()] };
+pub(super) fn item_to_v1(item: &str, mut object: Object<'_>) -> Vec<String> {
     match object.string("type").as_deref() {
-        Some("content") => {
-            if let Some(block) = object.get("content").map(|block| block_to_v1(block).into_owned()) {
+        Some("content") => match object.get("content").map(block_to_v1) {
+            Some(Cow::Owned(block)) => {
                 object.set("content", block);
+                vec![object.text()]
             }
-            vec![object.text()]
-        }
+            _ => vec![item.to_owned()],
+        },
         Some("diff") => diff::to_v1(item),
         Some(kind) if kind != "terminal" => {
             let mut words = text_item(&format!("[content of type {kind}]"));

@@ -12,18 +12,22 @@ const NUDGE: &str = "nudge";
 
 /// The members of one object, in their order, each value as JSON text.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Object<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
+pub(super) struct Object<'a> {
+    members: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    is_changed: bool,
+}
 
 impl<'a> Object<'a> {
     /// The members of the object `text` is; `None` if it is none.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let members = slice::members(text)?;
-        Some(Self(members.into_iter().map(|(key, value)| (key, Cow::Borrowed(value))).collect()))
+        let members = members.into_iter().map(|(key, value)| (key, Cow::Borrowed(value))).collect();
+        Some(Self { members, is_changed: false })
     }
 
     /// The JSON text of a member. Of duplicates the last one counts.
     pub(super) fn get(&self, key: &str) -> Option<&str> {
-        self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+        self.members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
     }
 
     /// The JSON text of a member that is there and not `null`.
@@ -48,15 +52,18 @@ impl<'a> Object<'a> {
 
     /// Whether there is no member.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.members.is_empty()
     }
 
     /// Sets a member to JSON text.
     pub(super) fn set(&mut self, key: &'static str, value: impl Into<Cow<'a, str>>) {
-        match self.0.iter_mut().rev().find(|(name, _)| name == key) {
-            Some((_, old)) => *old = value.into(),
-            None => self.0.push((key.into(), value.into())),
+        let value = value.into();
+        match self.members.iter_mut().rev().find(|(name, _)| name == key) {
+            Some((_, old)) if *old == value => return,
+            Some((_, old)) => *old = value,
+            None => self.members.push((key.into(), value)),
         }
+        self.is_changed = true;
     }
 
     /// Sets a member to a string.
@@ -77,28 +84,32 @@ impl<'a> Object<'a> {
 
     /// The same with the members of another after its own, which win.
     pub(super) fn followed_by(mut self, other: &Object<'a>) -> Self {
-        let more: Vec<_> = other.0.iter().filter(|(key, _)| self.get(key).is_none()).cloned().collect();
-        self.0.extend(more);
+        let more: Vec<_> = other.members.iter().filter(|(key, _)| self.get(key).is_none()).cloned().collect();
+        self.is_changed |= !more.is_empty();
+        self.members.extend(more);
         self
     }
 
     /// The same with texts of its own.
     pub(super) fn to_owned(&self) -> Object<'static> {
         let own = |text: &Cow<'_, str>| Cow::Owned(text.clone().into_owned());
-        Object(self.0.iter().map(|(key, value)| (own(key), own(value))).collect())
+        let members = self.members.iter().map(|(key, value)| (own(key), own(value))).collect();
+        Object { members, is_changed: self.is_changed }
     }
 
     /// Takes a member out.
     pub(super) fn take(&mut self, key: &str) -> Option<Cow<'a, str>> {
-        let at = self.0.iter().rposition(|(name, _)| name == key)?;
-        let value = std::mem::take(&mut self.0[at].1);
-        self.0.retain(|(name, _)| name != key);
+        let at = self.members.iter().rposition(|(name, _)| name == key)?;
+        let value = std::mem::take(&mut self.members[at].1);
+        self.remove(&[key]);
         Some(value)
     }
 
     /// Takes these members out for good.
     pub(super) fn remove(&mut self, keys: &[&str]) {
-        self.0.retain(|(name, _)| !keys.contains(&name.as_ref()));
+        let before = self.members.len();
+        self.members.retain(|(name, _)| !keys.contains(&name.as_ref()));
+        self.is_changed |= self.members.len() < before;
     }
 
     /// Gives a member another name, in its place. A member that has that name already stays and wins.
@@ -106,7 +117,10 @@ impl<'a> Object<'a> {
         if self.get(to).is_some() {
             self.take(from);
         }
-        self.0.iter_mut().filter(|(name, _)| name == from).for_each(|(name, _)| *name = to.into());
+        for (name, _) in self.members.iter_mut().filter(|(name, _)| name == from) {
+            *name = to.into();
+            self.is_changed = true;
+        }
     }
 
     /// Changes a member that is an object.
@@ -174,10 +188,10 @@ impl<'a> Object<'a> {
 
     /// The object as JSON text.
     pub(super) fn text(&self) -> String {
-        let len: usize = self.0.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+        let len: usize = self.members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
         let mut text = String::with_capacity(len + 2);
         text.push('{');
-        for (index, (key, value)) in self.0.iter().enumerate() {
+        for (index, (key, value)) in self.members.iter().enumerate() {
             if index > 0 {
                 text.push(',');
             }
@@ -192,6 +206,11 @@ impl<'a> Object<'a> {
     /// The object as a message part.
     pub(super) fn raw(&self) -> RawJson {
         raw(self.text())
+    }
+
+    /// The object as a message part: the one it was read from, if nothing was changed.
+    pub(super) fn raw_or(&self, original: &RawJson) -> RawJson {
+        if self.is_changed { self.raw() } else { original.clone() }
     }
 }
 
@@ -212,8 +231,10 @@ pub(super) fn members(text: &str) -> Vec<(Cow<'_, str>, &str)> {
 
 /// A list of these items.
 pub(super) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let mut text = String::from("[");
-    for (index, item) in items.into_iter().enumerate() {
+    let items: Vec<_> = items.into_iter().collect();
+    let mut text = String::with_capacity(items.iter().map(|item| item.as_ref().len() + 1).sum::<usize>() + 2);
+    text.push('[');
+    for (index, item) in items.iter().enumerate() {
         if index > 0 {
             text.push(',');
         }

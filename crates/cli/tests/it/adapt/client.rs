@@ -32,6 +32,12 @@ impl Client {
         client
     }
 
+    /// Leaves in order: what was said is on disk then.
+    pub(super) fn leave(self) {
+        let (status, _, errors) = self.process.finish();
+        assert!(status.success(), "{errors}");
+    }
+
     /// A client that has said nothing.
     pub(super) fn silent(process: Process, version: u64) -> Self {
         let (log, session, initialized) = (Vec::new(), String::new(), Value::Null);
@@ -184,6 +190,11 @@ impl Client {
         text(&update["params"]["update"]["content"])
     }
 
+    /// Waits until Nudge has told that the agent is `gone` or `back`.
+    pub(super) fn agent_is(&mut self, what: &str) {
+        self.until(what, |message| notice(message)["_meta"]["nudge"]["agent"] == what);
+    }
+
     /// Waits for a message of the user that says this.
     pub(super) fn delivered_text(&mut self, words: &str) {
         self.until(words, |message| {
@@ -274,6 +285,12 @@ impl Client {
 
 fn is_user(update: &Value) -> bool {
     matches!(update["sessionUpdate"].as_str(), Some("user_message" | "user_message_chunk"))
+}
+
+/// A notice of Nudge; version 1 has it in the `_meta` of another update.
+pub(super) fn notice(message: &Value) -> &Value {
+    let update = &message["params"]["update"];
+    if update["sessionUpdate"] == "notice" { update } else { &update["_meta"]["notice"] }
 }
 
 /// A turn ends for version 2 by its state, for version 1 by the answer to its prompt or, without one, by its state.

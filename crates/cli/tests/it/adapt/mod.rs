@@ -12,7 +12,11 @@ mod steer;
 mod supervision;
 mod versions;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Debug,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
 
 use nudge_testkit::Process;
 use serde_json::{Value, json};
@@ -35,28 +39,25 @@ const TIERS: [(u64, &str); 7] = [
 
 /// Runs a test for every kind of agent with clients of both versions: the tier, the agent's options, the version.
 fn for_all(test: impl Fn(u64, &str, u64)) {
-    for (tier, options) in TIERS {
-        for version in [1, 2] {
-            println!("tier {tier}: version {version} and an agent with `{options}`");
-            test(tier, options, version);
-        }
-    }
+    let cases = TIERS.into_iter().flat_map(|(tier, options)| [(tier, options, 1), (tier, options, 2)]);
+    check_each(cases, |(tier, options, version)| test(tier, options, version));
 }
 
 /// Runs a test with a client and an agent that speak the same version.
 fn for_same(test: impl Fn(&str, u64)) {
-    for (options, version) in [("", 1), ("--v2", 2)] {
-        println!("version {version}");
-        test(options, version);
-    }
+    check_each([("", 1), ("--v2", 2)], |(options, version)| test(options, version));
 }
 
 /// Runs a test with a client and an agent that do not.
 fn for_mixed(test: impl Fn(&str, u64)) {
-    for (options, version) in [("--v2", 1), ("", 2)] {
-        println!("version {version} and an agent with `{options}`");
-        test(options, version);
-    }
+    check_each([("--v2", 1), ("", 2)], |(options, version)| test(options, version));
+}
+
+/// Runs a test with each case, and says of all of them whether they hold.
+fn check_each<C: Debug + Clone>(cases: impl IntoIterator<Item = C>, test: impl Fn(C)) {
+    let holds = |case: &C| catch_unwind(AssertUnwindSafe(|| test(case.clone()))).is_ok();
+    let failed: Vec<_> = cases.into_iter().filter(|case| !holds(case)).collect();
+    assert!(failed.is_empty(), "it does not hold for {failed:?}");
 }
 
 /// A place for sessions, a folder to work in, and what the agent writes down.
@@ -149,7 +150,7 @@ impl Drop for Place {
 }
 
 /// The program of the scripted agent, beside the test's own.
-fn agent() -> PathBuf {
+pub(crate) fn agent() -> PathBuf {
     let own = std::env::current_exe().expect("a test knows its own path");
     let folder =
         own.parent().and_then(Path::parent).expect("tests are built in a folder of the target folder");

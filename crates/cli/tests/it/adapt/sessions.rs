@@ -3,7 +3,7 @@
 use nudge_testkit::{eventually, is_alive};
 use serde_json::{Value, json};
 
-use super::{Place, client::Client};
+use super::{Place, check_each, client::Client};
 
 /// An agent of version 1 that can do everything itself.
 const ABLE: &str = "--list --close --delete --fork --resume --load --memory MEMORY";
@@ -25,7 +25,7 @@ fn what_an_agent_cannot_do_with_sessions_is_done_for_it() {
         let mut client = place.session("", version);
         client.turn("say one");
         let first = client.session.clone();
-        assert_eq!(listed(&mut client), [first.clone()]);
+        assert_eq!(listed(&mut client), [&*first]);
         client.ask("session/close", &about(&client));
         client.load(&first, &place.cwd());
         let story = client.story();
@@ -52,7 +52,7 @@ fn what_an_agent_can_do_with_sessions_it_does_itself() {
         let mut client = place.session(options, version);
         client.turn("say one");
         let first = client.session.clone();
-        assert_eq!(listed(&mut client), [first.clone()]);
+        assert_eq!(listed(&mut client), [&*first]);
         client.ask("session/close", &about(&client));
         client.load(&first, &place.cwd());
         assert_eq!(client.recall(), ["say one"]);
@@ -114,7 +114,7 @@ fn a_session_that_only_the_agent_knows_is_loaded_from_it() {
         client.said("after");
         client.turn_end(1);
         assert_eq!(client.recall(), ["say before", "say after"]);
-        drop(client);
+        client.leave();
         let mut again = place.client(options, version);
         again.load("old-1", &place.cwd());
         let story = again.story();
@@ -133,13 +133,13 @@ fn an_id_that_an_agent_gives_twice_is_two_sessions() {
         let mut client = place.session(options, 1);
         client.turn("say one");
         let first = client.session.clone();
-        drop(client);
+        client.leave();
         let mut client = place.session(options, 1);
         assert_ne!(client.session, first, "the first is still there");
         assert_eq!(client.turn("say two"), "two");
         assert_eq!(client.turn("recall"), "say two|recall");
         let second = client.session.clone();
-        drop(client);
+        client.leave();
         let mut client = place.client(options, 1);
         assert_eq!(listed(&mut client), [second, first.clone()]);
         client.load(&first, &place.cwd());
@@ -149,9 +149,8 @@ fn an_id_that_an_agent_gives_twice_is_two_sessions() {
 
 #[test]
 fn two_clients_share_a_session_and_its_agent() {
-    for (options, versions) in [("", [1, 1]), ("", [2, 2]), ("", [1, 2]), ("--v2", [1, 2]), ("--v2", [2, 1])]
-    {
-        println!("versions {versions:?} and an agent with `{options}`");
+    let cases = [("", [1, 1]), ("", [2, 2]), ("", [1, 2]), ("--v2", [1, 2]), ("--v2", [2, 1])];
+    check_each(cases, |(options, versions)| {
         let place = Place::new();
         let [first, second] = versions;
         let mut a = place.shared_client(options, first);
@@ -171,7 +170,7 @@ fn two_clients_share_a_session_and_its_agent() {
         let prompted = place.log().0.into_iter().filter(|line| line.text.contains("session/prompt"));
         let pids: std::collections::BTreeSet<u32> = prompted.map(|line| line.pid).collect();
         assert_eq!(pids.len(), 1);
-    }
+    });
 }
 
 #[test]
@@ -210,31 +209,30 @@ fn a_turn_of_the_daemon_goes_on_without_its_client() {
 
 #[test]
 fn after_kill_9_of_nudge_a_session_is_loaded_again_and_what_waits_follows() {
-    for options in ["", "--load --memory MEMORY", "--v2 --memory MEMORY"] {
-        for version in [1, 2] {
-            println!("version {version} and an agent with `{options}`");
-            let place = Place::new();
-            let mut client = place.in_a_tool(options, version);
-            let queue = client.inject("queue", "say queued");
-            let steer = client.inject("steer", "say steered");
-            let (session, agent) = (client.session.clone(), place.log().newest());
-            client.process.kill();
-            eventually("the end of the agent", || !is_alive(agent));
-            let mut again = place.client(options, version);
-            let opened = again.load(&session, &place.cwd());
-            assert_eq!(opened["_meta"]["inject"]["pending"].as_array().map(Vec::len), Some(2), "{opened}");
-            again.delivered(&steer);
-            again.delivered(&queue);
-            again.said("queued");
-            let story = again.story().join("\n");
-            assert!(story.contains("t in_progress") && story.contains("interrupted"), "{story}");
-            again.turn_end(2);
-            let all = again.turn("recall");
-            for words in ["tool t go; say after", "say steered", "say queued"] {
-                assert_eq!(all.matches(words).count(), 1, "{words} is told once: {all}");
-            }
+    let agents = ["", "--load --memory MEMORY", "--v2 --memory MEMORY"];
+    let cases = agents.into_iter().flat_map(|options| [(options, 1), (options, 2)]);
+    check_each(cases, |(options, version)| {
+        let place = Place::new();
+        let mut client = place.in_a_tool(options, version);
+        let queue = client.inject("queue", "say queued");
+        let steer = client.inject("steer", "say steered");
+        let (session, agent) = (client.session.clone(), place.log().newest());
+        client.process.kill();
+        eventually("the end of the agent", || !is_alive(agent));
+        let mut again = place.client(options, version);
+        let opened = again.load(&session, &place.cwd());
+        assert_eq!(opened["_meta"]["inject"]["pending"].as_array().map(Vec::len), Some(2), "{opened}");
+        again.delivered(&steer);
+        again.delivered(&queue);
+        again.said("queued");
+        let story = again.story().join("\n");
+        assert!(story.contains("t in_progress") && story.contains("interrupted"), "{story}");
+        again.turn_end(2);
+        let all = again.turn("recall");
+        for words in ["tool t go; say after", "say steered", "say queued"] {
+            assert_eq!(all.matches(words).count(), 1, "{words} is told once: {all}");
         }
-    }
+    });
 }
 
 #[test]

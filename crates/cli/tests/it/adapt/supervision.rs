@@ -1,9 +1,9 @@
 //! Agents that die, fail to start, or do not behave.
 
-use nudge_testkit::{Process, eventually, is_alive, peak_memory};
+use nudge_testkit::{eventually, is_alive, peak_memory};
 use serde_json::{Value, json};
 
-use super::{Place, client::Client};
+use super::{Place, check_each, client::Client};
 
 /// Agents that remember a session when they are started again, each in its own way, and one that does not.
 const MEMORIES: [&str; 7] = [
@@ -17,12 +17,8 @@ const MEMORIES: [&str; 7] = [
 ];
 
 fn for_memories(test: impl Fn(&str, u64)) {
-    for options in MEMORIES {
-        for version in [1, 2] {
-            println!("version {version} and an agent with `{options}`");
-            test(options, version);
-        }
-    }
+    let cases = MEMORIES.into_iter().flat_map(|options| [(options, 1), (options, 2)]);
+    check_each(cases, |(options, version)| test(options, version));
 }
 
 /// Ends a process, the way `kill -9` does.
@@ -65,7 +61,7 @@ fn an_agent_that_dies_in_a_turn_is_started_again_and_knows_the_session() {
         let mut client = place.session(options, version);
         client.turn("say first");
         let session = client.session.clone();
-        let prompt = client.prompt("sleep 1; die");
+        let prompt = client.prompt("say on; die");
         let error = turn_error(&mut client, prompt);
         assert_eq!(
             (&error["code"], &error["data"]["reason"]),
@@ -74,11 +70,11 @@ fn an_agent_that_dies_in_a_turn_is_started_again_and_knows_the_session() {
         );
         let message = error["message"].as_str().unwrap_or_default();
         assert!(message.contains("exit status: 3") && message.contains("last words"), "{message}");
-        check_told(&mut client, options, &["say first", "sleep 1; die"]);
+        check_told(&mut client, options, &["say first", "say on; die"]);
         assert_eq!(client.session, session);
         assert_eq!(client.turn("say again"), "again");
-        let gone = client.updates().filter(|update| update.to_string().contains(r#""agent":"gone""#)).count();
-        assert_eq!(gone, 1, "clients are told that it is gone");
+        client.agent_is("gone");
+        client.agent_is("back");
     });
 }
 
@@ -89,7 +85,48 @@ fn an_agent_that_dies_between_turns_is_started_again() {
         let mut client = place.session(options, version);
         client.turn("say first");
         kill(place.log().newest());
+        client.agent_is("back");
         check_told(&mut client, options, &["say first"]);
+    });
+}
+
+/// Nobody can know yet that it is dead: what it did not hear is said again to the next.
+#[test]
+fn a_prompt_to_an_agent_that_has_just_died_is_not_lost() {
+    for_memories(|options, version| {
+        let place = Place::new();
+        let mut client = place.session(options, version);
+        client.turn("say first");
+        kill(place.log().newest());
+        assert_eq!(client.turn("say second"), "second");
+        check_told(&mut client, options, &["say first", "say second"]);
+        assert_eq!(
+            client.users().iter().filter(|words| *words == "say second").count(),
+            usize::from(version == 2)
+        );
+    });
+}
+
+#[test]
+fn what_an_agent_replays_when_it_is_started_again_is_not_shown_again() {
+    for_memories(|options, version| {
+        let place = Place::new();
+        let mut client = place.session(options, version);
+        client.turn("say one; tool t 1; say two");
+        client.turn("say three");
+        kill(place.log().newest());
+        client.agent_is("back");
+        let before = client.log.len();
+        assert_eq!(client.turn("say four"), "four");
+        let story = client.story();
+        for words in ["agent: one", "agent: two", "agent: three"] {
+            assert_eq!(story.iter().filter(|line| *line == words).count(), 1, "{story:?}");
+        }
+        assert!(
+            client.log[before..]
+                .iter()
+                .all(|message| message.value["params"]["update"]["toolCallId"].is_null())
+        );
     });
 }
 
@@ -188,10 +225,10 @@ fn an_agent_that_fails_to_start_again_is_tried_again() {
     let mut client = place.session("--fail-start 2 COUNT", 2);
     client.turn("say first");
     std::fs::write(&count, "0").unwrap();
-    let prompt = client.prompt("die");
+    let prompt = client.prompt("say on; die");
     turn_error(&mut client, prompt);
     eventually("a third start", || std::fs::read_to_string(&count).unwrap() == "3");
-    check_told(&mut client, "", &["say first", "die"]);
+    check_told(&mut client, "", &["say first", "say on; die"]);
 }
 
 #[test]
@@ -201,7 +238,7 @@ fn an_agent_that_cannot_be_started_again_fails_the_prompt_and_not_the_session() 
     std::fs::write(&count, "9").unwrap();
     let mut client = place.session("--fail-start 9 COUNT", 1);
     std::fs::write(&count, "0").unwrap();
-    let prompt = client.prompt("die");
+    let prompt = client.prompt("say on; die");
     turn_error(&mut client, prompt);
     let prompt = client.prompt("say lost");
     let message = turn_error(&mut client, prompt)["message"].to_string();
@@ -244,7 +281,7 @@ fn answers_that_nobody_waits_for_are_passed_over() {
 
 #[test]
 fn a_flood_waits_for_a_client_that_does_not_read() {
-    const COUNT: usize = 300_000;
+    const COUNT: usize = 150_000;
     let place = Place::new();
     let mut client = place.session("", 1);
     let nudge = client.process.id();
@@ -283,20 +320,19 @@ fn is_over(place: &Place) -> bool {
 
 #[test]
 fn no_agent_is_left_behind() {
-    let endings: [(&str, fn(&mut Process)); 2] =
-        [("kill -9", Process::kill), ("its input ends", Process::close_input)];
-    for (how, end) in endings {
-        for script in ["say on; sleep 60000", "say on; hang", "say on"] {
-            println!("{how} while the agent does `{script}`");
-            let place = Place::new();
-            let process = place.start(&["--on-close", "cancel"], "", "off");
-            let mut client = Client::new(process, 1, &json!({}));
-            client.new_session(&place.cwd());
-            client.prompt(script);
-            client.said("on");
-            assert!(!is_over(&place));
-            end(&mut client.process);
-            eventually("the end of the agent", || is_over(&place));
+    let scripts = ["say on; sleep 60000", "say on; hang", "say on"];
+    let cases = scripts.into_iter().flat_map(|script| [(script, "kill -9"), (script, "the input ends")]);
+    check_each(cases, |(script, how)| {
+        let place = Place::new();
+        let mut client = Client::new(place.start(&["--on-close", "cancel"], "", "off"), 1, &json!({}));
+        client.new_session(&place.cwd());
+        client.prompt(script);
+        client.said("on");
+        assert!(!is_over(&place));
+        match how {
+            "kill -9" => client.process.kill(),
+            _ => client.process.close_input(),
         }
-    }
+        eventually("the end of the agent", || is_over(&place));
+    });
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Place, client::Client, for_mixed, raw, text};
+use super::{Place, check_each, client::Client, for_mixed, raw, text};
 
 /// A version 2 client in front of a version 1 agent.
 fn new_client(place: &Place) -> Client {
@@ -157,8 +157,7 @@ fn told(client: &Client) -> Vec<(String, String, String)> {
 
 #[test]
 fn messages_keep_their_ids_when_a_session_is_loaded_again() {
-    for options in ["", "--load --memory MEMORY", "--v2", "--v2 --memory MEMORY"] {
-        println!("an agent with `{options}`");
+    check_each(["", "--load --memory MEMORY", "--v2", "--v2 --memory MEMORY"], |options| {
         let place = Place::new();
         let mut client = place.session(options, 2);
         client.turn("say a; say b; tool t 1; say c");
@@ -166,19 +165,29 @@ fn messages_keep_their_ids_when_a_session_is_loaded_again() {
         let before = told(&client);
         assert_eq!(before.len(), 5, "{before:?}");
         let session = client.session.clone();
-        drop(client);
+        client.leave();
         for _ in 0..2 {
             let mut again = place.client(options, 2);
             again.load(&session, &place.cwd());
             assert_eq!(told(&again), before);
+            again.leave();
         }
-    }
+    });
+}
+
+/// Agents have files and terminals of their own; only one that insists is served.
+#[test]
+fn files_and_terminals_are_not_offered_in_the_name_of_a_version_2_client() {
+    let place = Place::new();
+    let mut client = new_client(&place);
+    assert_eq!(client.turn("read /etc/hostname"), "read: not offered");
+    assert_eq!(client.turn("term true"), "term: not offered");
 }
 
 #[test]
 fn files_are_served_inside_the_folders_of_a_version_2_session() {
     let place = Place::new();
-    let mut client = new_client(&place);
+    let mut client = place.session("--bold", 2);
     let cwd = place.cwd();
     std::fs::write(place.work.path().join("a.txt"), "from disk").unwrap();
     assert_eq!(client.turn(&format!("read {cwd}/a.txt")), "read: from disk");
@@ -196,7 +205,7 @@ fn files_are_served_inside_the_folders_of_a_version_2_session() {
 #[test]
 fn terminals_are_served_to_an_agent_of_a_version_2_client() {
     let place = Place::new();
-    let mut client = new_client(&place);
+    let mut client = place.session("--bold", 2);
     let cwd = place.cwd();
     assert_eq!(client.turn("term pwd"), format!("term: {cwd} (0)"));
     assert_eq!(client.turn("term echo out && exit 3"), "term: out (3)");

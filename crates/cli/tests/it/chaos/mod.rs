@@ -6,6 +6,7 @@
 //!
 //! `cargo xtask chaos` runs many; the tests run a few.
 
+mod agent;
 mod life;
 mod world;
 
@@ -40,6 +41,11 @@ impl Dice {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) % limit.max(1)
+    }
+
+    /// A place in something of this length.
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        usize::try_from(self.below(len as u64)).expect("it is below a length")
     }
 }
 
