@@ -86,7 +86,7 @@ pub struct Session {
     recap: Recap,
     /// What was said so far, to be told with the next prompt.
     owed_recap: Option<String>,
-    /// What the agent says before it is prompted may be a replay.
+    /// What the agent says before it is prompted may be a replay, and until the turn has ended what it says the user said.
     may_replay: bool,
     /// Messages the agent did not take, to be told with the next prompt.
     debts: Vec<UserMessage>,
@@ -312,7 +312,6 @@ impl Session {
         let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
         let version = link.running.init.version;
         let recap = self.owed_recap.take().map(|conversation| recap::told(&conversation, &messages));
-        self.may_replay = false;
         turn.echo.told(recap.as_deref().unwrap_or_default());
         for message in &messages {
             turn.echo.said(&message.content);
@@ -351,7 +350,7 @@ impl Session {
         if let Some(turn) = &mut self.turn {
             if said.is_user_message() {
                 let is_named = turn.message_id.is_some() && said.message_id == turn.message_id;
-                if is_named || turn.echo.is_repeated(&said.update) {
+                if is_named || self.may_replay || turn.echo.is_repeated(&said.update) {
                     return;
                 }
             }
@@ -368,7 +367,7 @@ impl Session {
                 self.stop();
             }
         }
-        if !(self.may_replay && said.is_history()) {
+        if self.turn.is_some() || !self.may_replay || !said.is_history() {
             self.ready.push_back(Event::Update(said));
         }
     }
@@ -480,6 +479,7 @@ impl Session {
 
     fn finish(&mut self) {
         let Some(turn) = self.turn.take() else { return };
+        self.may_replay = false;
         self.debts.extend(turn.owed);
         let end = turn.end.unwrap_or_else(End::cancelled);
         self.ready.push_back(Event::Ended(end));

@@ -21,7 +21,7 @@ use nudge_peers::{
 };
 
 /// These start fast, one for each way to steer and each dialect of the model; with one version each they take minutes.
-const QUICK: &[&str] = &["claude-agent-acp", "codex-acp", "goose", "gemini-cli", "pi-acp"];
+const QUICK: &[&str] = &["claude-agent-acp", "codex-acp", "goose-1.52", "pi-acp"];
 
 /// Real agents, driven by one scripted client through `nudge acp --`.
 #[derive(Debug, Parser)]

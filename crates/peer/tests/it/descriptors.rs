@@ -14,8 +14,8 @@ type Ends = (OwnedFd, OwnedFd);
 /// Two sides, each with where it reads from and where it writes to.
 fn pipes() -> (Ends, Ends) {
     let (there, to_there) = std::io::pipe().unwrap();
-    let (here, to_here) = std::io::pipe().unwrap();
-    ((here.into(), to_there.into()), (there.into(), to_here.into()))
+    let (here, writer) = std::io::pipe().unwrap();
+    ((here.into(), to_there.into()), (there.into(), writer.into()))
 }
 
 fn sockets() -> (Ends, Ends) {

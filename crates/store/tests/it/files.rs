@@ -228,5 +228,8 @@ async fn a_change_that_was_cut_off_is_undone() {
 
     let opened = nudge_store::open(copy.to_str().unwrap()).await.unwrap();
     assert_eq!(opened.set_aside, None);
-    assert_eq!(opened.store.sessions(&nudge_store::SessionFilter::default(), None, 10).await.unwrap().sessions, []);
+    assert_eq!(
+        opened.store.sessions(&nudge_store::SessionFilter::default(), None, 10).await.unwrap().sessions,
+        []
+    );
 }

@@ -209,7 +209,9 @@ impl Call {
                 Some(parts) if parts.len() == items.len() && items.iter().zip(parts).all(is_same) => None,
                 _ => Some(list(items.iter().map(|item| item.show(terminals)))),
             };
-            items.into_iter().for_each(|item| self.push(item));
+            for item in items {
+                self.push(item);
+            }
             if let Some(shown) = shown {
                 object.set("content", shown);
             }

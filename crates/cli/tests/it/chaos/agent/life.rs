@@ -274,7 +274,7 @@ impl<'a> Life<'a> {
     /// After all that, the agent answers.
     fn last_word(&mut self) {
         for _ in 0..TRIES {
-            let words = format!("{} a", self.prompt(String::new()));
+            let words = format!("{} a", self.prompt(""));
             let began = Instant::now();
             // An agent that has just died over it is started again, and asked again.
             let mut quiet = 0;

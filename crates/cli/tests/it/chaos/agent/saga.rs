@@ -88,7 +88,8 @@ impl Saga {
             let times = heard.iter().filter(|line| *line == text).count();
             let is_told = times > 0 || heard.iter().any(|line| line.contains('\n') && line.contains(&**text));
             if self.is_deadly {
-                self.tally.unheard += u64::from(!is_told);
+                let who = usize::from(self.world.told.crashes > 0);
+                self.tally.unheard[who] += u64::from(!is_told);
                 continue;
             }
             assert!(is_told, "`{text}` was delivered and has not reached the agent: {heard:#?}");

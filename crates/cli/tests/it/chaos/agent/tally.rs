@@ -13,8 +13,8 @@ pub(super) struct Tally {
     pub(super) prompts: u64,
     pub(super) requests: u64,
     pub(super) answers: u64,
-    /// Delivered messages that no process of the agent has heard.
-    pub(super) unheard: u64,
+    /// Delivered messages that no process of the agent has heard, where only the agent died and where Nudge did too.
+    pub(super) unheard: [u64; 2],
     /// The longest it took until nothing was left of a process that was killed, and of one that ended by itself.
     pub(super) longest: [Duration; 2],
 }
@@ -33,7 +33,9 @@ impl Tally {
         self.prompts += other.prompts;
         self.requests += other.requests;
         self.answers += other.answers;
-        self.unheard += other.unheard;
+        for (mine, theirs) in self.unheard.iter_mut().zip(other.unheard) {
+            *mine += theirs;
+        }
         for (mine, theirs) in self.longest.iter_mut().zip(other.longest) {
             *mine = theirs.max(*mine);
         }
@@ -47,7 +49,11 @@ impl fmt::Display for Tally {
         writeln!(f, "  {requests} requests, {answers} answered, {prompts} of them prompts")?;
         let harm: Vec<_> = harm.iter().map(|(how, times)| format!("{how} {times}")).collect();
         writeln!(f, "  harm: {}", harm.join(", "))?;
-        writeln!(f, "  delivered and not heard by an agent that was killed: {unheard}")?;
+        let [agent, nudge] = unheard;
+        writeln!(
+            f,
+            "  delivered and not heard: {agent} where the agent died over it, {nudge} where nudge did too"
+        )?;
         write!(f, "  all processes gone within {:?} of a kill, {:?} of an end", longest[0], longest[1])
     }
 }

@@ -52,7 +52,7 @@ impl Life<'_> {
                     self.open.values().filter(|asked| matches!(asked, Asked::Prompt { .. })).count();
                 if waiting < PROMPTS {
                     let script = self.script();
-                    self.prompt(script);
+                    self.prompt(&script);
                 }
             }
             (12, _) => self.pass(),
@@ -113,9 +113,9 @@ impl Life<'_> {
     }
 
     /// Prompts; gives the number of the message.
-    pub(super) fn prompt(&mut self, script: String) -> usize {
+    pub(super) fn prompt(&mut self, script: &str) -> usize {
         // In version 1 a prompt waits behind what is queued; in version 2 it depends on whether a turn runs.
-        let number = self.add(if self.version == 1 { "queue" } else { "prompt" }, &script);
+        let number = self.add(if self.version == 1 { "queue" } else { "prompt" }, script);
         self.saga.prompts.insert(number, Fate::Unknown);
         self.saga.tally.prompts += 1;
         self.send_prompt(number, true);
