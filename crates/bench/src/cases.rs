@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::{
-    ours, relay,
+    large, ours,
     report::{Row, print},
     sdk,
 };
@@ -71,7 +71,7 @@ impl Measured {
 pub(crate) fn run(quick: bool) -> Result<()> {
     let sizes = if quick { QUICK } else { FULL };
     let mut results: [[Vec<Measured>; 2]; 3] = Default::default();
-    let mut large: [Vec<(f64, f64)>; 2] = Default::default();
+    let mut relayed: [Vec<(f64, f64)>; 2] = Default::default();
     for round in 1..=sizes.rounds {
         for (at, place) in [Place::Memory, Place::Stdio, Place::Channel].into_iter().enumerate() {
             eprintln!("round {round} of {}: {place:?}", sizes.rounds);
@@ -79,12 +79,12 @@ pub(crate) fn run(quick: bool) -> Result<()> {
             results[at][1].push(sdk::measure(place, &sizes)?);
         }
         for (at, which) in ["nudge", "sdk"].into_iter().enumerate() {
-            let (mut times, cpu) = relay::measure(which, sizes.megabytes)?;
+            let (mut times, cpu) = large::measure(which, sizes.megabytes)?;
             times.sort();
-            large[at].push((micros(times[times.len() / 2]), micros(cpu)));
+            relayed[at].push((micros(times[times.len() / 2]), micros(cpu)));
         }
     }
-    print(&rows(&results, &large));
+    print(&rows(&results, &relayed));
     Ok(())
 }
 

@@ -6,12 +6,12 @@ mod fan;
 mod hop;
 mod inject;
 mod list;
-mod place;
+pub(crate) mod place;
 mod replay;
 mod seed;
 mod socket;
 mod syncs;
-mod table;
+pub(crate) mod table;
 
 use anyhow::Result;
 

@@ -4,6 +4,7 @@
 mod cases;
 mod cpu;
 mod hub;
+mod large;
 mod messages;
 mod nes;
 mod ours;
@@ -25,13 +26,19 @@ fn main() -> Result<()> {
         ["hub", "--quick"] => hub::run(true, None),
         ["hub", case] => hub::run(false, Some(case)),
         ["hub", case, "--quick"] => hub::run(true, Some(case)),
+        ["relay"] => relay::run(false, None),
+        ["relay", "--quick"] => relay::run(true, None),
+        ["relay", case] => relay::run(false, Some(case)),
+        ["relay", case, "--quick"] => relay::run(true, Some(case)),
         // The other ends, started by the benchmark itself.
         ["agent", "nudge"] => ours::agent(),
         ["agent", "sdk"] => sdk::agent(),
-        ["relay", "nudge"] => ours::relay(),
-        ["relay", "sdk"] => sdk::relay(),
-        ["sink"] => relay::sink(),
+        ["agent", "raw"] => relay::agent(),
+        ["conductor", agent] => relay::conductor(agent),
+        ["pass", "nudge"] => ours::relay(),
+        ["pass", "sdk"] => sdk::relay(),
+        ["sink"] => large::sink(),
         ["profile", place] => cases::profile(place),
-        _ => bail!("usage: nudge-bench peer|nes|hub [--quick]"),
+        _ => bail!("usage: nudge-bench peer|nes|hub|relay [--quick]"),
     }
 }

@@ -62,18 +62,22 @@ pub(crate) fn kilobyte() -> Echo {
     Echo { text: "y".repeat(1000) }
 }
 
-/// A message of about one megabyte made of small values, as a large tool call result is.
-pub(crate) fn megabyte() -> Vec<u8> {
-    let hits: Vec<_> = (0..11_000)
-        .map(|n| {
-            serde_json::json!({
-                "path": format!("src/module_{}/file_{n}.rs", n % 40), "line": n, "column": n % 80,
-                "score": f64::from(n) / 7.0, "kept": n % 3 == 0,
-            })
+/// About one megabyte of small values, as the result of a large tool call is.
+pub(crate) fn hits() -> Vec<serde_json::Value> {
+    let hit = |n: i32| {
+        serde_json::json!({
+            "path": format!("src/module_{}/file_{n}.rs", n % 40), "line": n, "column": n % 80,
+            "score": f64::from(n) / 7.0, "kept": n % 3 == 0,
         })
-        .collect();
-    let message =
-        serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "_bench/big", "params": { "hits": hits } });
+    };
+    (0..11_000).map(hit).collect()
+}
+
+/// A message with them.
+pub(crate) fn megabyte() -> Vec<u8> {
+    let message = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "_bench/big", "params": { "hits": hits() },
+    });
     let mut frame = message.to_string().into_bytes();
     frame.push(b'\n');
     frame

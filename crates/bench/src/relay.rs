@@ -1,63 +1,70 @@
-//! A large message through a relay process: raw bytes in, raw bytes out, so that only the relay differs.
+//! `nudge acp -- AGENT` and the official conductor between the same client and the same agent, as real processes.
 
-use std::{
-    io::{BufRead, BufReader, Write},
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
+mod agent;
+mod client;
+mod large;
+mod leg;
+mod memory;
+mod report;
+mod stream;
+mod trips;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use clap::Parser as _;
 
-use crate::{cpu, messages::megabyte};
+pub(crate) use self::agent::agent;
+use self::report::Report;
 
-/// The far end: answers every line with a small result under the line's own id, without parsing the line.
-pub(crate) fn sink() -> Result<()> {
-    let mut input = BufReader::with_capacity(1 << 20, std::io::stdin().lock());
-    let mut output = std::io::stdout().lock();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        let head = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
-        let tail = String::from_utf8_lossy(&line[line.len().saturating_sub(200)..]).into_owned();
-        let id = id_in(&head).or_else(|| id_in(&tail)).context("a request has an id")?;
-        output.write_all(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n").as_bytes())?;
-        output.flush()?;
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    rounds: usize,
+    /// Round trips of a round, and prompts.
+    trips: usize,
+    prompts: usize,
+    /// Updates of a turn.
+    updates: usize,
+    /// Large messages of a round.
+    large: usize,
+    /// Seconds for which an agent that does not read is written to.
+    flood: u64,
+}
+
+const FULL: Sizes = Sizes { rounds: 5, trips: 1_000, prompts: 60, updates: 50_000, large: 8, flood: 5 };
+const QUICK: Sizes = Sizes { rounds: 1, trips: 50, prompts: 5, updates: 500, large: 2, flood: 1 };
+
+type Case = fn(&Sizes, &mut Report) -> Result<()>;
+
+/// By name, so that one can be run, and profiled, alone.
+const CASES: [(&str, Case); 5] = [
+    ("trips", trips::echoes),
+    ("prompts", trips::prompts),
+    ("stream", stream::measure),
+    ("large", large::measure),
+    ("memory", memory::measure),
+];
+
+/// Measures and prints a table; all cases, or `only` one.
+pub(crate) fn run(quick: bool, only: Option<&str>) -> Result<()> {
+    let sizes = if quick { QUICK } else { FULL };
+    let cases: Vec<_> = CASES.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)).collect();
+    anyhow::ensure!(
+        !cases.is_empty(),
+        "there is no such case; there is: {}",
+        CASES.map(|case| case.0).join(", ")
+    );
+    let mut report = Report::default();
+    for (name, measure) in cases {
+        eprintln!("{name}");
+        measure(&sizes, &mut report)?;
     }
+    report.print();
+    Ok(())
 }
 
-fn id_in(text: &str) -> Option<&str> {
-    let after = &text[text.find("\"id\":")? + 5..];
-    Some(after[..after.find([',', '}'])?].trim())
-}
-
-/// How long each of `count` large messages takes through the relay and its answer back, and the CPU time of the relay
-/// for each.
-pub(crate) fn measure(which: &str, count: usize) -> Result<(Vec<Duration>, Duration)> {
-    let mut relay = Command::new(std::env::current_exe()?)
-        .args(["relay", which])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut input = relay.stdin.take().context("stdin is piped")?;
-    let mut output = BufReader::new(relay.stdout.take().context("stdout is piped")?);
-    let frame = megabyte();
-    let mut once = || -> Result<Duration> {
-        let began = Instant::now();
-        input.write_all(&frame)?;
-        input.flush()?;
-        let mut line = String::new();
-        output.read_line(&mut line)?;
-        anyhow::ensure!(line.contains("\"result\""), "the relay answered {line}");
-        Ok(began.elapsed())
-    };
-    once()?;
-    let before = cpu::used_by(relay.id());
-    let times = (0..count).map(|_| once()).collect::<Result<Vec<_>>>()?;
-    let each = (cpu::used_by(relay.id()).saturating_sub(before)) / u32::try_from(count)?;
-    relay.kill()?;
-    relay.wait()?;
-    Ok((times, each))
+/// The official conductor, as its own binary runs it.
+pub(crate) fn conductor(agent: &str) -> Result<()> {
+    let args = agent_client_protocol_conductor::ConductorArgs::parse_from(["conductor", "agent", agent]);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(args.main())
 }

@@ -58,6 +58,11 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
+/// A time in microseconds.
+pub(crate) fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
 /// Three digits that count.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
