@@ -29,7 +29,10 @@ pub(super) struct Saga {
 /// What the client was told of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
+    /// It was not answered.
     Unknown,
+    /// Its turn was ended, or never began.
+    Cancelled,
     /// Its turn has run.
     Ran,
     /// It was taken back before it was delivered.
@@ -65,7 +68,7 @@ impl Saga {
         for (prompt, fate) in &self.prompts {
             let count = held.delivered.iter().filter(|(_, text)| number(text) == *prompt).count();
             match fate {
-                Fate::Unknown => {}
+                Fate::Unknown | Fate::Cancelled => {}
                 Fate::Ran => assert_eq!(count, 1, "prompt {prompt} has had its turn: {held:?}"),
                 Fate::Dropped => assert_eq!(count, 0, "prompt {prompt} was taken back: {held:?}"),
             }

@@ -134,7 +134,7 @@ impl Life<'_> {
         let known = &mut self.saga.world.messages[number];
         let fate = match (self.version, message["result"]["stopReason"].as_str()) {
             // It may have waited still.
-            (1, Some("cancelled")) => Fate::Unknown,
+            (1, Some("cancelled")) => Fate::Cancelled,
             (1, Some(_)) => Fate::Ran,
             (1, None) => {
                 assert!(message.get("error").is_some(), "{message}");
