@@ -376,7 +376,8 @@ impl Session {
     fn hear_state(&mut self, said: &Said) {
         let state = said.update.get(&["state"]).and_then(|state| state.to::<String>().ok());
         match (state.as_deref(), &mut self.turn) {
-            (Some("running"), Some(turn)) => turn.has_begun = true,
+            (Some("running"), Some(turn)) if turn.is_running() => turn.has_begun = true,
+            (Some("running"), Some(_)) => self.goes_on(),
             // One that comes before that is about an earlier turn.
             (Some("idle"), Some(turn)) if turn.is_running() && turn.has_begun => {
                 self.ended(End::State(said.update.clone()));
@@ -386,6 +387,19 @@ impl Session {
                 self.ready.extend([Event::TurnStarted, Event::StreamStarted]);
             }
             _ => {}
+        }
+    }
+
+    /// The agent had ended its turn when a steer reached it, and has begun another with that: ours goes on.
+    fn goes_on(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.end = None;
+        turn.has_begun = true;
+        turn.is_interrupted = false;
+        turn.is_told = false;
+        self.ready.push_back(Event::StreamStarted);
+        if turn.is_cancelled {
+            self.cancel();
         }
     }
 
@@ -468,7 +482,10 @@ impl Session {
     fn told(&mut self, messages: Vec<UserMessage>) {
         let Some(turn) = &self.turn else { return };
         let was_cut_off = turn.is_interrupted && turn.end.as_ref().is_some_and(End::is_cancelled);
-        if !messages.is_empty() {
+        if turn.is_running() {
+            // It has gone on by itself meanwhile.
+            self.steer(messages);
+        } else if !messages.is_empty() {
             self.send_prompt(messages);
         } else if was_cut_off && !turn.is_cancelled {
             self.send_prompt(vec![go_on()]);
