@@ -1,15 +1,17 @@
 //! Tells what an agent repeats of the user's words from what it has to say about them.
 
+use std::collections::VecDeque;
+
 use nudge_wire::RawJson;
 use serde_json::Value;
 
-/// Messages of one turn that are kept to be recognised.
+/// The newest messages, which are kept to be recognised. An agent may repeat one after its turn has ended.
 const MOST: usize = 32;
 
-/// What the user said in a turn, as text.
+/// What the user said last, as text.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
-    said: Vec<String>,
+    said: VecDeque<String>,
     /// What the agent has repeated so far of the message it repeats.
     heard: String,
 }
@@ -22,8 +24,9 @@ impl Echo {
 
     /// The agent is told this, which it may repeat as if the user had said it.
     pub(crate) fn told(&mut self, text: &str) {
-        if !text.is_empty() && self.said.len() < MOST {
-            self.said.push(text.to_owned());
+        if !text.is_empty() {
+            self.said.truncate(MOST - 1);
+            self.said.push_front(text.to_owned());
         }
         self.heard.clear();
     }

@@ -11,6 +11,7 @@ use tokio::{
 
 use crate::{
     Agent, End, Recap, Said, Tier,
+    echo::Echo,
     open::{Base, Link, TakenUp, failed, take_up},
     pulse::{Change, Tools},
     recap,
@@ -91,6 +92,7 @@ pub struct Session {
     /// Messages the agent did not take, to be told with the next prompt.
     debts: Vec<UserMessage>,
     turn: Option<Turn>,
+    echo: Echo,
     tools: Tools,
     /// A prompt that waits for the agent to come back.
     waiting: Option<Vec<UserMessage>>,
@@ -118,6 +120,7 @@ impl Session {
             may_replay: false,
             debts: Vec::new(),
             turn: None,
+            echo: Echo::default(),
             tools: Tools::default(),
             waiting: None,
             taking_up: None,
@@ -202,7 +205,7 @@ impl Session {
             return self.settle();
         }
         for message in messages {
-            turn.echo.said(&message.content);
+            self.echo.said(&message.content);
             let (method, params) = steer(link.running.tier, &self.id, &message.content);
             let answer = link.running.cx.request_raw(method, Some(&params));
             turn.steered(async move { (message, answer.await) });
@@ -312,9 +315,9 @@ impl Session {
         let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
         let version = link.running.init.version;
         let recap = self.owed_recap.take().map(|conversation| recap::told(&conversation, &messages));
-        turn.echo.told(recap.as_deref().unwrap_or_default());
+        self.echo.told(recap.as_deref().unwrap_or_default());
         for message in &messages {
-            turn.echo.said(&message.content);
+            self.echo.said(&message.content);
         }
         let params = prompt(&self.id, version, recap, &messages);
         let answer = link.running.cx.request_raw("session/prompt", Some(&params)).in_order();
@@ -347,13 +350,14 @@ impl Session {
         if &*said.kind == "state_update" && self.version() == Some(Version::V2) {
             return self.hear_state(&said);
         }
-        if let Some(turn) = &mut self.turn {
-            if said.is_user_message() {
-                let is_named = turn.message_id.is_some() && said.message_id == turn.message_id;
-                if is_named || self.may_replay || turn.echo.is_repeated(&said.update) {
-                    return;
-                }
+        if said.is_user_message() {
+            let name = self.turn.as_ref().and_then(|turn| turn.message_id.as_ref());
+            let is_named = name.is_some() && said.message_id.as_ref() == name;
+            if is_named || self.may_replay || self.echo.is_repeated(&said.update) {
+                return;
             }
+        }
+        if let Some(turn) = &mut self.turn {
             let change = self.tools.take(&said);
             if matches!(change, Some(Change::Finished(_))) {
                 turn.has_spoken = false;

@@ -7,7 +7,7 @@ use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson};
 use tokio::{sync::oneshot, time::Instant};
 
-use crate::{UserMessage, echo::Echo};
+use crate::UserMessage;
 
 /// How long an agent that was told to stop may take to do so, before it counts as hung.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -62,7 +62,6 @@ pub(crate) struct Turn {
     pub(crate) at_break: Option<oneshot::Receiver<Vec<UserMessage>>>,
     /// The agent's word for the end of its turn, which may not be the end of ours.
     pub(crate) end: Option<End>,
-    pub(crate) echo: Echo,
     /// The id under which a version 2 agent repeats the prompt.
     pub(crate) message_id: Option<Arc<str>>,
     /// The user has ended it.
