@@ -1,7 +1,7 @@
 //! Whether anything gets lost on the way: every frame on one side of Nudge is matched with its frame on the other.
 //!
 //! A frame is *exact* if it came out byte for byte, but for the id of a request, *equal* if it came out as the same
-//! JSON, and *by rule* if one of the [`rules`] says why it has no match. Anything else is left over.
+//! JSON, and *by rule* if one of the `rules` says why it has no match. Anything else is left over.
 
 mod frame;
 mod rules;

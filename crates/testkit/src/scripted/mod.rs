@@ -1,7 +1,7 @@
 //! A small ACP agent without a model: what a prompt says is the script it plays.
 //!
 //! It speaks version 1, or with `--v2` the draft of version 2, and offers what its options name, so that a test can put
-//! any kind of agent behind Nudge. The commands of a prompt are listed with [`script`]'s `Command`; a text block with line
+//! any kind of agent behind Nudge. The commands of a prompt are listed with `script`'s `Command`; a text block with line
 //! breaks is context that is remembered and not played.
 //!
 //! | option | what it does |
