@@ -10,6 +10,7 @@
 
 mod agent;
 mod echo;
+mod event;
 mod merge;
 mod open;
 mod pool;
@@ -24,12 +25,13 @@ mod tier;
 mod turn;
 
 pub use agent::{Agent, Listening};
+pub use event::{Event, UserMessage};
 pub use merge::{Offers, merged};
 pub use open::Opened;
 pub use pool::Pool;
 pub use pulse::Said;
 pub use recap::Recap;
-pub use session::{Event, Session, UserMessage};
+pub use session::Session;
 pub use spec::Spec;
 pub use tier::Tier;
 pub use turn::End;

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 
-use nudge_peer::{RawNotification, RawRequest, Unhandled};
+use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use crate::{
-    Agent, End, Recap, Said, Tier,
+    Agent, End, Event, Recap, Said, Tier, UserMessage,
     echo::Echo,
     open::{Base, Link, TakenUp, failed, take_up},
     pulse::{Change, Tools},
@@ -22,58 +22,6 @@ use crate::{
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
 const TRIES: u32 = 4;
-/// Something the user said.
-#[derive(Debug, Clone)]
-pub struct UserMessage {
-    /// An array of content blocks.
-    pub content: RawJson,
-    /// The params of the `session/prompt` it came in, and their version, if they can pass as they are.
-    pub params: Option<(Version, RawJson)>,
-}
-
-/// What an agent does.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Event {
-    /// A `session/update`.
-    Update(Said),
-    /// A request about the session.
-    Request(RawRequest),
-    /// Any other notification about the session.
-    Notification(RawNotification),
-    /// A turn runs that the agent began by itself.
-    TurnStarted,
-    /// It can be steered.
-    StreamStarted,
-    /// A tool call began.
-    ToolStarted(Arc<str>),
-    /// It ended.
-    ToolFinished(Arc<str>),
-    /// The agent is between two prompts of one turn: what is answered goes in; with nothing, the turn is over.
-    BreakPoint(oneshot::Sender<Vec<UserMessage>>),
-    /// The turn is over.
-    Ended(End),
-    /// The agent is gone. It is started again.
-    Lost(Error),
-    /// It is back, and knows the session by this id.
-    Back {
-        /// The agent's id of the session.
-        id: Arc<str>,
-        /// Its answer.
-        result: RawJson,
-        /// Whether it had to be told what was said so far.
-        is_recap: bool,
-    },
-}
-
-impl From<Change> for Event {
-    fn from(change: Change) -> Self {
-        match change {
-            Change::Started(id) => Self::ToolStarted(id),
-            Change::Finished(id) => Self::ToolFinished(id),
-        }
-    }
-}
 
 type TakingUp = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
 
