@@ -121,7 +121,7 @@ pub(crate) fn span_in(whole: &str, part: &str) -> Range<usize> {
 fn find(text: &str, path: &[&str]) -> Option<Range<usize>> {
     let mut here = text;
     for step in path {
-        here = slice::members(here)?.iter().rev().find(|(key, _)| key == step)?.1;
+        here = slice::member(here, step)?;
     }
     Some(span_in(text, here.trim()))
 }

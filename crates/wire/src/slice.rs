@@ -19,6 +19,23 @@ pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     cursor.is_over().then_some(members)
 }
 
+/// The value of one member of the object that `text` is. Of duplicates the last one counts.
+pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut cursor = Cursor { text, at: 0 };
+    let (mut found, mut is_first) = (None, true);
+    cursor.enter(b'{')?;
+    while !cursor.leaves(b'}', is_first)? {
+        is_first = false;
+        let key = cursor.string()?;
+        cursor.enter(b':')?;
+        let value = cursor.value()?;
+        if unquoted(key)? == name {
+            found = Some(value);
+        }
+    }
+    found.filter(|_| cursor.is_over())
+}
+
 /// The items of the list that `text` is, each as the text it is; `None` if it is none.
 pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
     let mut cursor = Cursor { text, at: 0 };
@@ -173,6 +190,9 @@ mod tests {
                 members.into_iter().map(|(key, part)| (key.into_owned(), serde_json::from_str(part).unwrap())).collect()
             });
             prop_assert_eq!(found, value.as_object().cloned());
+            for (key, part) in value.as_object().into_iter().flatten() {
+                prop_assert_eq!(member(&text, key).map(|part| serde_json::from_str(part).unwrap()), Some(part.clone()));
+            }
             let found = items(&text);
             let expected: Option<Vec<&RawValue>> = serde_json::from_str(&text).ok();
             prop_assert_eq!(found, expected.map(|items| items.into_iter().map(RawValue::get).collect()));
@@ -183,6 +203,7 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text in "[\\PC\"\\\\{}\\[\\],: é]{0,24}") {
             members(&text);
+            member(&text, "a");
             items(&text);
             unquoted(&text);
         }

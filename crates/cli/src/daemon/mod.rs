@@ -3,6 +3,7 @@
 mod greeting;
 mod handover;
 mod relay;
+mod rooms;
 mod server;
 mod spawn;
 

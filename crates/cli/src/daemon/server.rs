@@ -31,6 +31,7 @@ use crate::{
         Greeting,
         greeting::{Farewell, LONGEST, Welcome},
         handover,
+        rooms::Rooms,
         spawn::make_private,
     },
     house::{House, Served, open_tap},
@@ -61,8 +62,11 @@ pub(crate) struct Daemon {
 /// How long the sessions may take to be left.
 const LEAVE: Duration = Duration::from_secs(10);
 
-/// Threads that compute suggestions and read files.
+/// Threads that compute suggestions and read files, at most, for each that serves connections.
 const THREADS: usize = 8;
+
+/// Threads that serve connections.
+const ROOMS: usize = 2;
 
 pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
     if args.detach {
@@ -81,11 +85,13 @@ pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
         // Another was faster; whoever started this one connects to that.
         return Ok(ExitCode::SUCCESS);
     };
-    let runtime =
-        Builder::new_multi_thread().worker_threads(2).enable_all().max_blocking_threads(THREADS).build();
+    // What all connections share.
+    let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
     let runtime = runtime.context("cannot start the event loop")?;
-    let ended = runtime.block_on(serve(args, place, &socket));
+    let mut rooms = Rooms::open(ROOMS, THREADS).context("cannot start threads for connections")?;
+    let ended = runtime.block_on(serve(args, place, &socket, &mut rooms));
     let _ = fs::remove_file(&socket);
+    drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
@@ -120,7 +126,7 @@ struct State {
     changed: Notify,
 }
 
-async fn serve(args: &Daemon, place: &Place, socket: &PathBuf) -> Result<ExitCode> {
+async fn serve(args: &Daemon, place: &Place, socket: &PathBuf, rooms: &mut Rooms) -> Result<ExitCode> {
     let house = Arc::new(House::open(place, args.rehearsal.rehearsal.as_deref(), true).await?);
     let _ = fs::remove_file(socket);
     let listener =
@@ -136,7 +142,8 @@ async fn serve(args: &Daemon, place: &Place, socket: &PathBuf) -> Result<ExitCod
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    tokio::spawn(connection(Arc::clone(&state), stream));
+                    let stream = stream.into_std().context("cannot hand a connection over to its thread")?;
+                    rooms.next().spawn(connection(Arc::clone(&state), stream));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be taken");
@@ -182,13 +189,14 @@ async fn is_unused(state: &State) -> bool {
     state.attached.load(Ordering::Acquire) == 0 && is_idle(state.house.hub.status().await.sessions)
 }
 
-async fn connection(state: Arc<State>, stream: UnixStream) {
+async fn connection(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
     if let Err(error) = attend(&state, stream).await {
         tracing::warn!("a connection ended: {error:#}");
     }
 }
 
-async fn attend(state: &Arc<State>, mut stream: UnixStream) -> Result<()> {
+async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> Result<()> {
+    let mut stream = UnixStream::from_std(stream).context("cannot use the connection")?;
     let peer = stream.peer_cred().context("cannot tell who connects")?;
     if peer.uid() != rustix::process::getuid().as_raw() {
         bail!("another user tried to connect");
