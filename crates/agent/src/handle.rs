@@ -66,6 +66,11 @@ impl Handle {
         update::raw(&self.config.lock().unwrap_or_else(PoisonError::into_inner).options())
     }
 
+    /// What [`Event::Config`] reports of them, as they are now.
+    pub fn saved_options(&self) -> RawJson {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner).save()
+    }
+
     /// The slash commands: a version 2 `availableCommands` array.
     pub fn commands(&self) -> RawJson {
         self.commands.clone()

@@ -8,10 +8,12 @@
 
 mod backend;
 mod client;
+mod door;
 mod edge;
 mod history;
 mod hub;
 mod listing;
+mod opening;
 mod params;
 mod permission;
 mod recap;

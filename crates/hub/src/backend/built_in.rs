@@ -57,12 +57,12 @@ impl BuiltIn {
         }
     }
 
-    /// Sets an option; gives all of them.
-    pub(crate) fn set_option(&self, id: &str, value: &RawJson) -> Result<RawJson, Error> {
+    /// Sets an option; gives all of them, and what is to be kept of them.
+    pub(crate) fn set_option(&self, id: &str, value: &RawJson) -> Result<(RawJson, RawJson), Error> {
         let handle = self.handle.as_ref().ok_or_else(|| Error::internal("The agent has ended"))?;
-        handle
-            .set_option(id, value)
-            .map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))
+        let options = handle.set_option(id, value);
+        let options = options.map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))?;
+        Ok((options, handle.saved_options()))
     }
 
     /// All options, as version 2 writes them.

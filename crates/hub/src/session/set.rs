@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use nudge_mailbox::ClientId;
 use nudge_peer::Responder;
+use nudge_store::SessionChange;
 use nudge_wire::{Error, RawJson, bridge::Call};
 
 use crate::{
     backend::Backend,
     client::{Client, Out},
     params::{SetOption, read},
-    session::{Command, actor::Actor, unknown},
+    session::{Command, actor::Actor, outbox::Step, unknown},
     shape,
 };
 
@@ -28,8 +29,10 @@ impl Actor {
     /// Sets a mode or an option.
     pub(crate) fn set(&mut self, client: &Arc<Client>, is_mode: bool, params: RawJson, responder: Responder) {
         if matches!(self.backend, Backend::BuiltIn(_)) {
-            let outcome = self.set_built_in(client.id, is_mode, params);
-            return client.push(Out::Answer(responder, outcome));
+            let mut step = Step::default();
+            let outcome = self.set_built_in(client.id, is_mode, params, &mut step);
+            step.answer(client, responder, outcome);
+            return self.finish(step);
         }
         let version = self.backend.version();
         let call = self.view(client.id).and_then(|view| view.set_call(version, is_mode, &params));
@@ -64,15 +67,27 @@ impl Actor {
         client.push(Out::Answer(responder, outcome));
     }
 
-    fn set_built_in(&mut self, client: ClientId, is_mode: bool, params: RawJson) -> Result<RawJson, Error> {
+    /// Sets it and has it written down, so that it is answered when it cannot be lost.
+    fn set_built_in(
+        &mut self,
+        client: ClientId,
+        is_mode: bool,
+        params: RawJson,
+        step: &mut Step,
+    ) -> Result<RawJson, Error> {
         let Backend::BuiltIn(agent) = &self.backend else { return Err(unknown()) };
         let view = self.views.iter_mut().find(|view| view.client.id == client).ok_or_else(unknown)?;
         let params = view.set_params(is_mode, params);
         let params = params.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
         let set: SetOption = read("session/set_config_option", Some(&params))?;
-        let options = agent.set_option(&set.config_id, &set.value)?;
+        let (options, saved) = agent.set_option(&set.config_id, &set.value)?;
         let result = view.set_result(shape::config_options(&options));
         self.set_in_stream();
+        step.update_row(SessionChange {
+            config: Some(saved.as_str().to_owned()),
+            ..SessionChange::default()
+        });
+        step.is_durable = true;
         Ok(if is_mode { shape::empty() } else { result })
     }
 }

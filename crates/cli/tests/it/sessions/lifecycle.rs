@@ -39,6 +39,59 @@ fn a_session_is_loaded_with_all_that_was_said() {
 }
 
 #[test]
+fn what_is_said_right_behind_a_load_waits_for_it() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("one");
+        client.turn_end(1);
+        let session = client.session.clone();
+        client.process.finish();
+
+        let mut again = place.client(version);
+        again.session.clone_from(&session);
+        let params = json!({
+            "sessionId": session, "cwd": place.cwd(), "mcpServers": [], "replayFrom": {"type": "start"},
+        });
+        let load = again.send(if version == 1 { "session/load" } else { "session/resume" }, &params);
+        let prompt = again.prompt("two");
+        again.turn_end(1);
+        let at = |id: u64| again.log.iter().position(|message| message["id"] == id).expect("it is answered");
+        assert!(at(load) < at(prompt));
+        let story = again.story();
+        let told = |line: &str| story.iter().position(|told| told == line);
+        assert!(told("user: one").is_some() && told("user: one") < told("agent: heard two"), "{story:#?}");
+        // What is asked of a session that cannot be opened is refused as well, not left waiting.
+        again.session = "none".to_owned();
+        let load =
+            again.send("session/resume", &json!({"sessionId": "none", "cwd": place.cwd(), "mcpServers": []}));
+        let prompt = again.prompt("three");
+        assert_eq!(again.response(load)["error"]["data"]["reason"], "unknown_session");
+        assert_eq!(again.response(prompt)["error"]["data"]["reason"], "unknown_session");
+    });
+}
+
+#[test]
+fn an_option_that_was_answered_outlives_kill_9() {
+    both(|version| {
+        for value in ["read-only", "edit", "read-only"] {
+            let place = Place::new();
+            let mut client = Client::with_session(&place, version);
+            let set = json!({"sessionId": client.session, "configId": "mode", "value": value});
+            client.ask("session/set_config_option", &set);
+            let session = client.session.clone();
+            kill(client);
+            let mut again = place.client(version);
+            let opened = again.load(&session, &place.cwd());
+            let options = opened["configOptions"].as_array().expect("options are told");
+            let mode =
+                options.iter().find(|option| [&option["id"], &option["configId"]].contains(&&json!("mode")));
+            assert_eq!(mode.expect("there is a mode")["currentValue"], value);
+        }
+    });
+}
+
+#[test]
 fn resuming_replays_nothing_unless_asked() {
     both(|version| {
         let place = Place::new();

@@ -1,0 +1,150 @@
+//! The sessions a client has joined, and what it says about one that is still being opened for it.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use nudge_peer::Responder;
+use nudge_wire::Error;
+
+use crate::{
+    client::{Client, Out},
+    hub::Shared,
+    session::{self, Command, Request},
+};
+
+/// What may wait for one session to be opened.
+const MOST: usize = 64;
+
+/// What a client says about a session.
+pub(crate) enum Visit {
+    Request(Request, Responder),
+    Cancel,
+}
+
+/// The way of one client into its sessions.
+#[derive(Clone)]
+pub(crate) struct Door {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) client: Arc<Client>,
+    sessions: Arc<Mutex<Sessions>>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    joined: HashSet<String>,
+    /// What was said about those that are being opened, oldest first.
+    opening: HashMap<String, VecDeque<Visit>>,
+}
+
+impl Door {
+    pub(crate) fn new(shared: Arc<Shared>, client: Arc<Client>) -> Self {
+        Self { shared, client, sessions: Arc::default() }
+    }
+
+    pub(crate) fn has_joined(&self, id: &str) -> bool {
+        self.sessions().joined.contains(id)
+    }
+
+    pub(crate) fn joins(&self, id: &str) {
+        self.sessions().joined.insert(id.to_owned());
+    }
+
+    pub(crate) fn leaves(&self, id: &str) {
+        self.sessions().joined.remove(id);
+    }
+
+    /// All it had joined.
+    pub(crate) fn leaves_all(&self) -> HashSet<String> {
+        std::mem::take(&mut self.sessions().joined)
+    }
+
+    /// From now on what is said about a session waits until it is opened; `None` if that is so already.
+    pub(crate) fn opens(&self, id: &str) -> Option<Ajar> {
+        let mut sessions = self.sessions();
+        if sessions.opening.contains_key(id) {
+            return None;
+        }
+        sessions.opening.insert(id.to_owned(), VecDeque::new());
+        Some(Ajar { door: self.clone(), id: id.to_owned() })
+    }
+
+    /// Passes on what is said about a session, in the order in which it is said.
+    pub(crate) async fn enter(&self, id: String, visit: Visit) {
+        if let Some(visit) = self.wait(&id, visit) {
+            self.enter_now(&id, visit).await;
+        }
+    }
+
+    /// Gives back what need not wait.
+    fn wait(&self, id: &str, visit: Visit) -> Option<Visit> {
+        let mut sessions = self.sessions();
+        let Some(waiting) = sessions.opening.get_mut(id) else { return Some(visit) };
+        if waiting.len() < MOST {
+            waiting.push_back(visit);
+        } else if let Visit::Request(_, responder) = visit {
+            let error = Error::invalid_request("Too much was asked of a session that is still being opened");
+            self.client.push(Out::Answer(responder, Err(error)));
+        }
+        None
+    }
+
+    async fn enter_now(&self, id: &str, visit: Visit) {
+        let handle = if self.has_joined(id) { self.shared.live(id) } else { None };
+        let command = match visit {
+            Visit::Cancel => Command::Cancel,
+            Visit::Request(request, responder) => {
+                if handle.is_some() && matches!(request, Request::Close) {
+                    self.leaves(id);
+                }
+                Command::Request { client: Arc::clone(&self.client), request, responder }
+            }
+        };
+        let left = match handle {
+            Some(handle) => handle.send(command).await.err(),
+            None => Some(command),
+        };
+        if let Some(Command::Request { responder, .. }) = left {
+            self.client.push(Out::Answer(responder, Err(session::unknown())));
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        // Nothing panics while it holds this.
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session that is being opened. If this is dropped, what waits for it is refused.
+pub(crate) struct Ajar {
+    door: Door,
+    id: String,
+}
+
+impl Ajar {
+    /// It was opened, or cannot be: what has waited goes on.
+    pub(crate) async fn open(self) {
+        while let Some(visit) = self.next() {
+            self.door.enter_now(&self.id, visit).await;
+        }
+    }
+
+    /// The next that has waited; after the last, nobody waits any more.
+    fn next(&self) -> Option<Visit> {
+        let mut sessions = self.door.sessions();
+        let next = sessions.opening.get_mut(&self.id)?.pop_front();
+        if next.is_none() {
+            sessions.opening.remove(&self.id);
+        }
+        next
+    }
+}
+
+impl Drop for Ajar {
+    fn drop(&mut self) {
+        // Requests are answered when they are dropped, which is not done under the lock.
+        let waiting = self.door.sessions().opening.remove(&self.id);
+        drop(waiting);
+    }
+}

@@ -1,0 +1,243 @@
+//! Requests that bring a session into use or look at the store.
+
+use std::sync::Arc;
+
+use nudge_adapt::Agent;
+use nudge_peer::Responder;
+use nudge_store::{Op, Session};
+use nudge_wire::{Error, RawJson};
+
+use crate::{
+    client::Out,
+    door::Door,
+    hub::Counted,
+    listing, params,
+    session::{self, Attach, Command, How, View, Wish},
+    shape,
+    update::Update,
+};
+
+/// A request that brings a session into use or looks at the store.
+pub(crate) struct Opening {
+    /// The process does not end meanwhile.
+    _counted: Counted,
+    door: Door,
+}
+
+impl Opening {
+    pub(crate) fn new(door: Door) -> Self {
+        Self { _counted: door.shared.opening(), door }
+    }
+
+    pub(crate) async fn run(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
+        let opened = match method {
+            "session/new" => self.new_session(method, params).await,
+            "session/load" | "session/resume" => self.open(method, params).await,
+            "session/fork" => self.fork(method, params).await,
+            "session/delete" => {
+                let outcome = self.delete(method, params).await;
+                return self.door.client.push(Out::Answer(responder, outcome));
+            }
+            _ => {
+                let outcome = self.list(method, params).await;
+                return self.door.client.push(Out::Answer(responder, outcome));
+            }
+        };
+        let failed = match opened {
+            Ok((id, handle, how)) => self.join(&id, handle, how, responder).await,
+            Err(error) => Err((error, Some(responder))),
+        };
+        if let Err((error, Some(responder))) = failed {
+            self.door.client.push(Out::Answer(responder, Err(error)));
+        }
+    }
+
+    async fn new_session(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let new: params::New = params::read(method, params)?;
+        params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
+        let row = session::row(new.cwd, new.additional_directories);
+        if let Some(agent) = &self.door.client.agent {
+            let (id, handle) =
+                session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+            self.door.shared.enter(id.clone(), handle.clone());
+            return Ok((id, handle, How { is_new: true, ..How::default() }));
+        }
+        let id = row.id.clone();
+        let handle = session::create(&self.door.shared, row, &Wish::of(&self.door.client)).await?;
+        self.door.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, How { is_new: true, ..How::default() }))
+    }
+
+    async fn open(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let open: params::Open = params::read(method, params)?;
+        params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+        let wants_history = match (method, &open.replay_from) {
+            ("session/load", _) => true,
+            (_, None) => false,
+            (_, Some(from)) if from.kind == "start" => true,
+            _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
+        };
+        let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
+        if let Some(agent) =
+            self.door.client.agent.as_ref().filter(|_| self.door.shared.live(&open.session_id).is_none())
+            && self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?.is_none()
+        {
+            return self.open_foreign(agent, method, open, params, how).await;
+        }
+        let directories = Some(open.additional_directories);
+        let wish = Wish { additional_directories: directories, ..self.wish(params) };
+        let handle = self.door.shared.session(&open.session_id, &wish).await?;
+        Ok((open.session_id.into(), handle, how))
+    }
+
+    /// Has the agent load a session that it has had without us.
+    async fn open_foreign(
+        &self,
+        agent: &Arc<Agent>,
+        method: &str,
+        open: params::Open,
+        params: Option<&RawJson>,
+        how: How,
+    ) -> Opened {
+        let (_, offers, _) = agent.offers().await?;
+        let can = if how.wants_history { offers.load } else { offers.resume };
+        if !can {
+            return Err(session::unknown());
+        }
+        let cwd = open.cwd.unwrap_or_default();
+        let mut row = session::row(cwd, open.additional_directories);
+        row.id = open.session_id.into();
+        let begun =
+            session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+        let (id, handle) = begun;
+        self.door.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, how))
+    }
+
+    fn wish(&self, params: Option<&RawJson>) -> Wish {
+        Wish { params: params.cloned(), ..Wish::of(&self.door.client) }
+    }
+
+    /// The agent's own list if it has one, else what the store has of it.
+    async fn list(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
+        let list = params::read(method, params)?;
+        let Some(agent) = &self.door.client.agent else {
+            return listing::list(&*self.door.shared.store, list, None).await;
+        };
+        let (_, offers, _) = agent.offers().await?;
+        if offers.list {
+            let params = params.cloned().unwrap_or_else(shape::empty);
+            return agent.request(self.door.client.version, method, &params).await;
+        }
+        listing::list(&*self.door.shared.store, list, Some(agent.name())).await
+    }
+
+    async fn join(
+        &self,
+        id: &str,
+        handle: session::Handle,
+        how: How,
+        responder: Responder,
+    ) -> Result<(), (Error, Option<Responder>)> {
+        self.door.joins(id);
+        let view = View::new(Arc::clone(&self.door.client));
+        let attach = Box::new(Attach { view, how, responder });
+        session::join(&self.door.shared, handle, id, attach).await
+    }
+
+    /// A new session that begins with what was said in another. What waits there stays there.
+    async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let open: params::Open = params::read(method, params)?;
+        params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+        let from = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
+        let from = from.ok_or_else(session::unknown)?;
+        let mut row = session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
+        row.title.clone_from(&from.title);
+        row.config.clone_from(&from.config);
+        row.parent = Some(from.id.clone());
+        let id = row.id.clone();
+        if from.backend != session::BUILT_IN {
+            return self.fork_adapted(method, params, &from, row).await;
+        }
+        let mut ops = vec![Op::CreateSession(row)];
+        if let Some(up_to) = self.last(&from.id).await? {
+            ops.push(Op::CopyTranscript { from: from.id, up_to });
+            // A turn that runs there does not run here.
+            ops.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
+        }
+        self.door.shared.write_alone(&id, ops).await?;
+        let handle = self.door.shared.session(&id, &Wish::of(&self.door.client)).await?;
+        Ok((id, handle, How { is_new: true, ..How::default() }))
+    }
+
+    /// A fork that the agent makes of a session of its own.
+    async fn fork_adapted(
+        &self,
+        method: &str,
+        params: Option<&RawJson>,
+        from: &Session,
+        row: Session,
+    ) -> Opened {
+        let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
+        let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
+        if !agent.offers().await?.1.fork {
+            return Err(Error::method_not_found(method));
+        }
+        let mut past = Vec::new();
+        if let Some(up_to) = self.last(&from.id).await? {
+            past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
+            past.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
+        }
+        let mut wish = self.wish(params);
+        if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {
+            wish.params = params.with(&["sessionId"], &shape::raw(id)).ok();
+        }
+        let (id, handle) = session::begin(&self.door.shared, agent, method, row, past, &wish).await?;
+        self.door.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, How { is_new: true, ..How::default() }))
+    }
+
+    /// The number of the last entry that has been shown of a session.
+    async fn last(&self, id: &str) -> Result<Option<u64>, Error> {
+        if let Some(handle) = self.door.shared.live(id)
+            && let Some(live) = handle.status().await
+        {
+            return Ok(live.shown.checked_sub(1));
+        }
+        self.door.shared.store.last_seq(id).await.map_err(session::stored)
+    }
+
+    /// Deletes a session, in use or not.
+    async fn delete(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
+        let id = params::read::<params::Named>(method, params)?.session_id;
+        self.door.leaves(&id);
+        if let Some(handle) = self.door.shared.live(&id) {
+            let (done, deleted) = tokio::sync::oneshot::channel();
+            if handle.send(Command::Delete(done)).await.is_ok() && deleted.await.is_ok() {
+                return Ok(shape::empty());
+            }
+        }
+        let row = self.door.shared.store.session(&id).await.map_err(session::stored)?;
+        let known_as = row.as_ref().map_or(Some(&*id), |row| row.agent_session_id.as_deref());
+        let is_told = self.delete_there(method, known_as).await?;
+        if row.is_none() {
+            return if is_told { Ok(shape::empty()) } else { Err(session::unknown()) };
+        }
+        self.door.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
+        Ok(shape::empty())
+    }
+
+    /// Has the agent delete what it knows of a session, if it can; whether it did.
+    async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<bool, Error> {
+        let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(false) };
+        if !agent.offers().await?.1.delete {
+            return Ok(false);
+        }
+        let params = shape::raw(&serde_json::json!({ "sessionId": id }));
+        agent.request(self.door.client.version, method, &params).await?;
+        Ok(true)
+    }
+}
+
+/// A session that was brought into use, and how the client joins it.
+type Opened = Result<(Arc<str>, session::Handle, How), Error>;
