@@ -100,6 +100,14 @@ impl Update {
         Self { version, kind, message_id, tool_call_id, raw, note: Some(note) }
     }
 
+    /// The params of a `session/update` with `raw` in place of this update; what came beside this one stays.
+    pub(crate) fn params_with(&self, session: &str, raw: &RawJson) -> RawJson {
+        let came = self.note.as_ref().and_then(RawNotification::params);
+        let kept = came.filter(|came| has_more(came, &self.raw));
+        let kept = kept.and_then(|came| came.with(&["update"], raw).ok());
+        kept.map_or_else(|| params(session, raw), |kept| for_session(&kept, session))
+    }
+
     /// One that was read before and stored with its kind.
     pub(crate) fn stored(version: Version, kind: &str, message_id: Option<Arc<str>>, raw: RawJson) -> Self {
         Self { version, kind: Kind::of(kind), message_id, tool_call_id: None, raw, note: None }
@@ -204,6 +212,13 @@ pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
         return params.clone();
     }
     params.with(&["sessionId"], &session).unwrap_or_else(|_| params.clone())
+}
+
+/// Whether params hold anything beside a session's id and an update. That of most has a length that leaves no room.
+fn has_more(params: &RawJson, update: &RawJson) -> bool {
+    let Some(id) = params.get(&["sessionId"]) else { return true };
+    let least = r#"{"sessionId":,"update":}"#.len() + id.as_str().len() + update.as_str().len();
+    params.as_str().len() > least
 }
 
 /// The params of `session/update`.

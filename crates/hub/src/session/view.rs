@@ -51,7 +51,12 @@ impl<'a> Shown<'a> {
 
     fn params(&mut self) -> RawJson {
         let Self { session, update, params } = self;
-        params.get_or_insert_with(|| update::params(session, &update.raw)).clone()
+        params.get_or_insert_with(|| update.params_with(session, &update.raw)).clone()
+    }
+
+    /// The notifications for what became of the update in another version.
+    fn converted(&self, updates: &[RawJson]) -> Vec<Out> {
+        updates.iter().map(|raw| Out::Update(self.update.params_with(self.session, raw))).collect()
     }
 }
 
@@ -167,8 +172,7 @@ impl View {
         match &mut self.to_v1 {
             // Chunks are written alike in both versions.
             Some(to_v1) if !matches!(shown.update.kind, Kind::Chunk(_)) => {
-                let converted = to_v1.update(&shown.update.raw);
-                converted.iter().map(|raw| Out::Update(update::params(shown.session, raw))).collect()
+                shown.converted(&to_v1.update(&shown.update.raw))
             }
             Some(to_v1) => {
                 to_v1.update(&shown.update.raw);
@@ -185,7 +189,7 @@ impl View {
             (Some(to_v2), Kind::Chunk(kind), Some(id)) => to_v2.update_of(raw, kind, id),
             (Some(to_v2), ..) => to_v2.update(raw),
         };
-        converted.iter().map(|raw| Out::Update(update::params(shown.session, raw))).collect()
+        shown.converted(&converted)
     }
 }
 

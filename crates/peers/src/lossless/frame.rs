@@ -59,7 +59,7 @@ impl Frame {
         format!("{} {} {}", self.is_response, self.method, sorted(&value))
     }
 
-    fn value(&self) -> Value {
+    pub(super) fn value(&self) -> Value {
         serde_json::from_str(&self.payload).unwrap_or(Value::Null)
     }
 

@@ -1,8 +1,10 @@
 //! Whether anything gets lost on the way: every frame on one side of Nudge is matched with its frame on the other.
 //!
 //! A frame is *exact* if it came out byte for byte, but for the id of a request, *equal* if it came out as the same
-//! JSON, and *by rule* if one of the `rules` says why it has no match. Anything else is left over.
+//! JSON, and *by rule* if one of the `rules` says why it has no match. Anything else is left over. What was converted
+//! between the versions has no match either; then every value in it must be somewhere on the other side (`contents`).
 
+mod contents;
 mod frame;
 mod rules;
 
@@ -15,6 +17,7 @@ use crate::{
     steps::Verdict,
     tee::{self, Record, Side},
 };
+use contents::Contents;
 use frame::Frame;
 
 /// Only the id of the session differs: the agent forgot the session and was given a new one.
@@ -55,11 +58,16 @@ pub fn compare(client: &[Record], agent: &[Record], version: Version) -> Option<
     for to in [Side::Agent, Side::Client] {
         let towards = |frames: &[Frame]| frames.iter().filter(|frame| frame.to == to).cloned().collect();
         let (near, far): (Vec<Frame>, Vec<Frame>) = (towards(&client), towards(&agent));
+        // Where it has to come out.
+        let (out, source) =
+            if to == Side::Client { (&near, rules::At::Agent) } else { (&far, rules::At::Client) };
+        let contents = Contents::of(out);
         let (near, far) = tally.match_up(near, far);
         let sides = [(near, rules::At::Client), (far, rules::At::Agent)];
         for (frame, at) in sides.iter().flat_map(|(frames, at)| frames.iter().map(move |frame| (frame, *at)))
         {
-            tally.explain(frame, at, is_converted);
+            let lost = if at == source { contents.lost(frame) } else { Vec::new() };
+            tally.explain(frame, at, is_converted, &lost);
         }
     }
     Some(tally)
@@ -79,10 +87,14 @@ impl Tally {
         (near, far)
     }
 
-    fn explain(&mut self, frame: &Frame, at: rules::At, is_converted: bool) {
+    fn explain(&mut self, frame: &Frame, at: rules::At, is_converted: bool, lost: &[String]) {
         let kind = frame.kind();
         let side = if at == rules::At::Client { "client" } else { "agent" };
         match rules::reason(frame, at, is_converted) {
+            Some(rules::CONVERTED) if !lost.is_empty() => {
+                let what = format!("{kind} (at the {side}), whose conversion loses {}", lost.join(" and "));
+                *self.left_over.entry(what).or_default() += 1;
+            }
             Some(reason) => *self.by_rule.entry(reason.to_owned()).or_default() += 1,
             None => *self.left_over.entry(format!("{kind} (at the {side})")).or_default() += 1,
         }

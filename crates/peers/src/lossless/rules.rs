@@ -33,7 +33,8 @@ const OWN: &[(&str, &str)] = &[
     (frame::NOTHING, "an answer to no request goes nowhere"),
 ];
 
-const CONVERTED: &str = "converted between the versions";
+/// Every value of such a frame has to be on the other side.
+pub(super) const CONVERTED: &str = "converted between the versions";
 
 /// Updates that Nudge tells itself.
 const TOLD: &[(&str, &str)] = &[

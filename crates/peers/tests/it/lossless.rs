@@ -71,3 +71,21 @@ fn a_session_may_have_another_id_in_the_agent() {
     assert!(tally.left_over.is_empty(), "{tally:?}");
     assert_eq!(tally.by_rule.len(), 1);
 }
+
+#[test]
+fn a_conversion_loses_no_value() {
+    let begin = |rest: &[&str]| side(&[&[ASKED, ANSWERED], rest].concat());
+    let call =
+        |params: &str| format!(r#"{{"method":"session/update","params":{{"sessionId":"s",{params}}}}}"#);
+    let agent = call(r#""_meta":{"took":1794},"update":{"sessionUpdate":"tool_call","title":"Read a.rs"}"#);
+    let lost = |client: &str| {
+        let tally =
+            compare(&begin(&[client]), &begin(&[&agent]), Version::V2).expect("both were initialized");
+        tally.left_over.into_keys().collect::<Vec<_>>()
+    };
+    let kept = r#""_meta":{"took":1794},"update":{"sessionUpdate":"tool_call_update","title":"Read a.rs"}"#;
+    assert_eq!(lost(&call(kept)), [""; 0]);
+    let without = r#""update":{"sessionUpdate":"tool_call_update","title":"Read"}"#;
+    let what = "session/update tool_call (at the agent), whose conversion loses _meta.took and update.title";
+    assert_eq!(lost(&call(without)), [what]);
+}

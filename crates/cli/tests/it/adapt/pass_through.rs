@@ -207,10 +207,13 @@ fn updates_of_unknown_kinds_pass_between_versions() {
             .log
             .iter()
             .find(|message| message.value["params"]["update"]["sessionUpdate"] == "_weather");
-        let update = |frame: &str| raw::member(&raw::member(frame, "params").unwrap(), "update").unwrap();
+        let got = &got.unwrap().line;
         let said = place.log().said("session/update");
         let said = said.iter().find(|frame| frame.contains("_weather")).unwrap();
-        assert_eq!(update(&got.unwrap().line), update(said));
+        for name in ["update", "_meta"] {
+            let member = |frame: &str| raw::member(&raw::member(frame, "params").unwrap(), name).unwrap();
+            assert_eq!(member(got), member(said));
+        }
     });
 }
 
