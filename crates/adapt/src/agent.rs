@@ -93,6 +93,11 @@ impl Agent {
         &self.spec.name
     }
 
+    /// How long it may take to stop.
+    pub(crate) fn patience(&self) -> Duration {
+        self.spec.patience
+    }
+
     /// What it says of itself; starts it if need be.
     pub async fn init(&self) -> Result<AgentInit, Error> {
         Ok(self.running().await?.init.clone())

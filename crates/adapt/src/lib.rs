@@ -16,6 +16,7 @@ mod open;
 mod pool;
 mod pulse;
 mod recap;
+mod retold;
 mod route;
 mod running;
 mod say;

@@ -11,7 +11,7 @@ use nudge_wire::{
 use tokio::time::Instant;
 
 use crate::{
-    Offers, Spec, Tier,
+    Offers, Spec, Tier, retold,
     route::{Listeners, Routes},
 };
 
@@ -26,6 +26,8 @@ pub(crate) struct Running {
     pub(crate) init: AgentInit,
     pub(crate) offers: Offers,
     pub(crate) tier: Tier,
+    /// Whether it does not remember a turn that was cut off.
+    pub(crate) forgets: bool,
     pub(crate) routes: Arc<Routes>,
     pub(crate) since: Instant,
 }
@@ -75,7 +77,8 @@ impl Running {
             tier = tier.number(),
             "the agent is ready"
         );
-        Ok(Self { cx, init, offers, tier, routes, since: Instant::now() })
+        let forgets = retold::forgets(&init);
+        Ok(Self { cx, init, offers, tier, forgets, routes, since: Instant::now() })
     }
 
     /// Whether the process has ended.

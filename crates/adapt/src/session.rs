@@ -15,9 +15,10 @@ use crate::{
     open::{Base, Link, TakenUp, failed, take_up},
     pulse::{Change, Tools},
     recap,
+    retold::Retold,
     route::Incoming,
     say::{go_on, prompt, steer},
-    turn::{Answer, PATIENCE, Step, Turn, of},
+    turn::{Answer, Step, Turn, of},
 };
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
@@ -184,7 +185,7 @@ impl Session {
         }
         if turn.is_running() {
             turn.is_told = false;
-            turn.deadline = Some(Instant::now() + PATIENCE);
+            turn.deadline = Some(Instant::now() + self.agent.patience());
             self.stop();
         }
     }
@@ -263,6 +264,11 @@ impl Session {
         let messages: Vec<_> = self.debts.drain(..).chain(messages).collect();
         let version = link.running.init.version;
         let recap = self.owed_recap.take().map(|conversation| recap::told(&conversation, &messages));
+        let retold = turn.retold.as_ref().filter(|_| turn.was_cut_off()).map(Retold::tell);
+        let recap = recap.or(retold);
+        if link.running.forgets {
+            turn.retold.get_or_insert_default().ask(&messages);
+        }
         self.echo.told(recap.as_deref().unwrap_or_default());
         for message in &messages {
             self.echo.said(&message.content);
@@ -306,6 +312,9 @@ impl Session {
             }
         }
         if let Some(turn) = &mut self.turn {
+            if let Some(retold) = &mut turn.retold {
+                retold.hear(&said);
+            }
             let change = self.tools.take(&said);
             if matches!(change, Some(Change::Finished(_))) {
                 turn.has_spoken = false;
@@ -433,7 +442,7 @@ impl Session {
     /// What goes in at a break-point.
     fn told(&mut self, messages: Vec<UserMessage>) {
         let Some(turn) = &self.turn else { return };
-        let was_cut_off = turn.is_interrupted && turn.end.as_ref().is_some_and(End::is_cancelled);
+        let was_cut_off = turn.was_cut_off();
         if turn.is_running() {
             // It has gone on by itself meanwhile.
             self.steer(messages);

@@ -1,6 +1,6 @@
 //! What program an agent is, and how it is started.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use nudge_peer::Child;
 use nudge_process::Command;
@@ -23,6 +23,8 @@ pub struct Spec {
     pub environment: Option<Environment>,
     /// Whether every session has a process of its own.
     pub isolate: bool,
+    /// How long it may take to stop when it was told to, before it counts as hung.
+    pub patience: Duration,
 }
 
 impl Spec {

@@ -60,9 +60,13 @@ impl Tier {
 
 /// Agents whose steering was tried and found to cut the answer off.
 fn was_seen_to_cut_off(init: &AgentInit) -> bool {
+    name(init).is_some_and(|name| name.ends_with("claude-agent-acp") || name.ends_with("codex-acp"))
+}
+
+/// What an agent calls itself.
+pub(crate) fn name(init: &AgentInit) -> Option<String> {
     let names = [&["agentInfo", "name"][..], &["info", "name"][..]];
-    let name = names.into_iter().find_map(|path| init.result.get(path)?.to::<String>().ok());
-    name.is_some_and(|name| name.ends_with("claude-agent-acp") || name.ends_with("codex-acp"))
+    names.into_iter().find_map(|path| init.result.get(path)?.to().ok())
 }
 
 #[cfg(test)]

@@ -7,10 +7,8 @@ use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson};
 use tokio::{sync::oneshot, time::Instant};
 
-use crate::UserMessage;
+use crate::{UserMessage, retold::Retold};
 
-/// How long an agent that was told to stop may take to do so, before it counts as hung.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long after a prompt the end of a silent agent counts as having come before it.
 const DYING: Duration = Duration::from_secs(1);
 /// How long a steer waits for the first word of an agent before it cuts it off: some lose a cancel that comes too early.
@@ -81,6 +79,8 @@ pub(crate) struct Turn {
     /// What the agent was prompted with, and when.
     pub(crate) prompted_with: Vec<UserMessage>,
     pub(crate) prompted_at: Option<Instant>,
+    /// What happened so far, for an agent that forgets it when it is cut off.
+    pub(crate) retold: Option<Retold>,
     /// The prompt was said once more to an agent that had died.
     pub(crate) is_said_again: bool,
     /// Messages that the agent did not take.
@@ -137,6 +137,11 @@ impl Turn {
 
     pub(crate) fn has_steers_under_way(&self) -> bool {
         !self.steering.is_empty()
+    }
+
+    /// Whether the agent was stopped for a steer.
+    pub(crate) fn was_cut_off(&self) -> bool {
+        self.is_interrupted && self.end.as_ref().is_some_and(End::is_cancelled)
     }
 
     /// Whether the agent works on a prompt.

@@ -111,6 +111,10 @@ pub(crate) struct AgentArgs {
     #[arg(long, env = "NUDGE_ISOLATE")]
     pub(crate) isolate: bool,
 
+    /// How long the agent may take to stop when a turn is cancelled; after that it is ended and started again
+    #[arg(long, value_name = "SECONDS", env = "NUDGE_PATIENCE", default_value_t = 30)]
+    pub(crate) patience: u64,
+
     /// The command of any ACP agent, behind `--`; without one the built-in agent answers
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) command: Vec<String>,

@@ -63,6 +63,8 @@ pub(crate) struct Downstream {
     pub(crate) env: Vec<(String, String)>,
     pub(crate) cwd: PathBuf,
     pub(crate) isolate: bool,
+    /// Seconds in which it has to stop when a turn is cancelled.
+    pub(crate) patience: u64,
 }
 
 impl std::fmt::Debug for Downstream {
@@ -74,8 +76,9 @@ impl std::fmt::Debug for Downstream {
 impl Downstream {
     /// The agent to be started, as if the editor had started it.
     pub(crate) fn spec(&self, environment: Option<Environment>) -> Spec {
-        let Self { name, program, args, env, cwd, isolate } = self.clone();
-        Spec { name, program, args, env, cwd, environment, isolate }
+        let Self { name, program, args, env, cwd, isolate, patience } = self.clone();
+        let patience = std::time::Duration::from_secs(patience);
+        Spec { name, program, args, env, cwd, environment, isolate, patience }
     }
 }
 

@@ -14,7 +14,7 @@ impl AgentArgs {
     /// The agent that was asked for; `None` for the built-in one.
     pub(crate) fn downstream(&self) -> Result<Option<Downstream>> {
         let cwd = std::env::current_dir().context("cannot tell the current folder")?;
-        let isolate = self.isolate;
+        let (isolate, patience) = (self.isolate, self.patience);
         if let Some(name) = &self.agent {
             let Some(known) = catalogue::find(name) else {
                 bail!(
@@ -23,7 +23,7 @@ impl AgentArgs {
             };
             let args = known.args.iter().map(|arg| (*arg).to_owned()).collect();
             let (name, program) = (known.name.to_owned(), known.program.to_owned());
-            return Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate }));
+            return Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate, patience }));
         }
         let Some((program, args)) = self.command.split_first() else { return Ok(None) };
         let name = name(program, args);
@@ -34,6 +34,7 @@ impl AgentArgs {
             env: Vec::new(),
             cwd,
             isolate,
+            patience,
         }))
     }
 }

@@ -15,6 +15,7 @@
 //! | `--memory FILE` | sessions outlive the process in FILE |
 //! | `--echo` | repeats what the user says (version 2 always does) |
 //! | `--bold` | asks for files and terminals whether or not the client offers them |
+//! | `--gemini` | calls itself `gemini-cli`, which is known to forget a turn that is cancelled |
 //! | `--slow-start MS` | takes its time to answer `initialize` |
 //! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
 //! | `--log FILE` | writes down every frame: the process id, `<` or `>`, the frame |

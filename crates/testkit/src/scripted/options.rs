@@ -18,6 +18,7 @@ const FLAGS: &[&str] = &[
     "fork",
     "echo",
     "bold",
+    "gemini",
 ];
 
 #[derive(Debug, Default)]

@@ -61,7 +61,7 @@ fn initialize_v1(options: &Options) -> Value {
     }
     json!({
         "protocolVersion": 1,
-        "agentInfo": { "name": "scripted", "title": "Scripted", "version": "1.0" },
+        "agentInfo": { "name": if options.has("gemini") { "gemini-cli" } else { "scripted" }, "title": "Scripted", "version": "1.0" },
         "agentCapabilities": capabilities,
         "authMethods": [{ "id": "key", "name": "Key", "description": "by key" }],
         "_meta": { "own": ODD_MARK },

@@ -59,6 +59,30 @@ fn in_a_stream_an_agent_that_cannot_be_steered_is_cut_off() {
 }
 
 #[test]
+fn an_agent_that_forgets_what_was_cut_off_is_told_of_it() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut client = place.in_a_stream("--gemini", version);
+        let id = client.inject("steer", "say steered");
+        assert_eq!(client.delivered(&id), "say steered");
+        assert_eq!(client.turn_end(1), "end_turn");
+        let prompts = || place.log().heard("session/prompt");
+        let prompt = |at: usize| {
+            let frame: Value = serde_json::from_str(&prompts()[at]).expect("a frame is JSON");
+            frame["params"]["prompt"].clone()
+        };
+        let blocks = prompt(1);
+        let told = blocks[0]["text"].as_str().expect("it is told in words");
+        assert!(told.contains("User: say one; until go; say two\nYou: one\n</turn>"), "{told}");
+        assert_eq!(blocks[1]["text"], "say steered");
+        assert!(!client.users().join("\n").contains("<turn>"), "the user did not say that");
+        // A turn that ends by itself is remembered.
+        client.turn("say on");
+        assert_eq!(prompt(2)[0]["text"], "say on");
+    }
+}
+
+#[test]
 fn in_a_stream_an_agent_that_can_be_steered_is_told_at_once() {
     for_all(|tier, options, version| {
         if tier == 4 {

@@ -313,6 +313,21 @@ fn a_flood_does_not_hold_up_a_cancel() {
     }
 }
 
+#[test]
+fn an_agent_that_does_not_stop_is_ended_and_comes_back() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut client = Client::new(place.start(&["--patience", "1"], "", "off"), version, &json!({}));
+        client.new_session(&place.cwd());
+        client.prompt("say on; hang");
+        client.said("on");
+        client.cancel();
+        assert_eq!(client.turn_end(1), "cancelled");
+        assert_eq!(client.turn("say again"), "again");
+        assert_eq!(place.log().pids().len(), 2, "it was started twice");
+    }
+}
+
 /// Whether all processes of the agent have ended.
 fn is_over(place: &Place) -> bool {
     place.log().pids().into_iter().all(|pid| !is_alive(pid))

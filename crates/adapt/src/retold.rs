@@ -1,0 +1,129 @@
+//! What an agent is told of a turn that was cut off, if it is one that forgets such turns.
+
+use nudge_wire::caps::AgentInit;
+use serde_json::Value;
+
+use crate::{Said, UserMessage, echo, tier};
+
+/// The most that is told, in bytes; the newest of it.
+const MOST: usize = 32 * 1024;
+
+const BEFORE: &str = "You were interrupted by the user, and what you were asked and have done since then is not in your \
+    memory. It follows, oldest first. Do not repeat what is done.\n\n<turn>\n";
+const AFTER: &str = "</turn>\n\nThe user now says:\n";
+
+/// Agents that were seen to drop everything since the prompt from their memory when they are cancelled.
+pub(crate) fn forgets(init: &AgentInit) -> bool {
+    tier::name(init).is_some_and(|name| name == "gemini-cli")
+}
+
+/// The turn so far, in words.
+#[derive(Debug, Default)]
+pub(crate) struct Retold {
+    text: String,
+    is_speaking: bool,
+}
+
+impl Retold {
+    /// The agent is told this.
+    pub(crate) fn ask(&mut self, messages: &[UserMessage]) {
+        for message in messages {
+            self.line("User", &echo::text(&message.content));
+        }
+    }
+
+    /// The agent says this.
+    pub(crate) fn hear(&mut self, said: &Said) {
+        match &*said.kind {
+            "agent_message_chunk" | "agent_message" => {
+                let words = said.update.get(&["content"]).map(|content| echo::text(&content));
+                self.speak(&words.unwrap_or_default());
+            }
+            "tool_call" | "tool_call_update" => {
+                let Ok(update) = said.update.to::<Value>() else { return };
+                if let (Some(title), "tool_call") = (update["title"].as_str(), &*said.kind) {
+                    self.line("Tool", title);
+                }
+                for block in update["content"].as_array().into_iter().flatten() {
+                    if let Some(output) = block["content"]["text"].as_str() {
+                        self.line("Output", output);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What goes in front of the next prompt.
+    pub(crate) fn tell(&self) -> String {
+        let end = if self.text.ends_with('\n') { "" } else { "\n" };
+        format!("{BEFORE}{}{end}{AFTER}", self.text)
+    }
+
+    fn line(&mut self, who: &str, what: &str) {
+        if what.is_empty() {
+            return;
+        }
+        let space = if self.is_speaking { "\n" } else { "" };
+        self.is_speaking = false;
+        self.push(&format!("{space}{who}: {what}\n"));
+    }
+
+    fn speak(&mut self, words: &str) {
+        if words.is_empty() {
+            return;
+        }
+        let who = if self.is_speaking { "" } else { "You: " };
+        self.is_speaking = true;
+        self.push(&format!("{who}{words}"));
+    }
+
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        if self.text.len() > 2 * MOST {
+            let from = self.text.len() - MOST;
+            let from = (from..self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(0);
+            self.text.drain(..from);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nudge_wire::{RawJson, Version};
+    use serde_json::json;
+
+    #[test]
+    fn the_turn_is_told_in_order() {
+        let mut retold = Retold::default();
+        let content = RawJson::of(&json!([{ "type": "text", "text": "fix it" }])).unwrap();
+        retold.ask(&[UserMessage { content, params: None }]);
+        retold.speak("I look ");
+        retold.speak("around.");
+        retold.line("Tool", "ls");
+        retold.line("Output", "");
+        retold.line("Output", "a.rs");
+        let told = "<turn>\nUser: fix it\nYou: I look around.\nTool: ls\nOutput: a.rs\n</turn>";
+        assert!(retold.tell().contains(told), "{}", retold.tell());
+    }
+
+    #[test]
+    fn it_stays_short() {
+        let mut retold = Retold::default();
+        for _ in 0..1000 {
+            retold.speak(&"é".repeat(500));
+        }
+        assert!(retold.text.len() <= 2 * MOST);
+    }
+
+    #[test]
+    fn only_some_agents_forget() {
+        let of = |name: &str| {
+            let result = json!({ "protocolVersion": 1, "agentInfo": { "name": name, "version": "1" } });
+            forgets(&AgentInit::new(Version::V1, RawJson::of(&result).unwrap()))
+        };
+        assert!(of("gemini-cli"));
+        assert!(!of("goose"));
+    }
+}
