@@ -32,6 +32,7 @@ Environment:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Acp(Acp),
+    Lsp(crate::lsp::Lsp),
     Agents(agents::list::Agents),
     Doctor(agents::doctor::Doctor),
     Sessions(sessions::Sessions),
@@ -147,7 +148,7 @@ impl Acp {
 /// Below this not even an `initialize` fits.
 const MIN_MESSAGE: usize = 1024;
 
-fn max_message(text: &str) -> Result<usize, String> {
+pub(crate) fn max_message(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(bytes) if bytes >= MIN_MESSAGE => Ok(bytes),
         _ => Err(format!("expected a number of bytes, {MIN_MESSAGE} or more")),

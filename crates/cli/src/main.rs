@@ -7,6 +7,7 @@ mod args;
 mod daemon;
 mod house;
 mod log;
+mod lsp;
 mod nes;
 mod place;
 mod replay;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let log = log::init();
     let outcome = match command {
         Command::Acp(acp) => acp::run(&acp, &place),
+        Command::Lsp(lsp) => lsp::run(&lsp, &place),
         Command::Agents(agents) => agents::list::run(&agents),
         Command::Doctor(doctor) => agents::doctor::run(&doctor),
         Command::Daemon(daemon) => daemon::run(&daemon, &place),

@@ -32,15 +32,16 @@ const ROOMS: &[(&str, May)] = &[
     ("hub", May::Use(&["wire", "peer", "store", "model", "nes", "workspace", "agent", "adapt", "mailbox"])),
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "hub", "nes"])),
-    ("lsp", May::Use(&["wire", "peer", "hub", "nes"])),
+    ("lsp", May::Use(&["wire", "peer", "text"])),
     ("replay", May::Use(&["wire", "text", "predict", "nes"])),
     ("check", May::Use(&["wire", "peer"])),
-    ("cli", May::UseAllBut(&["interop", "bench", "peers", "xtask"])),
+    ("cli", May::UseAllBut(&["interop", "bench", "peers", "editors", "xtask"])),
     ("testkit", May::Use(&[])),
     ("xtask", May::Use(&["wire"])),
     ("interop", May::UseAllBut(&[])),
     ("bench", May::UseAllBut(&[])),
     ("peers", May::Use(&["testkit"])),
+    ("editors", May::Use(&[])),
 ];
 
 /// Rooms without IO, clock and randomness.

@@ -6,6 +6,7 @@ mod bad_input;
 mod chaos;
 mod ends;
 mod initialize;
+mod lsp;
 mod nes;
 mod replay;
 mod sessions;

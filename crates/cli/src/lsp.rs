@@ -1,0 +1,165 @@
+//! `nudge lsp`: next edit suggestions for editors that speak LSP.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use anyhow::{Context, Result};
+use nudge_lsp::{Connecting, Connector, Ended, Options};
+use nudge_peer::{Transport, pair};
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+    sync::OnceCell,
+};
+
+use crate::{
+    args::max_message,
+    daemon,
+    house::{House, Serving, open_tap},
+    place::Place,
+};
+
+/// Suggest next edits to an editor that speaks LSP, as the editor starts it
+///
+/// A language server on standard input and output that works beside the language's own. It suggests what you might edit
+/// next, from what you have just edited: the other uses of what you rename, the same change on the next line, what a
+/// diagnostic asks for. No model and no network are needed.
+///
+/// Suggestions come as `textDocument/inlineCompletion` (ghost text), as `textDocument/copilotInlineEdit` (plugins for
+/// Neovim), and in every editor as the code actions "Apply next edit" and "Go to next edit". The plugins in `editors/`
+/// show edits away from the cursor too.
+///
+/// What it knows of your workspace and has learned from you is kept by a daemon, which is started on demand and shared
+/// with `nudge acp` and every other editor.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EDITORS)]
+pub(crate) struct Lsp {
+    /// Make the suggestions in this process, without a daemon; also with `NUDGE_DAEMON=off`
+    #[arg(long)]
+    no_daemon: bool,
+
+    /// Append every message to and from the daemon to FILE as JSON lines, with secrets masked
+    #[arg(long, value_name = "FILE", env = "NUDGE_TRACE")]
+    trace: Option<std::path::PathBuf>,
+
+    /// The longest message taken from the editor; longer ones are dropped
+    #[arg(long, value_name = "BYTES", env = "NUDGE_MAX_MESSAGE", default_value_t = 64 * 1024 * 1024, value_parser = max_message)]
+    max_message: usize,
+
+    /// Taken and ignored: many editors add it
+    #[arg(long, hide = true)]
+    stdio: bool,
+}
+
+const EDITORS: &str = "\
+In your editor:
+  Helix (languages.toml)
+    [language-server.nudge]
+    command = \"nudge\"
+    args = [\"lsp\"]
+
+    [[language]]
+    name = \"rust\"
+    language-servers = [\"rust-analyzer\", \"nudge\"]
+
+  Emacs (eglot): M-x eglot with a prefix argument, then `nudge lsp`
+  Neovim and VS Code: the plugins in editors/ of the sources
+  Others, and what works where: editors/README.md of the sources
+
+Settings (initializationOptions, or the section `nudge`):
+  enabled                       true or false
+  eagerness                     how sure a suggestion has to be: \"low\", \"medium\", \"high\"
+  kinds                         besides edits: \"jump\", \"rename\", \"searchAndReplace\"
+  status                        whether `nudge/status` notifications are sent
+  diagnosticsFromCodeActions    whether diagnostics sent with code actions are looked at
+
+Environment:
+  NUDGE_LOG=debug               says on standard error why something is or is not suggested";
+
+/// Threads that compute suggestions where there is no daemon, and those that read and write.
+const THREADS: usize = 8;
+
+pub(crate) fn run(args: &Lsp, place: &Place) -> Result<ExitCode> {
+    if io::stdin().is_terminal() {
+        let _ = writeln!(
+            io::stderr(),
+            "nudge lsp is a language server and is meant to be started by an editor; `nudge lsp --help` says how. \
+             Press Ctrl-D to leave."
+        );
+    }
+    let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
+    let runtime = runtime.context("cannot start the event loop")?;
+    let code = runtime.block_on(serve(args, place));
+    // A read from standard input cannot be interrupted; it must not hold up the end.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve(args: &Lsp, place: &Place) -> Result<ExitCode> {
+    let trace = args.trace.as_deref().map(std::path::absolute).transpose();
+    let trace = trace.context("cannot find the trace's folder")?;
+    let serving = Serving { trace, max_message: 64 * 1024 * 1024, ..Serving::default() };
+    let is_off = std::env::var_os("NUDGE_DAEMON").is_some_and(|value| value == "off");
+    let connect = if args.no_daemon || is_off || place.socket().is_none() {
+        alone(place, &serving)
+    } else {
+        through_daemon(place, &serving)
+    };
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let options = Options { connect, version, max_message: args.max_message };
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let served = nudge_lsp::serve(tokio::io::stdin(), tokio::io::stdout(), options);
+    let code = tokio::select! {
+        ended = served => match ended? {
+            Ended::Orderly => 0,
+            Ended::WithoutShutdown => 1,
+        },
+        _ = interrupt.recv() => 130,
+        _ = terminate.recv() => 143,
+    };
+    Ok(ExitCode::from(code))
+}
+
+/// The way to the daemon, which is started if there is none.
+fn through_daemon(place: &Place, serving: &Serving) -> Connector {
+    let (place, serving) = (place.clone(), serving.clone());
+    Arc::new(move || -> Connecting {
+        let (place, serving) = (place.clone(), serving.clone());
+        Box::pin(async move {
+            let reached = tokio::task::spawn_blocking(move || daemon::reach(&place, &serving, None)).await;
+            let stream = reached.map_err(|error| error.to_string())?.map_err(|error| format!("{error:#}"))?;
+            usable(stream).map_err(|error| format!("cannot use the daemon's socket: {error}"))
+        })
+    })
+}
+
+fn usable(stream: std::os::unix::net::UnixStream) -> io::Result<Transport> {
+    stream.set_nonblocking(true)?;
+    let (reader, writer) = tokio::net::UnixStream::from_std(stream)?.into_split();
+    Ok(Transport::new(reader, writer))
+}
+
+/// The way to a house of our own, built when it is first needed.
+fn alone(place: &Place, serving: &Serving) -> Connector {
+    // Nothing of this process is a session that could be shared.
+    let place = Place { store: Some("memory".to_owned()), ..place.clone() };
+    let serving = serving.clone();
+    let house = Arc::new(OnceCell::new());
+    Arc::new(move || -> Connecting {
+        let (place, serving, house) = (place.clone(), serving.clone(), Arc::clone(&house));
+        Box::pin(async move {
+            let opened =
+                house.get_or_try_init(|| async { House::open(&place, None, false).await.map(Arc::new) });
+            let house = opened.await.map_err(|error| format!("{error:#}"))?;
+            let (ours, theirs) = pair();
+            let tap = open_tap(&serving).map_err(|error| format!("{error:#}"))?;
+            let served = house.serve(theirs, tap, None, &serving).map_err(|error| format!("{error:#}"))?;
+            tokio::spawn(served.run());
+            Ok(ours)
+        })
+    })
+}

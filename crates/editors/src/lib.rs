@@ -1,0 +1,1 @@
+//! Nudge in real editors. Everything is in the tests.

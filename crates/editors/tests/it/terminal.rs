@@ -1,0 +1,177 @@
+//! A program in a terminal: keys go in, and the screen is what a person would see.
+
+use std::{
+    fmt::Write as _,
+    io::{Read, Write},
+    num::NonZero,
+    sync::{Arc, Condvar, Mutex},
+    time::{Duration, Instant},
+};
+
+use nudge_testkit::PATIENCE;
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use vt100::{Callbacks, Color, Parser, Screen};
+
+/// A running program with its screen. Killed when dropped.
+pub(crate) struct Terminal {
+    shared: Arc<Shared>,
+    child: Box<dyn Child + Send + Sync>,
+    // Closing it would hang up the program.
+    _master: Box<dyn MasterPty + Send>,
+}
+
+struct Shared {
+    parser: Mutex<Parser<Answers>>,
+    changed: Condvar,
+}
+
+/// What a terminal answers when it is asked.
+struct Answers(Box<dyn Write + Send>);
+
+impl Terminal {
+    /// Starts a program on a screen of this size.
+    pub(crate) fn start(mut command: CommandBuilder, rows: u16, cols: u16) -> Self {
+        command.env("TERM", "xterm-256color");
+        command.env("COLORTERM", "");
+        let pty = native_pty_system()
+            .openpty(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 })
+            .expect("there are pseudo-terminals");
+        let child = pty.slave.spawn_command(command).expect("the program starts");
+        let output = pty.master.try_clone_reader().expect("the terminal can be read");
+        let answers = Answers(pty.master.take_writer().expect("the terminal can be written to"));
+        let [high, wide] =
+            [rows, cols].map(|size| NonZero::new(size).expect("a screen has rows and columns"));
+        let parser = Mutex::new(Parser::new_with_callbacks(high, wide, 0, answers));
+        let shared = Arc::new(Shared { parser, changed: Condvar::new() });
+        std::thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.read(output)
+        });
+        Self { shared, child, _master: pty.master }
+    }
+
+    /// Types.
+    pub(crate) fn send(&self, keys: &str) {
+        let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
+        let input = &mut parser.callbacks_mut().0;
+        input.write_all(keys.as_bytes()).and_then(|()| input.flush()).expect("the program reads its keys");
+    }
+
+    /// Waits until the screen is as wanted, and fails with the screen as it is.
+    pub(crate) fn wait(&self, what: &str, mut wanted: impl FnMut(&Screen) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
+        while !wanted(parser.screen()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let screen = parser.screen().contents();
+                drop(parser);
+                panic!("waited for {what}; the screen is\n{screen}");
+            }
+            (parser, _) = self
+                .shared
+                .changed
+                .wait_timeout(parser, left)
+                .expect("no test panics with the screen in hand");
+        }
+    }
+
+    /// Waits until nothing has changed on the screen for so long.
+    pub(crate) fn wait_still(&self, time: Duration) {
+        let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
+        loop {
+            let (next, waited) = self
+                .shared
+                .changed
+                .wait_timeout(parser, time)
+                .expect("no test panics with the screen in hand");
+            if waited.timed_out() {
+                return;
+            }
+            parser = next;
+        }
+    }
+
+    /// Waits until a text is on the screen.
+    pub(crate) fn wait_text(&self, text: &str) {
+        self.wait(text, |screen| screen.contents().contains(text));
+    }
+
+    /// Looks at the screen as it is.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Screen) -> T) -> T {
+        look(self.shared.parser.lock().expect("no test panics with the screen in hand").screen())
+    }
+
+    /// The first rows of the screen, with what is in one of the colours between marks: `[+added+]`.
+    pub(crate) fn dump(&self, rows: u16, marks: &[(Color, char)]) -> String {
+        self.look(|screen| dump(screen, rows, marks))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Shared {
+    fn read(&self, mut output: Box<dyn Read + Send>) {
+        let mut bytes = vec![0; 65536];
+        while let Ok(count @ 1..) = output.read(&mut bytes) {
+            let mut parser = self.parser.lock().expect("no test panics with the screen in hand");
+            parser.process(&bytes[..count]);
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl Callbacks for Answers {
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut Screen,
+        i1: Option<u8>,
+        _: Option<u8>,
+        params: &[&[u16]],
+        c: char,
+    ) {
+        let (row, col) = screen.cursor_position();
+        let answer = match (i1, params.first().and_then(|first| first.first()), c) {
+            (None, _, 'c') => "\x1b[?62;22c".to_owned(),
+            (None, Some(5), 'n') => "\x1b[0n".to_owned(),
+            (None, Some(6), 'n') => format!("\x1b[{};{}R", row + 1, col + 1),
+            _ => return,
+        };
+        let _ = self.0.write_all(answer.as_bytes());
+    }
+}
+
+/// The screen in words, the colours in which something is shown as marks, and the cursor as `▏`.
+fn dump(screen: &Screen, rows: u16, marks: &[(Color, char)]) -> String {
+    let (_, cols) = screen.size();
+    let cursor = screen.cursor_position();
+    let mut text = String::new();
+    for row in 0..rows {
+        let mut line = String::new();
+        let mut open = None;
+        for col in 0..cols.get() {
+            let Some(cell) = screen.cell(row, col) else { continue };
+            let mark = marks.iter().find(|(color, _)| [cell.bgcolor(), cell.fgcolor()].contains(color));
+            let mark = mark.map(|(_, mark)| *mark);
+            if mark != open {
+                line.extend(open.into_iter().flat_map(|mark| [mark, ']']));
+                line.extend(mark.into_iter().flat_map(|mark| ['[', mark]));
+                open = mark;
+            }
+            if (row, col) == cursor {
+                line.push('▏');
+            }
+            if !cell.is_wide_continuation() {
+                line.push_str(if cell.has_contents() { cell.contents() } else { " " });
+            }
+        }
+        line.extend(open.into_iter().flat_map(|mark| [mark, ']']));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}

@@ -1,0 +1,230 @@
+//! Commands, for editors that show nothing of suggestions, and the settings as the editor keeps them.
+
+use std::sync::Arc;
+
+use async_lsp::lsp_types::request::Request;
+use futures_util::{FutureExt, future::BoxFuture};
+use nudge_wire::{
+    Error,
+    nes::{Position, Range, RejectReason, TriggerKind},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    action,
+    ask::{self, Answer, Ask},
+    desk::Desk,
+    params::{DidChangeConfiguration, Execute},
+    server::{Answering, now},
+    settings::Eagerness,
+    suggest::{Act, Suggestion},
+};
+
+/// The commands there are.
+pub(crate) const NAMES: [&str; 9] = [
+    "nudge.accept",
+    "nudge.reject",
+    "nudge.applyNextEdit",
+    "nudge.goToNextEdit",
+    "nudge.enable",
+    "nudge.disable",
+    "nudge.toggle",
+    "nudge.setEagerness",
+    "nudge.status",
+];
+
+/// Does what a command says.
+pub(crate) fn execute(desk: &Arc<Desk>, params: Execute) -> Result<Answering, Error> {
+    let arguments = params.arguments.unwrap_or_default();
+    let text = |at: usize| arguments.get(at).and_then(Value::as_str);
+    match params.command.as_str() {
+        "nudge.accept" => desk.lock().accept(text(0).ok_or_else(|| wanted("the id of a suggestion"))?),
+        "nudge.reject" => {
+            let id = text(0).ok_or_else(|| wanted("the id of a suggestion"))?;
+            let reason = text(1).map_or(RejectReason::Rejected, RejectReason::from);
+            desk.lock().reject(id, &reason);
+        }
+        "nudge.applyNextEdit" => return Ok(apply(desk, &arguments)),
+        "nudge.goToNextEdit" => return Ok(go(desk, &arguments)),
+        "nudge.enable" => desk.set(|settings| settings.enabled = true),
+        "nudge.disable" => desk.set(|settings| settings.enabled = false),
+        "nudge.toggle" => desk.set(|settings| settings.enabled = !settings.enabled),
+        "nudge.setEagerness" => {
+            let level = text(0).and_then(Eagerness::from_name);
+            let level = level.ok_or_else(|| wanted("\"low\", \"medium\" or \"high\""))?;
+            desk.set(|settings| settings.eagerness = level);
+        }
+        "nudge.status" => {}
+        _ => {
+            return Err(Error::invalid_params("Invalid command: expected one that the server has announced"));
+        }
+    }
+    Ok(now(status(desk)))
+}
+
+fn wanted(what: &str) -> Error {
+    Error::invalid_params(format!("Invalid arguments of a command: expected {what}"))
+}
+
+fn status(desk: &Desk) -> Value {
+    let inner = desk.lock();
+    let mut status = inner.status();
+    status["enabled"] = inner.settings.enabled.into();
+    status["eagerness"] = inner.settings.eagerness.name().into();
+    status
+}
+
+/// The suggestion that a code action has named; else asks for the user, at the place that is named or where the user was
+/// last.
+fn asked(desk: &Arc<Desk>, arguments: &[Value]) -> BoxFuture<'static, Result<Answer, Error>> {
+    let ready = |answer: Answer| std::future::ready(Ok(answer)).boxed();
+    if let Some(known) = known(desk, arguments) {
+        return ready(Answer { suggestions: vec![known], why: None });
+    }
+    let named = arguments.first().and_then(Value::as_str).map(ToOwned::to_owned);
+    let at = arguments.get(1).and_then(|at| serde_json::from_value::<Position>(at.clone()).ok());
+    let last = desk.lock().place.clone();
+    let place = match (named, at, last) {
+        (Some(uri), Some(at), _) => Some((uri, at)),
+        (Some(uri), None, Some((known, at))) if known == uri => Some((uri, at)),
+        (Some(uri), None, _) => Some((uri, Position::new(0, 0))),
+        (None, _, last) => last,
+    };
+    let Some((uri, position)) = place else {
+        return ready(Answer { suggestions: Vec::new(), why: Some("no place was named".to_owned()) });
+    };
+    let trigger = TriggerKind::Manual;
+    let diagnostics = Vec::new();
+    ask::ask(desk, Ask { uri, version: None, position, selection: None, visible: None, trigger, diagnostics })
+}
+
+/// Has the editor make the next edit, wherever it is.
+fn apply(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
+    let asked = asked(desk, arguments);
+    let desk = Arc::clone(desk);
+    async move {
+        let answer = asked.await?;
+        let found = {
+            let inner = desk.lock();
+            let edit = |suggestion: &Suggestion| {
+                action::whole_edit(&inner, suggestion).or_else(|| action::own_edit(&inner, suggestion))
+            };
+            answer.suggestions.iter().find_map(|suggestion| Some((suggestion.clone(), edit(suggestion)?)))
+        };
+        let Some((suggestion, edit)) = found else {
+            return Ok(json!({ "applied": false, "why": answer.why }));
+        };
+        let params = json!({ "label": format!("Next edit: {}", suggestion.reason), "edit": edit });
+        let applied = desk.client().request::<Call<ApplyEdit>>(params).await;
+        let applied = applied.is_ok_and(|applied| applied["applied"] == true);
+        if applied {
+            desk.lock().accept(&suggestion.id);
+        }
+        Ok(json!({ "applied": applied, "id": suggestion.id, "reason": suggestion.reason }))
+    }
+    .boxed()
+}
+
+/// Has the editor go to the next edit.
+fn go(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
+    let asked = asked(desk, arguments);
+    let desk = Arc::clone(desk);
+    async move {
+        let answer = asked.await?;
+        let Some(suggestion) = answer.suggestions.first().cloned() else {
+            return Ok(json!({ "shown": false, "why": answer.why }));
+        };
+        let target = match &suggestion.act {
+            Act::Edit { edits, .. } => edits.first().map(|edit| edit.range.start.clone()),
+            Act::Jump { position } | Act::Rename { position, .. } => Some(position.clone()),
+            Act::Replace { .. } => None,
+        };
+        let target = target.unwrap_or_else(|| Position::new(0, 0));
+        let selection = Range::new(target.clone(), target.clone());
+        let params = json!({ "uri": suggestion.uri, "takeFocus": true, "selection": selection });
+        let can_show = desk.lock().editor.offers.show_document;
+        let shown = can_show && {
+            let shown = desk.client().request::<Call<ShowDocument>>(params).await;
+            shown.is_ok_and(|shown| shown["success"] == true)
+        };
+        if shown && matches!(suggestion.act, Act::Jump { .. }) {
+            desk.lock().accept(&suggestion.id);
+        }
+        Ok(json!({ "shown": shown, "uri": suggestion.uri, "position": target, "reason": suggestion.reason }))
+    }
+    .boxed()
+}
+
+/// The suggestion that a code action has named.
+fn known(desk: &Desk, arguments: &[Value]) -> Option<Suggestion> {
+    let id = arguments.get(2)?.as_str()?;
+    desk.lock().offered.find(id).map(|made| made.suggestion.clone())
+}
+
+/// Wants to be told of changes of the settings, where the editor has to be asked for it.
+pub(crate) fn register(desk: &Arc<Desk>) {
+    if !desk.lock().editor.offers.registers_configuration {
+        return;
+    }
+    let registration = json!({
+        "id": "nudge-settings",
+        "method": "workspace/didChangeConfiguration",
+        "registerOptions": { "section": "nudge" },
+    });
+    let client = desk.client();
+    tokio::spawn(async move {
+        let params = json!({ "registrations": [registration] });
+        if let Err(error) = client.request::<Call<Register>>(params).await {
+            tracing::info!(%error, "the editor does not tell of changed settings");
+        }
+    });
+}
+
+/// Takes changed settings, or fetches them where the editor only says that they have changed.
+pub(crate) fn configure(desk: &Arc<Desk>, params: DidChangeConfiguration) {
+    let said = params.settings;
+    if !said.is_null() {
+        desk.set(|settings| settings.take(&said));
+        return;
+    }
+    if !desk.lock().editor.offers.configuration {
+        return;
+    }
+    let desk = Arc::clone(desk);
+    tokio::spawn(async move {
+        let params = json!({ "items": [{ "section": "nudge" }] });
+        match desk.client().request::<Call<Configuration>>(params).await {
+            Ok(said) => desk.set(|settings| settings.take(&said[0])),
+            Err(error) => tracing::info!(%error, "the editor does not tell its settings"),
+        }
+    });
+}
+
+/// A request to the editor with params and result as they are.
+struct Call<M>(std::marker::PhantomData<M>);
+
+trait Named {
+    const NAME: &'static str;
+}
+
+impl<M: Named> Request for Call<M> {
+    type Params = Value;
+    type Result = Value;
+    const METHOD: &'static str = M::NAME;
+}
+
+macro_rules! calls {
+    ($($name:ident = $method:literal;)+) => {
+        $(enum $name {}
+        impl Named for $name {
+            const NAME: &'static str = $method;
+        })+
+    };
+}
+
+calls! {
+    ApplyEdit = "workspace/applyEdit";
+    ShowDocument = "window/showDocument";
+    Register = "client/registerCapability";
+    Configuration = "workspace/configuration";
+}

@@ -1,0 +1,123 @@
+//! Next edit suggestions for editors that speak the Language Server Protocol (LSP).
+//!
+//! [`serve`] is a language server towards the editor and, towards whoever makes the suggestions, an ACP client of
+//! next edit suggestions (`nes/*`, `document/*`). It mirrors the editor's documents, so that when the other side goes
+//! away it can connect again, tell them anew and go on; the editor notices nothing but a moment without suggestions.
+//!
+//! The library below is async-lsp: it hands notifications and requests over in the order in which they came, and
+//! suggestions are worth nothing on a text that is not the editor's. What it is fed has passed `guard`, because it ends
+//! at the first message it cannot read and takes headers and bodies of any length.
+//!
+//! Positions are in the encoding agreed with the editor, which is also the one agreed with the other side; so they pass
+//! unchanged.
+#![allow(clippy::disallowed_methods, reason = "this room does IO and drives time")]
+
+mod action;
+mod ask;
+mod command;
+mod copilot;
+mod desk;
+mod editor;
+mod guard;
+mod inline;
+mod link;
+mod mirror;
+mod offered;
+mod params;
+mod server;
+mod settings;
+mod suggest;
+
+use std::{pin::Pin, sync::Arc};
+
+use async_lsp::{MainLoop, concurrency::ConcurrencyLayer, panic::CatchUnwindLayer, router::Router};
+use nudge_peer::Transport;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+use tower_layer::Layer;
+
+use crate::{desk::Desk, server::Server};
+
+/// A way to whoever makes the suggestions, opened each time it is needed; the error says why there is none.
+pub type Connector = Arc<dyn Fn() -> Connecting + Send + Sync>;
+
+/// A connection on its way.
+pub type Connecting = Pin<Box<dyn Future<Output = Result<Transport, String>> + Send>>;
+
+/// How an editor is served.
+#[derive(Clone)]
+pub struct Options {
+    /// Opens a connection to whoever makes the suggestions.
+    pub connect: Connector,
+    /// The version of the program, for `serverInfo`.
+    pub version: String,
+    /// The longest message taken; longer ones are dropped as they arrive.
+    pub max_message: usize,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With `shutdown` before.
+    Orderly,
+    /// With `exit`, or the end of the input, and no `shutdown` before: by LSP an exit status of 1.
+    WithoutShutdown,
+}
+
+/// Why it could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The input is not LSP.
+    #[error("{0}")]
+    NotLsp(#[from] guard::NotLsp),
+    /// Reading or writing failed.
+    #[error("the connection to the editor failed: {0}")]
+    Io(#[from] std::io::Error),
+    /// The main loop failed.
+    #[error("the language server failed: {0}")]
+    Lsp(String),
+}
+
+pub use guard::NotLsp;
+
+/// Requests that may run at one time; more make the editor wait.
+const REQUESTS: std::num::NonZeroUsize = std::num::NonZeroUsize::new(64).expect("not zero");
+
+/// How much of what has passed the guard may wait to be handled.
+const PIPE: usize = 64 * 1024;
+
+/// Serves one editor until it leaves.
+pub async fn serve<I, O>(input: I, output: O, options: Options) -> Result<Ended, ServeError>
+where
+    I: AsyncRead + Unpin + Send + 'static,
+    O: AsyncWrite + Unpin + Send,
+{
+    let (pipe, checked) = tokio::io::duplex(PIPE);
+    let guard = tokio::spawn(guard::pass(input, pipe, options.max_message));
+    let desk = Arc::new(Desk::new(options));
+    let (main_loop, _) = MainLoop::new_server(|client| {
+        desk.meet(client);
+        let mut router = Router::new(Server::new(Arc::clone(&desk)));
+        router.unhandled_request(Server::request).unhandled_notification(Server::notification);
+        ConcurrencyLayer::new(REQUESTS).layer(CatchUnwindLayer::default().layer(router))
+    });
+    let ended = main_loop.run_buffered(checked.compat(), output.compat_write()).await;
+    desk.leave().await;
+    match ended {
+        Ok(()) | Err(async_lsp::Error::Eof) => {}
+        Err(async_lsp::Error::Io(error)) if is_gone(&error) => {}
+        Err(async_lsp::Error::Io(error)) => return Err(error.into()),
+        Err(error) => return Err(ServeError::Lsp(error.to_string())),
+    }
+    if guard.is_finished()
+        && let Ok(Err(why)) = guard.await
+    {
+        return Err(why.into());
+    }
+    Ok(if desk.was_shut_down() { Ended::Orderly } else { Ended::WithoutShutdown })
+}
+
+/// An editor that goes away while it is written to is an ordinary end, and so is one that stops in mid-message.
+fn is_gone(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::BrokenPipe | std::io::ErrorKind::UnexpectedEof)
+}

@@ -1,0 +1,109 @@
+//! A suggestion as a value, and as `nudge/suggest` says it.
+
+use nudge_wire::nes::{Position, TextEdit, v2};
+use serde_json::{Map, Value, json};
+
+/// One thing the user might do next.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Suggestion {
+    /// Unique for as long as the editor runs.
+    pub(crate) id: String,
+    pub(crate) uri: String,
+    /// The version of the document that the positions are about; `None` if it is not open in the editor.
+    pub(crate) version: Option<i64>,
+    pub(crate) act: Act,
+    pub(crate) reason: String,
+    pub(crate) predictor: String,
+    pub(crate) confidence: f64,
+}
+
+/// What a suggestion does.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Act {
+    Edit {
+        /// In the order of the text, none over another.
+        edits: Vec<TextEdit>,
+        cursor: Option<Position>,
+    },
+    Jump {
+        position: Position,
+    },
+    Rename {
+        position: Position,
+        name: String,
+    },
+    Replace {
+        search: String,
+        replace: String,
+        is_regex: bool,
+    },
+}
+
+impl Suggestion {
+    /// What the other side said, under an id of ours; `None` for a kind that is not known here.
+    pub(crate) fn new(
+        id: String,
+        said: v2::Suggestion,
+        version_of: impl Fn(&str) -> Option<i64>,
+    ) -> Option<Self> {
+        let (uri, meta, act) = match said {
+            v2::Suggestion::Edit(edit) => {
+                (edit.uri, edit.meta, Act::Edit { edits: edit.edits, cursor: edit.cursor_position })
+            }
+            v2::Suggestion::Jump(jump) => (jump.uri, jump.meta, Act::Jump { position: jump.position }),
+            v2::Suggestion::Rename(rename) => {
+                (rename.uri, rename.meta, Act::Rename { position: rename.position, name: rename.new_name })
+            }
+            v2::Suggestion::SearchAndReplace(all) => {
+                let is_regex = all.is_regex.unwrap_or(false);
+                (all.uri, all.meta, Act::Replace { search: all.search, replace: all.replace, is_regex })
+            }
+            v2::Suggestion::Other(_) => return None,
+        };
+        let about = meta.as_ref().and_then(|meta| meta.get("nudge")).unwrap_or(&Value::Null);
+        let text = |name: &str| about[name].as_str().unwrap_or_default().to_owned();
+        Some(Self {
+            id,
+            version: version_of(&uri),
+            uri,
+            act,
+            reason: text("reason"),
+            predictor: text("predictor"),
+            confidence: about["confidence"].as_f64().unwrap_or(0.5),
+        })
+    }
+
+    /// As `nudge/suggest` says it. `edit` is the whole of it as a workspace edit, where it is more than one document's
+    /// edits.
+    pub(crate) fn to_json(&self, edit: Option<&Value>) -> Value {
+        let Self { id, uri, version, act, reason, predictor, confidence } = self;
+        let own = match act {
+            Act::Edit { edits, cursor } => {
+                json!({ "kind": "edit", "version": version, "edits": edits, "cursor": cursor })
+            }
+            Act::Jump { position } => json!({ "kind": "jump", "position": position }),
+            Act::Rename { position, name } => {
+                json!({ "kind": "rename", "position": position, "newName": name, "edit": edit })
+            }
+            Act::Replace { search, replace, is_regex } => json!({
+                "kind": "searchAndReplace", "search": search, "replace": replace, "isRegex": is_regex, "edit": edit,
+            }),
+        };
+        let mut said = json!({ "id": id, "uri": uri });
+        let shared = json!({ "reason": reason, "predictor": predictor, "confidence": confidence });
+        let said_members = said.as_object_mut().expect("written as an object above");
+        for members in [own, shared] {
+            let Value::Object(members) = members else { continue };
+            said_members.extend(without_null_cursor(members));
+        }
+        said
+    }
+}
+
+/// A cursor that is not known is not said.
+fn without_null_cursor(mut members: Map<String, Value>) -> Map<String, Value> {
+    if members.get("cursor").is_some_and(Value::is_null) {
+        members.shift_remove("cursor");
+    }
+    members
+}

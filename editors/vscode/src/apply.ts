@@ -1,0 +1,70 @@
+// Takes a suggestion: edits as one step of undo, changes over several files after a look at them, a jump by going there.
+
+import * as vscode from 'vscode';
+import type { Protocol2CodeConverter } from 'vscode-languageclient/node';
+import { rangeOf } from './marks.ts';
+import type { EditSuggestion, Suggestion } from './protocol.ts';
+
+/** Whether it was done. `here` is the document of the editor, as the server names it. */
+export async function take(
+  suggestion: Suggestion,
+  editor: vscode.TextEditor,
+  here: string,
+  converter: Protocol2CodeConverter,
+): Promise<boolean> {
+  const uri = converter.asUri(suggestion.uri);
+  switch (suggestion.kind) {
+    case 'edit':
+      return suggestion.uri === here
+        ? apply(editor, suggestion)
+        : jump(uri, suggestion.edits[0]?.range.start);
+    case 'jump':
+      return jump(uri, suggestion.position);
+    case 'rename':
+    case 'searchAndReplace': {
+      const edit = await converter.asWorkspaceEdit(suggestion.edit);
+      return edit !== undefined && preview(edit, suggestion.reason);
+    }
+  }
+}
+
+/** Makes the edits; the cursor then stands where the user would go on typing. */
+async function apply(editor: vscode.TextEditor, suggestion: EditSuggestion): Promise<boolean> {
+  if (suggestion.version !== editor.document.version) {
+    return false;
+  }
+  const isDone = await editor.edit((builder) => {
+    for (const edit of suggestion.edits) {
+      builder.replace(rangeOf(edit.range), edit.newText);
+    }
+  });
+  if (isDone && suggestion.cursor != null) {
+    const at = new vscode.Position(suggestion.cursor.line, suggestion.cursor.character);
+    editor.selection = new vscode.Selection(at, at);
+    editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+  return isDone;
+}
+
+async function jump(uri: vscode.Uri, target = { line: 0, character: 0 }): Promise<boolean> {
+  const at = new vscode.Position(target.line, target.character);
+  const selection = new vscode.Range(at, at);
+  const document = await vscode.workspace.openTextDocument(uri);
+  const editor = await vscode.window.showTextDocument(document, { selection });
+  editor.revealRange(selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  return true;
+}
+
+/** Shows all changes in VS Code's refactor preview, where the user picks and applies them. */
+async function preview(edit: vscode.WorkspaceEdit, label: string): Promise<boolean> {
+  const asked = new vscode.WorkspaceEdit();
+  const metadata = { needsConfirmation: true, label };
+  for (const [uri, edits] of edit.entries()) {
+    const confirmed = edits.map((one): [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata] => [
+      one,
+      metadata,
+    ]);
+    asked.set(uri, confirmed);
+  }
+  return vscode.workspace.applyEdit(asked, { isRefactoring: true });
+}
