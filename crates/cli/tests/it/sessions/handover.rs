@@ -136,9 +136,22 @@ impl Waiting {
     }
 }
 
+/// A shell makes what it runs in the background ignore interrupts, and so does all that is started from there.
+fn ignores_interrupts() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+    // The lowest bit is signal 1.
+    ignored & 0b10 != 0
+}
+
 #[test]
 fn the_pipes_end_with_the_relay_and_the_turn_goes_on() {
     for name in ["KILL", "TERM", "INT"] {
+        if name == "INT" && ignores_interrupts() {
+            nudge_testkit::skipped("interrupts are ignored here");
+            continue;
+        }
         let waiting = Waiting::new();
         signal(name, waiting.client.process.id());
         waiting.check();
