@@ -1,5 +1,7 @@
 //! What an agent is told of a turn that was cut off, if it is one that forgets such turns.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use nudge_wire::caps::AgentInit;
 use serde_json::Value;
 
@@ -21,6 +23,8 @@ pub(crate) fn forgets(init: &AgentInit) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Retold {
     text: String,
+    /// The tool calls that were told of. Some agents tell of a call only when it has ended.
+    calls: BTreeSet<Arc<str>>,
     is_speaking: bool,
 }
 
@@ -41,7 +45,9 @@ impl Retold {
             }
             "tool_call" | "tool_call_update" => {
                 let Ok(update) = said.update.to::<Value>() else { return };
-                if let (Some(title), "tool_call") = (update["title"].as_str(), &*said.kind) {
+                if let (Some(title), Some(id)) = (update["title"].as_str(), &said.tool_call_id)
+                    && self.calls.insert(Arc::clone(id))
+                {
                     self.line("Tool", title);
                 }
                 for block in update["content"].as_array().into_iter().flatten() {
