@@ -11,7 +11,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities, make_test_lsp_client
 
-URI = "file:///work/sum.py"
+URI = "file:///project/sum.py"
 # What stands before the name counts differently in each encoding.
 LINES = [
     "def add(items):",
@@ -60,7 +60,7 @@ async def client(request, lsp_client: LanguageClient):
     capabilities = client_capabilities(editor)
     capabilities.general = capabilities.general or types.GeneralClientCapabilities()
     capabilities.general.position_encodings = [encoding]
-    params = types.InitializeParams(capabilities=capabilities, root_uri="file:///work")
+    params = types.InitializeParams(capabilities=capabilities, root_uri="file:///project")
     answer = await lsp_client.initialize_session(params)
     assert answer.capabilities.position_encoding == encoding
     lsp_client.units = UNITS[encoding]
