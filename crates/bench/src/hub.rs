@@ -16,6 +16,7 @@ pub(crate) mod table;
 use anyhow::Result;
 
 use self::table::Table;
+use crate::chosen::{self, Case};
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -61,10 +62,7 @@ const QUICK: Sizes = Sizes {
     trips: 100,
 };
 
-type Case = fn(&Sizes, &mut Table) -> Result<()>;
-
-/// By name, so that one can be run, and profiled, alone.
-const CASES: [(&str, Case); 5] = [
+const CASES: [Case<Sizes, Table>; 5] = [
     ("inject", inject::measure),
     ("stream", fan::measure),
     ("list", list::measure),
@@ -75,17 +73,8 @@ const CASES: [(&str, Case); 5] = [
 /// Measures and prints a table; all cases, or `only` one.
 pub(crate) fn run(quick: bool, only: Option<&str>) -> Result<()> {
     let sizes = if quick { QUICK } else { FULL };
-    let cases: Vec<_> = CASES.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)).collect();
-    anyhow::ensure!(
-        !cases.is_empty(),
-        "there is no such case; there is: {}",
-        CASES.map(|case| case.0).join(", ")
-    );
     let mut table = Table::default();
-    for (name, measure) in cases {
-        eprintln!("{name}");
-        measure(&sizes, &mut table)?;
-    }
+    chosen::run(&CASES, only, &sizes, &mut table)?;
     table.print();
     Ok(())
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and starts processes")]
 
 mod cases;
+mod chosen;
 mod cpu;
 mod hub;
 mod large;

@@ -14,6 +14,7 @@ use clap::Parser as _;
 
 pub(crate) use self::agent::agent;
 use self::report::Report;
+use crate::chosen::{self, Case};
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +34,7 @@ pub(crate) struct Sizes {
 const FULL: Sizes = Sizes { rounds: 5, trips: 1_000, prompts: 60, updates: 50_000, large: 8, flood: 5 };
 const QUICK: Sizes = Sizes { rounds: 1, trips: 50, prompts: 5, updates: 500, large: 2, flood: 1 };
 
-type Case = fn(&Sizes, &mut Report) -> Result<()>;
-
-/// By name, so that one can be run, and profiled, alone.
-const CASES: [(&str, Case); 5] = [
+const CASES: [Case<Sizes, Report>; 5] = [
     ("trips", trips::echoes),
     ("prompts", trips::prompts),
     ("stream", stream::measure),
@@ -47,17 +45,8 @@ const CASES: [(&str, Case); 5] = [
 /// Measures and prints a table; all cases, or `only` one.
 pub(crate) fn run(quick: bool, only: Option<&str>) -> Result<()> {
     let sizes = if quick { QUICK } else { FULL };
-    let cases: Vec<_> = CASES.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)).collect();
-    anyhow::ensure!(
-        !cases.is_empty(),
-        "there is no such case; there is: {}",
-        CASES.map(|case| case.0).join(", ")
-    );
     let mut report = Report::default();
-    for (name, measure) in cases {
-        eprintln!("{name}");
-        measure(&sizes, &mut report)?;
-    }
+    chosen::run(&CASES, only, &sizes, &mut report)?;
     report.print();
     Ok(())
 }

@@ -40,7 +40,7 @@ pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
     };
     let place = json!([text_document.uri, range.start]);
     let selection = (range.start != range.end).then(|| range.clone());
-    let asked = ask::ask(
+    let asked = ask::ask_quietly(
         desk,
         Ask {
             uri: text_document.uri,
@@ -54,10 +54,7 @@ pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
     );
     let desk = Arc::clone(desk);
     async move {
-        let answer = match asked.await {
-            Err(error) if ask::is_given_up(&error) => ask::Answer::default(),
-            answer => answer?,
-        };
+        let answer = asked.await?;
         let inner = desk.lock();
         let offered = answer.suggestions.iter().filter_map(|suggestion| action(&inner, suggestion, &place));
         Ok(Value::Array(offered.collect()))

@@ -66,9 +66,15 @@ fn content_modified() -> Error {
     Error::new(Code(-32801), "Content modified")
 }
 
-/// Whether a question was given up because of another, which is no failure.
-pub(crate) fn is_given_up(error: &Error) -> bool {
-    error.code == Code::REQUEST_CANCELLED || error.code == Code(-32801)
+/// Asks for somebody who would show an error to the user: a question that was given up because of another is none, and has
+/// nothing for an answer.
+pub(crate) fn ask_quietly(desk: &Arc<Desk>, question: Ask) -> BoxFuture<'static, Result<Answer, Error>> {
+    let given_up = [Code::REQUEST_CANCELLED, content_modified().code];
+    let quieten = move |answer: Result<Answer, Error>| match answer {
+        Err(error) if given_up.contains(&error.code) => Ok(Answer::default()),
+        answer => answer,
+    };
+    ask(desk, question).map(quieten).boxed()
 }
 
 /// Asks. What depends on the order of messages happens now, only the waiting later.

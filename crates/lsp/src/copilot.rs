@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) fn edit(desk: &Arc<Desk>, at: At) -> Answering {
     let uri = at.text_document.uri;
-    let asked = ask::ask(
+    let asked = ask::ask_quietly(
         desk,
         Ask {
             uri: uri.clone(),
@@ -32,10 +32,7 @@ pub(crate) fn edit(desk: &Arc<Desk>, at: At) -> Answering {
         },
     );
     async move {
-        let answer = match asked.await {
-            Err(error) if ask::is_given_up(&error) => ask::Answer::default(),
-            answer => answer?,
-        };
+        let answer = asked.await?;
         // These plugins show the edits of one suggestion, in the document they asked about.
         let first = answer.suggestions.iter().find(|suggestion| suggestion.uri == uri && is_edit(suggestion));
         Ok(json!({ "edits": first.map(edits).unwrap_or_default() }))

@@ -23,7 +23,7 @@ pub(crate) fn complete(desk: &Arc<Desk>, at: At) -> Answering {
     let is_asked = at.context.is_some_and(|context| context.trigger_kind.as_u64() == Some(INVOKED));
     let trigger = if is_asked { TriggerKind::Manual } else { TriggerKind::Automatic };
     let (uri, position) = (at.text_document.uri, at.position);
-    let asked = ask::ask(
+    let asked = ask::ask_quietly(
         desk,
         Ask {
             uri: uri.clone(),
@@ -37,10 +37,7 @@ pub(crate) fn complete(desk: &Arc<Desk>, at: At) -> Answering {
     );
     let desk = Arc::clone(desk);
     async move {
-        let answer = match asked.await {
-            Err(error) if ask::is_given_up(&error) => ask::Answer::default(),
-            answer => answer?,
-        };
+        let answer = asked.await?;
         let inner = desk.lock();
         let items =
             answer.suggestions.iter().filter_map(|suggestion| item(&inner, suggestion, &uri, &position));

@@ -1,6 +1,7 @@
 //! Scripted peers and measuring sticks for Nudge's own tests.
 #![allow(clippy::disallowed_methods, reason = "tests start processes, read files and wait")]
 
+mod build;
 mod process;
 pub mod provider;
 pub mod scripted;
@@ -11,6 +12,7 @@ use std::{
     sync::OnceLock,
 };
 
+pub use build::build_nudge;
 pub use process::Process;
 
 /// How long a test waits for something that ought to come at once, on a machine that is busy.

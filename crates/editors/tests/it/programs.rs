@@ -2,11 +2,8 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     sync::OnceLock,
 };
-
-use serde_json::Value;
 
 /// The folder of this package.
 pub(crate) fn package() -> &'static Path {
@@ -36,21 +33,7 @@ pub(crate) fn installed(name: &str) -> Option<PathBuf> {
 /// The binary `nudge`: the one named by `NUDGE_BIN`, or built on first use.
 pub(crate) fn nudge() -> &'static str {
     static NUDGE: OnceLock<String> = OnceLock::new();
-    NUDGE.get_or_init(|| std::env::var("NUDGE_BIN").unwrap_or_else(|_| build()))
-}
-
-fn build() -> String {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--locked", "--package=nudge", "--bin=nudge", "--message-format=json"])
-        .arg("--target-dir")
-        .arg(target())
-        .current_dir(package())
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo runs");
-    assert!(built.status.success(), "nudge does not build");
-    let messages = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<Value>().flatten();
-    let binary = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned)).last();
-    binary.expect("cargo says where the binary is")
+    NUDGE.get_or_init(|| {
+        std::env::var("NUDGE_BIN").unwrap_or_else(|_| nudge_testkit::build_nudge(package(), target()))
+    })
 }

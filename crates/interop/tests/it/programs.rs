@@ -1,10 +1,6 @@
 //! The programs under test and how one is run.
 
-use std::{
-    path::Path,
-    process::{Command, ExitStatus, Stdio},
-    sync::OnceLock,
-};
+use std::{path::Path, process::ExitStatus, sync::OnceLock};
 
 use nudge_testkit::Process;
 use serde_json::Value;
@@ -66,19 +62,5 @@ pub(crate) fn target() -> &'static Path {
 /// The binary `nudge`, built on first use.
 pub(crate) fn nudge() -> &'static str {
     static NUDGE: OnceLock<String> = OnceLock::new();
-    NUDGE.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
-            .args(["build", "--locked", "--package=nudge", "--bin=nudge", "--message-format=json"])
-            .arg("--target-dir")
-            .arg(target())
-            .current_dir(package())
-            .stderr(Stdio::inherit())
-            .output()
-            .expect("cargo runs");
-        assert!(built.status.success(), "nudge does not build");
-        let messages = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<Value>().flatten();
-        let binary = messages.filter_map(|message| message["executable"].as_str().map(str::to_owned)).last();
-        binary.expect("cargo says where the binary is")
-    })
+    NUDGE.get_or_init(|| nudge_testkit::build_nudge(package(), target()))
 }

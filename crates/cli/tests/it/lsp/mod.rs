@@ -18,7 +18,7 @@ use nudge_testkit::PATIENCE;
 use serde_json::{Value, json};
 
 /// The file that most sessions are about.
-const FILE: &str = "file:///work/a.rs";
+const FILE: &str = "file:///project/a.rs";
 
 /// `total` is declared and used three times.
 const PROGRAM: &str =
