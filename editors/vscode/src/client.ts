@@ -60,10 +60,16 @@ export class Client implements vscode.Disposable {
     this.#status.fire({ state: 'connecting' });
     const connection = new Connection('nudge', 'Nudge', { command, args: ['lsp'] }, this.#options());
     this.#connection = connection;
-    connection.onNotification(method.status, (status: StatusParams) => this.#status.fire(status));
+    let hasSaid = false;
+    connection.onNotification(method.status, (status: StatusParams) => {
+      hasSaid = true;
+      this.#status.fire(status);
+    });
     try {
       await connection.start();
-      this.#status.fire({ state: settings.enabled ? 'ready' : 'off' });
+      if (!hasSaid) {
+        this.#status.fire({ state: settings.enabled ? 'ready' : 'off' });
+      }
     } catch (error) {
       this.#connection = undefined;
       await this.#sayWhyNot(command, error);

@@ -16,7 +16,7 @@ let window: Window;
 before(async () => {
   if (typeof programs !== 'string') {
     workbench = await Workbench.start({ ...programs, nudge: 'nudge-that-is-not-there' });
-    window = await workbench.open({ 'a.rs': TEXT, 'b.rs': TEXT });
+    window = await workbench.open({ 'a.rs': TEXT, 'b.rs': TEXT }, 'failed');
   }
 });
 
@@ -38,6 +38,7 @@ test('the message says what to do, and the setting helps at once', options, asyn
   assert.match((await message.textContent()) ?? '', /Install nudge, or set "nudge\.path" to where it is/);
   assert.equal(await window.page.locator('.notification-toast').count(), 1);
   window.write('.vscode/settings.json', JSON.stringify({ 'nudge.path': (programs as Setup).nudge }));
+  await window.is('on');
   await renames('a.rs');
 });
 
@@ -46,6 +47,7 @@ test('a server that dies is started again', options, async () => {
   assert.equal(first.length, 1);
   first.forEach((server) => process.kill(server, 'SIGKILL'));
   await window.sees('another one', async () => servers().some((server) => !first.includes(server)));
+  await window.is('on');
   await renames('b.rs');
   assert.equal(servers().length, 1);
 });

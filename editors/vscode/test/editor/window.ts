@@ -7,6 +7,11 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { until } from './until.ts';
 
+/** As the icon of the status bar says it. */
+export type State = keyof typeof ICONS;
+
+const ICONS = { on: '.codicon-sparkle', failed: '.codicon-warning' } as const;
+
 /** What a person sees and does in one window. */
 export class Window {
   readonly page: Page;
@@ -35,9 +40,16 @@ export class Window {
     await this.page.keyboard.press('Enter');
   }
 
-  async ready(): Promise<void> {
+  /** Waits until the window is there and the extension has come to a state. */
+  async opened(state: State): Promise<void> {
     await this.page.waitForSelector('.monaco-workbench .explorer-folders-view', { timeout: 60_000 });
-    await this.sees('Nudge is ready', async () => (await this.status()).startsWith('Nudge'), 60_000);
+    await this.is(state);
+  }
+
+  /** Waits until the icon in the status bar says so: what is typed before Nudge is there, it does not see as an edit. */
+  async is(state: State): Promise<void> {
+    const icon = this.page.locator('.statusbar-item', { hasText: 'Nudge' }).locator(ICONS[state]);
+    await this.sees(`Nudge is ${state}`, async () => (await icon.count()) > 0, 60_000);
   }
 
   async openFile(name: string): Promise<void> {
@@ -148,7 +160,7 @@ export class Window {
     );
   }
 
-  async sees(what: string, isSo: () => Promise<boolean>, within = 15_000): Promise<void> {
+  async sees(what: string, isSo: () => Promise<boolean>, within = 30_000): Promise<void> {
     await until(what, isSo, within, async () => {
       const shot = join(tmpdir(), `nudge-vscode-${what.replaceAll(/\W+/g, '-').slice(0, 40)}.png`);
       await this.page.screenshot({ path: shot });

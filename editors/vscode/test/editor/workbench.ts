@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { until } from './until.ts';
-import { Window, write } from './window.ts';
+import { type State, Window, write } from './window.ts';
 
 export interface Setup {
   /** The program `code-server`. */
@@ -81,8 +81,8 @@ export class Workbench {
     return join(this.root, 'data');
   }
 
-  /** A new window on a new folder with these files. */
-  async open(files: Record<string, string>): Promise<Window> {
+  /** A new window on a new folder with these files, in which Nudge has come to this state. */
+  async open(files: Record<string, string>, state: State = 'on'): Promise<Window> {
     this.#folders += 1;
     const folder = join(this.root, `work${this.#folders}`);
     for (const [name, text] of Object.entries(files)) {
@@ -91,7 +91,7 @@ export class Workbench {
     const page = await this.#browser.newPage({ viewport: { width: 1000, height: 640 } });
     await page.goto(`${this.#address}/?folder=${encodeURIComponent(folder)}`);
     const window = new Window(page, folder);
-    await window.ready();
+    await window.opened(state);
     return window;
   }
 
