@@ -23,7 +23,7 @@ use nudge_replay::{Level, Options, Scored};
 /// those shown, recall the share of hunks done by suggestions. Both are worked out for each commit and averaged over a
 /// repository, then over repositories.
 ///
-/// Taken are commits with one parent and 2 to 60 hunks in at most 12 files. Vendored, generated and binary files, lock
+/// Taken are commits with one parent and 2 to 500 hunks in at most 100 files. Vendored, generated and binary files, lock
 /// files, snapshots, moves and files of 512 KB or more are left out of them. Open beside the changed files are the files
 /// that the commit adds and as many others of the same repository. Everything but latency comes out the same for the
 /// same seed.
@@ -62,7 +62,8 @@ pub(crate) struct Replay {
     #[arg(long)]
     quiet_files: bool,
 
-    /// Write every question to FILE as JSON lines: the last edit, what was suggested, what came next
+    /// Write every question to FILE as JSON lines: the last edit, what was suggested, what came next, and what else the
+    /// engine thought of; answers take longer then
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
 

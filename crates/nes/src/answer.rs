@@ -26,10 +26,24 @@ pub(crate) struct Answer {
 /// What a suggestion does.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    Edit { edits: Vec<TextEdit>, cursor: Position },
-    Jump { position: Position },
-    Rename { position: Position, name: String },
-    Replace { search: String, replace: String, regex: bool },
+    Edit {
+        edits: Vec<TextEdit>,
+        cursor: Position,
+    },
+    Jump {
+        position: Position,
+    },
+    Rename {
+        position: Position,
+        name: String,
+        /// Which edits it comes to, by document; empty if that is not known.
+        changes: Vec<(String, Vec<TextEdit>)>,
+    },
+    Replace {
+        search: String,
+        replace: String,
+        regex: bool,
+    },
 }
 
 impl Response {
@@ -53,7 +67,14 @@ impl Answer {
     fn meta(&self) -> Map<String, Value> {
         // Two digits are as good as the estimate is.
         let confidence = (f64::from(self.confidence.clamp(0.0, 1.0)) * 100.0).round() / 100.0;
-        nudge(json!({ "predictor": self.predictor, "reason": self.reason, "confidence": confidence }))
+        let mut said =
+            json!({ "predictor": self.predictor, "reason": self.reason, "confidence": confidence });
+        if let Action::Rename { changes, .. } = &self.action
+            && !changes.is_empty()
+        {
+            said["changes"] = changes.iter().map(|(uri, edits)| (uri.clone(), json!(edits))).collect();
+        }
+        nudge(said)
     }
 }
 
@@ -87,10 +108,10 @@ macro_rules! into {
                     Action::Jump { position } => {
                         Self::Jump(JumpSuggestion { meta, ..JumpSuggestion::new(id, uri, position) })
                     }
-                    Action::Rename { position, name } => Self::Rename(RenameSuggestion {
-                        meta,
-                        ..RenameSuggestion::new(id, uri, position, name)
-                    }),
+                    Action::Rename { position, name, .. } => {
+                        let suggestion = RenameSuggestion::new(id, uri, position, name);
+                        Self::Rename(RenameSuggestion { meta, ..suggestion })
+                    }
                     Action::Replace { search, replace, regex } => {
                         let suggestion = SearchAndReplaceSuggestion::new(id, uri, search, replace);
                         Self::SearchAndReplace(SearchAndReplaceSuggestion {

@@ -1,6 +1,6 @@
 //! Places between the wire and the text: lines and characters there, bytes here.
 
-use std::ops;
+use std::{ops, sync::Arc};
 
 use nudge_predict::{Kind, Severity, Suggestion, Trigger};
 use nudge_text::{ContentChange, Edit, Edits, Encoding, Point, Text};
@@ -61,25 +61,30 @@ pub(crate) fn severity(severity: &DiagnosticSeverity) -> Severity {
     }
 }
 
-/// A suggestion in the words of the wire, without an id. `text` is that of its document; `None` if the suggestion does
-/// not fit it.
-pub(crate) fn answer(suggestion: &Suggestion, text: Option<&Text>, encoding: Encoding) -> Option<Answer> {
+/// A suggestion in the words of the wire, without an id. `text` gives that of a document; `None` if the suggestion does
+/// not fit its own.
+pub(crate) fn answer<'a>(
+    suggestion: &Suggestion,
+    text: impl Fn(&str) -> Option<&'a Text>,
+    encoding: Encoding,
+) -> Option<Answer> {
+    let own = text(suggestion.kind.uri());
     let action = match &suggestion.kind {
         Kind::Edit { edits, cursor, .. } => {
-            let text = text.filter(|text| edits.fits(text) && !edits.is_empty())?;
-            let after = edits.apply(text);
-            (after != *text).then_some(())?;
-            Action::Edit {
-                edits: outside_breaks(edits, text)
-                    .iter()
-                    .map(|edit| text_edit(text, edit, encoding))
-                    .collect(),
-                cursor: position(&after, *cursor, encoding),
-            }
+            let (made, after) = edited(edits, own?, encoding)?;
+            Action::Edit { edits: made, cursor: position(&after, *cursor, encoding) }
         }
-        Kind::Jump { offset, .. } => Action::Jump { position: exact(text?, *offset, encoding)? },
-        Kind::Rename { offset, name, .. } => {
-            Action::Rename { position: exact(text?, *offset, encoding)?, name: name.clone() }
+        Kind::Jump { offset, .. } => Action::Jump { position: exact(own?, *offset, encoding)? },
+        Kind::Rename { offset, name, edits, .. } => {
+            let change = |(uri, edits): &(Arc<str>, Edits)| {
+                Some((uri.to_string(), edited(edits, text(uri)?, encoding)?.0))
+            };
+            Action::Rename {
+                position: exact(own?, *offset, encoding)?,
+                name: name.clone(),
+                // A part of a rename does harm.
+                changes: edits.iter().map(change).collect::<Option<_>>().unwrap_or_default(),
+            }
         }
         Kind::Replace { search, replace, regex, .. } => {
             Action::Replace { search: search.clone(), replace: replace.clone(), regex: *regex }
@@ -93,6 +98,15 @@ pub(crate) fn answer(suggestion: &Suggestion, text: Option<&Text>, encoding: Enc
         reason: suggestion.reason.clone(),
         confidence: suggestion.confidence,
     })
+}
+
+/// Edits in the words of the wire, and the text after them; `None` if they do not fit the text or change nothing.
+fn edited(edits: &Edits, text: &Text, encoding: Encoding) -> Option<(Vec<TextEdit>, Text)> {
+    edits.fits(text).then_some(())?;
+    let after = edits.apply(text);
+    let made = outside_breaks(edits, text);
+    let made = made.iter().map(|edit| text_edit(text, edit, encoding)).collect();
+    (after != *text).then_some((made, after))
 }
 
 /// The same edits with no edge between `\r` and `\n`, where no position can point.

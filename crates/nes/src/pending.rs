@@ -17,7 +17,9 @@ use nudge_text::{Encoding, Text, history::Change};
 use nudge_wire::Error;
 
 use crate::{
-    Ask, Engine, Response, convert,
+    Ask, Engine, Response,
+    answer::{self, Answer},
+    convert,
     folders::{Folders, read_text},
     gather::{self, Gathered},
     limits,
@@ -138,7 +140,7 @@ impl Pending {
 /// Offers what is left of a suggestion whose beginning the user has typed.
 fn go_on(session: &mut Session, client: &Client, suggestion: Suggestion, place: Place) -> Response {
     let target = Some(place.text.clone());
-    let answer = convert::answer(&suggestion, target.as_ref(), client.encoding);
+    let answer = convert::answer(&suggestion, |_| target.as_ref(), client.encoding);
     let entry = answer.map(|answer| session.offered.enter(Ready { suggestion, target, answer }));
     show(session, place, entry.into_iter().collect())
 }
@@ -184,7 +186,8 @@ impl Snapshot {
         let ready = |suggestion: Suggestion| {
             let known = self.text(suggestion.kind.uri());
             let read = if known.is_none() { self.read(&suggestion.kind) } else { None };
-            let answer = convert::answer(&suggestion, known.or(read.as_ref()), self.client.encoding)?;
+            let text = |uri: &str| self.text(uri).or(read.as_ref());
+            let answer = convert::answer(&suggestion, text, self.client.encoding)?;
             // What a whole folder is about is not looked at again, nor is a file that is not open.
             let is_placed = !matches!(suggestion.kind, Kind::Replace { .. });
             Some(Ready { target: known.filter(|_| is_placed).cloned(), suggestion, answer })
@@ -217,7 +220,10 @@ impl Snapshot {
         } else {
             let stand = |entry: Entry| {
                 let more = ready.iter().position(|ready| extends(&ready.suggestion, &entry.suggestion));
-                more.map_or(entry, |at| session.offered.enter(ready.remove(at)))
+                match more {
+                    Some(at) => session.offered.enter(ready.remove(at)),
+                    None => brought_up(entry, &ready),
+                }
             };
             self.standing.into_iter().map(stand).collect()
         };
@@ -230,6 +236,23 @@ impl Snapshot {
         }
         show(session, Place::new(&self.source, self.cursor, self.selection), entries)
     }
+}
+
+/// What stands as it was, but for the edits of a rename: they are in other documents too, which may have changed.
+fn brought_up(mut entry: Entry, ready: &[Ready]) -> Entry {
+    let Answer { uri, action, .. } = &mut entry.answer;
+    if let answer::Action::Rename { position, name, changes } = action {
+        let same = ready.iter().find_map(|ready| match &ready.answer.action {
+            answer::Action::Rename { position: at, name: new, changes }
+                if (&ready.answer.uri, at, new) == (&*uri, &*position, &*name) =>
+            {
+                Some(changes.clone())
+            }
+            _ => None,
+        });
+        *changes = same.unwrap_or_default();
+    }
+    entry
 }
 
 impl fmt::Debug for Pending {

@@ -9,19 +9,25 @@ use crate::{
     predictors::{self, Candidate},
 };
 
-/// Suggestions in one answer.
-const MAX_SHOWN: usize = 3;
-/// Candidates that are looked at closely, the most confident first.
-const MAX_EXAMINED: usize = 12;
+/// How much is looked at closely, the most confident first, and how much of it is said.
+#[derive(Clone, Copy)]
+struct Most {
+    examined: usize,
+    said: usize,
+}
+
+/// In an answer to the user.
+const SHOWN: Most = Most { examined: 12, said: 3 };
+/// For those who want to know more.
+const CONSIDERED: Most = Most { examined: 30, said: 12 };
 
 type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
 
 /// In order of worth.
-const PREDICTORS: [Predict; 7] = [
+const PREDICTORS: [Predict; 6] = [
     predictors::repeat::predict,
     predictors::rename::predict,
     predictors::signature::predict,
-    predictors::sibling::predict,
     predictors::import::predict,
     predictors::diagnostic::predict,
     predictors::complete::predict,
@@ -29,17 +35,17 @@ const PREDICTORS: [Predict; 7] = [
 
 /// What the user may want to do next.
 pub fn suggest(scene: &Scene<'_>) -> Outcome {
-    suggest_from(scene, bar(scene))
+    suggest_from(scene, bar(scene), SHOWN)
 }
 
 /// What the user may want to do next, whatever the confidence.
 ///
 /// For those who want to know what the engine thought of and did not say.
 pub fn consider(scene: &Scene<'_>) -> Outcome {
-    suggest_from(scene, 0.0)
+    suggest_from(scene, 0.0, CONSIDERED)
 }
 
-fn suggest_from(scene: &Scene<'_>, bar: f32) -> Outcome {
+fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
     if scene.changes.is_empty() && scene.diagnostics.is_empty() && scene.trigger != Trigger::Manual {
         return nothing("nothing was changed yet");
     }
@@ -62,7 +68,7 @@ fn suggest_from(scene: &Scene<'_>, bar: f32) -> Outcome {
         return nothing("no next edit is certain enough");
     }
     ranked.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let shown = examine(scene, ranked);
+    let shown = examine(scene, ranked, most);
     if shown.is_empty() {
         return nothing("what was found would break the file, undo your typing or was refused before");
     }
@@ -76,9 +82,9 @@ fn nothing(why: &'static str) -> Outcome {
 /// How confident a suggestion must be.
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
-        Eagerness::Low => 0.78,
-        Eagerness::Medium => 0.6,
-        Eagerness::High => 0.36,
+        Eagerness::Low => 0.8,
+        Eagerness::Medium => 0.56,
+        Eagerness::High => 0.3,
     };
     // Whoever asks wants to see something.
     if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }
@@ -108,10 +114,10 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
 }
 
 /// The best suggestions that pass every filter and differ in effect.
-fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>) -> Vec<Suggestion> {
+fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Suggestion> {
     let mut shown: Vec<Suggestion> = Vec::new();
-    for suggestion in ranked.into_iter().take(MAX_EXAMINED) {
-        if shown.len() == MAX_SHOWN || (scene.cancelled)() {
+    for suggestion in ranked.into_iter().take(most.examined) {
+        if shown.len() == most.said || (scene.cancelled)() {
             break;
         }
         let known = shown.iter().any(|other| other.kind == suggestion.kind);
@@ -119,11 +125,11 @@ fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>) -> Vec<Suggestion> {
             shown.push(suggestion);
         }
     }
-    jump_first(scene, shown)
+    jump_first(scene, shown, most)
 }
 
 /// Where the first edit is out of sight, the way there comes first.
-fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>) -> Vec<Suggestion> {
+fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>, most: Most) -> Vec<Suggestion> {
     let Some(first) = shown.first() else { return shown };
     let Kind::Edit { uri, edits, .. } = &first.kind else { return shown };
     let Some(offset) = edits.as_slice().first().map(|edit| edit.range.start) else { return shown };
@@ -142,7 +148,7 @@ fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>) -> Vec<Suggestion> 
     };
     if !scene.memory.is_suppressed(jump.fingerprint) {
         shown.insert(0, jump);
-        shown.truncate(MAX_SHOWN);
+        shown.truncate(most.said);
     }
     shown
 }

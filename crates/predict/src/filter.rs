@@ -18,6 +18,14 @@ pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
         && keeps_sound(source, edits)
 }
 
+/// Whether a document that parses still does after edits all over it. Those of each item are looked at by themselves, since
+/// to parse all that lies between them takes long.
+pub(crate) fn keeps_items_sound(source: &Source, edits: &Edits) -> bool {
+    let item = |edit: &Edit| source.parsed().and_then(|parsed| parsed.item_at(edit.range.start));
+    let mut items = edits.as_slice().chunk_by(|a, b| item(a) == item(b));
+    items.all(|edits| Edits::new(edits.to_vec()).is_ok_and(|edits| keeps_sound(source, &edits)))
+}
+
 fn changes_more_than_blanks(text: &Text, edits: &Edits) -> bool {
     let solid = |piece: &str| piece.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     edits.into_iter().any(|edit| solid(&text.slice(edit.range.clone())) != solid(&edit.text))

@@ -63,6 +63,9 @@ pub enum Kind {
         offset: usize,
         /// The new name.
         name: String,
+        /// What it comes to, by document, the one of `uri` first, for editors without means of their own; empty if it is not
+        /// known.
+        edits: Vec<(Arc<str>, Edits)>,
     },
     /// Replaces every occurrence in a document or folder.
     Replace {
@@ -98,8 +101,6 @@ pub enum Predictor {
     Rename,
     /// Carries a changed declaration to what depends on it.
     Signature,
-    /// Carries an edit from one member of a family to the next.
-    Sibling,
     /// Adds or removes an import.
     Import,
     /// Does what a diagnostic asks for.
@@ -112,11 +113,10 @@ pub enum Predictor {
 
 impl Predictor {
     /// All of them, in order of worth.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Repeat,
         Self::Rename,
         Self::Signature,
-        Self::Sibling,
         Self::Import,
         Self::Diagnostic,
         Self::Complete,
@@ -129,7 +129,6 @@ impl Predictor {
             Self::Repeat => "repeat",
             Self::Rename => "rename",
             Self::Signature => "signature",
-            Self::Sibling => "sibling",
             Self::Import => "import",
             Self::Diagnostic => "diagnostic",
             Self::Complete => "complete",

@@ -1,5 +1,7 @@
 //! What is kept of each question that was asked.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::judge::Verdict;
@@ -51,6 +53,19 @@ pub(crate) struct Detail {
     pub(crate) wanted: Option<Hunk>,
     /// What is done next by hand.
     pub(crate) next: Option<Hunk>,
+    /// What the engine thought of, shown or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) considered: Vec<Considered>,
+}
+
+/// Something the engine thought of.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Considered {
+    pub(crate) predictor: &'static str,
+    pub(crate) outcome: Verdict,
+    pub(crate) confidence: f32,
+    /// What was counted about it, by name.
+    pub(crate) evidence: BTreeMap<&'static str, f32>,
 }
 
 /// When it was asked.

@@ -6,11 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use nudge_predict::Kind;
 use nudge_text::{Text, diff};
 
 use crate::{
     Error,
-    ask::{Detail, Hunk, Mode, Suggested},
+    ask::{Considered, Detail, Hunk, Mode, Suggested},
     case::uri,
     driver::{Driver, Shown},
     judge::{Judgement, Verdict},
@@ -113,7 +114,23 @@ impl<D: Driver> Walk<'_, D> {
             suggestion: shown.map(|(shown, judgement)| self.suggested(shown, judgement)),
             wanted,
             next: self.next().map(|(file, place)| self.hunk(file, place)),
+            considered: self.considered(),
         }
+    }
+
+    /// What the engine thought of, and what that is worth.
+    fn considered(&self) -> Vec<Considered> {
+        let seen = self.log.watched.as_ref().map(|watched| watched.take()).unwrap_or_default();
+        let considered = seen.into_iter().filter_map(|suggestion| {
+            let Kind::Edit { uri, edits, .. } = &suggestion.kind else { return None };
+            Some(Considered {
+                predictor: suggestion.predictor.name(),
+                outcome: self.judge_edits(uri, edits).verdict,
+                confidence: suggestion.confidence,
+                evidence: suggestion.evidence.iter().copied().collect(),
+            })
+        });
+        considered.collect()
     }
 
     fn suggested(&self, shown: &Shown, judgement: &Judgement) -> Suggested {

@@ -19,9 +19,9 @@ use crate::{
 /// Files of this length or more are left out.
 const MAX_FILE: usize = 512 * 1024;
 /// Commits with more files than this are left out.
-const MAX_FILES: usize = 12;
+const MAX_FILES: usize = 100;
 /// Commits with fewer hunks have no half-done state, those with more are not made by hand.
-const HUNKS: std::ops::RangeInclusive<usize> = 2..=60;
+const HUNKS: std::ops::RangeInclusive<usize> = 2..=500;
 /// Files that are kept back to be opened at the end.
 const UNTOUCHED: usize = 2;
 /// How much of what was read from a repository is kept in memory, by each thread.

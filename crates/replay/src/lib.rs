@@ -30,6 +30,7 @@ mod table;
 mod tally;
 mod typed;
 mod walk;
+mod watched;
 
 pub use error::Error;
 pub use judge::Verdict;

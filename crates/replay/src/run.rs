@@ -21,6 +21,7 @@ use crate::{
     tally::Replayed,
     typed,
     walk::{Log, Walk},
+    watched::Watched,
 };
 
 /// What is replayed, and how.
@@ -187,7 +188,14 @@ fn replay(options: &Options, engine: &Arc<dyn Engine>, case: &Case) -> Result<(L
     let drafts: Vec<Draft> = case.files.iter().map(Draft::new).collect();
     let (mut levels, mut details) = (Vec::new(), Vec::new());
     for level in &options.eagerness {
-        let log = || Log { wanted: options.dump.is_some(), eagerness: level.name(), ..Log::default() };
+        let is_dumped = options.dump.is_some();
+        let watched = (is_dumped && options.engine == Scored::Local).then(|| Arc::new(Watched::default()));
+        let engine: &Arc<dyn Engine> = &match &watched {
+            Some(watched) => Arc::clone(watched) as Arc<dyn Engine>,
+            None => Arc::clone(engine),
+        };
+        let log =
+            || Log { wanted: is_dumped, eagerness: level.name(), watched: watched.clone(), ..Log::default() };
         let mut session = Session::start(engine, *level)?;
         let mut walk = Walk::begin(case, &mut session, log())?;
         let asks = walk.run()?;

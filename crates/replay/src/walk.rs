@@ -1,6 +1,8 @@
 //! Does a commit again, hunk by hunk, and asks at each half-done state what comes next.
 
-use nudge_text::{Edit, Text};
+use std::sync::Arc;
+
+use nudge_text::{Edit, Edits, Text};
 use nudge_wire::nes::RejectReason;
 
 use crate::{
@@ -11,6 +13,7 @@ use crate::{
     driver::{Driver, Shown},
     judge::{Judgement, Verdict},
     paths,
+    watched::Watched,
 };
 
 /// A commit half done: its files, and where the user is.
@@ -31,6 +34,8 @@ pub(crate) struct Walk<'a, D> {
 pub(crate) struct Log {
     pub(crate) wanted: bool,
     pub(crate) eagerness: &'static str,
+    /// The engine, if what it thinks is wanted as well.
+    pub(crate) watched: Option<Arc<Watched>>,
     /// What was edited last.
     pub(crate) last: Option<Hunk>,
     pub(crate) details: Vec<Detail>,
@@ -131,11 +136,13 @@ impl<'a, D: Driver> Walk<'a, D> {
 
     /// What a suggestion is worth.
     pub(crate) fn judge(&self, shown: &Shown) -> Judgement {
-        match self.file_of(shown) {
-            Some(file) => {
-                let draft = &self.drafts[file];
-                draft.judge(&shown.edits.apply(&Text::new(&draft.text())).to_string())
-            }
+        self.judge_edits(&shown.uri, &shown.edits)
+    }
+
+    /// What edits of a document are worth.
+    pub(crate) fn judge_edits(&self, uri: &str, edits: &Edits) -> Judgement {
+        match self.drafts.iter().find(|draft| *draft.uri == *uri) {
+            Some(draft) => draft.judge(&edits.apply(&Text::new(&draft.text())).to_string()),
             None => Judgement::wrong(),
         }
     }

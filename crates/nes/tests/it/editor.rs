@@ -144,6 +144,11 @@ pub(crate) fn edit(uri: &str, edits: &[(Range<usize>, &str)]) -> Suggestion {
     })
 }
 
+/// A suggestion that gives what is declared at an offset of the document another name.
+pub(crate) fn rename(offset: usize, name: &str, edits: Vec<(Arc<str>, Edits)>) -> Suggestion {
+    suggestion(Kind::Rename { uri: URI.into(), offset, name: name.to_owned(), edits })
+}
+
 /// A client with one session.
 pub(crate) struct Editor {
     pub(crate) service: Service,

@@ -1,10 +1,11 @@
 //! Suggestions of every kind, as the client gets them.
 
 use nudge_predict::{Kind, Offers, Suggestion};
+use nudge_text::Edits;
 use nudge_wire::{Version, nes::v2};
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI, client, edit, suggestion};
+use crate::editor::{Editor, URI, client, edit, rename, suggestion};
 
 const ALL: [&str; 3] = ["jump", "rename", "searchAndReplace"];
 
@@ -12,7 +13,7 @@ fn all_kinds() -> Vec<Suggestion> {
     vec![
         edit(URI, &[(0..1, "A"), (6..7, "B")]),
         suggestion(Kind::Jump { uri: URI.into(), offset: 6 }),
-        suggestion(Kind::Rename { uri: URI.into(), offset: 7, name: "new".to_owned() }),
+        rename(7, "new", vec![(URI.into(), Edits::one(6..8, "new"))]),
         suggestion(Kind::Replace {
             uri: "file:///w".into(),
             search: "old".to_owned(),
@@ -57,13 +58,15 @@ fn each_kind_has_its_shape() {
     for encoding in ["utf-8", "utf-16", "utf-32"] {
         let editor = editor(&ALL, encoding);
         let response = editor.suggest(editor.ask(2, 0, 1)).unwrap();
+        let mut with_changes = meta.clone();
+        with_changes["nudge"]["changes"] = json!({URI: [edit(position(1, 0), position(1, 2), "new")]});
         let expected = json!({"suggestions": [
             {"id": "s1", "kind": "edit", "uri": URI, "_meta": meta, "cursorPosition": position(1, 1), "edits": [
                 edit(position(0, 0), position(0, 1), "A"),
                 edit(position(1, 0), position(1, 1), "B"),
             ]},
             {"id": "s2", "kind": "jump", "uri": URI, "_meta": meta, "position": position(1, 0)},
-            {"id": "s3", "kind": "rename", "uri": URI, "_meta": meta, "position": position(1, 1), "newName": "new"},
+            {"id": "s3", "kind": "rename", "uri": URI, "_meta": with_changes, "position": position(1, 1), "newName": "new"},
             {"id": "s4", "kind": "searchAndReplace", "uri": "file:///w", "_meta": meta, "search": "old", "replace": "new", "isRegex": false},
         ]});
         assert_eq!(json!(response), expected, "{encoding}");
@@ -113,7 +116,7 @@ fn what_does_not_fit_the_document_is_not_shown() {
         || edit("file:///unknown", &[(0..1, "b")]),
         || suggestion(Kind::Jump { uri: URI.into(), offset: 99 }),
         || suggestion(Kind::Jump { uri: "file:///unknown".into(), offset: 0 }),
-        || suggestion(Kind::Rename { uri: URI.into(), offset: 2, name: "x".to_owned() }),
+        || rename(2, "x", vec![]),
     ];
     for (index, case) in cases.into_iter().enumerate() {
         editor.engine.says(move |_| vec![case()]);

@@ -9,5 +9,6 @@ mod flicker;
 mod fresh;
 mod kinds;
 mod model;
+mod rename;
 mod settings;
 mod workspace;

@@ -6,7 +6,6 @@ mod evidence;
 pub(crate) mod import;
 pub(crate) mod rename;
 pub(crate) mod repeat;
-pub(crate) mod sibling;
 pub(crate) mod signature;
 
 use std::hash::{BuildHasher, Hash};

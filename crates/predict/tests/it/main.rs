@@ -8,5 +8,4 @@ mod index;
 mod never;
 mod rename;
 mod repeat;
-mod sibling;
 mod signature;

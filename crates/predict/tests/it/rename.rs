@@ -1,5 +1,7 @@
 //! A new name is carried to the uses of the old one, and to nothing else.
 
+mod whole;
+
 use nudge_predict::{Kind, Offers, Predictor};
 
 use crate::fixture::{self, Fixture, check_silent};
@@ -516,21 +518,6 @@ fn a() {
         replace: "run".into(),
         regex: true,
     };
-    assert!(found.iter().any(|found| found.kind == expected), "{found:#?}");
-}
-
-#[test]
-fn the_editor_renames_where_only_a_use_was() {
-    let text = "fn f() {
-    let cnt = 0;
-    show(⟦cnt→count⟧);
-}
-";
-    let mut fixture = Fixture::new(Predictor::Rename, &[("file:///a.rs", text)]);
-    fixture.offers = Offers { rename: true, ..Offers::default() };
-    let found = fixture.all();
-    let offset = fixture.place("cnt").start;
-    let expected = Kind::Rename { uri: "file:///a.rs".into(), offset, name: "count".into() };
     assert!(found.iter().any(|found| found.kind == expected), "{found:#?}");
 }
 

@@ -1,13 +1,9 @@
 //! How likely a place is meant, from what can be counted about it.
 //!
-//! A logistic model. Its weights were fitted on the history of public repositories (`nudge replay --dump`); they are the
-//! same for everybody, what a user teaches comes on top.
+//! The forest was fitted on the history of public repositories (`fit/fit.py` of this crate says how); it is the same for
+//! everybody, what a user teaches comes on top.
 
-mod weights;
-
-use std::sync::OnceLock;
-
-use rustc_hash::FxHashMap;
+mod forest;
 
 use crate::{Language, Scene, Source};
 
@@ -56,6 +52,10 @@ pub(crate) struct Spread {
     pub(crate) lines: usize,
     /// Of these, lines that lie between places where it was applied by hand: they were passed over.
     pub(crate) skipped: usize,
+    /// Places in the document where it was applied by hand.
+    pub(crate) done: usize,
+    /// Lines it applies to between the cursor and the place.
+    pub(crate) sooner: usize,
 }
 
 /// Adds what is known of a place whatever the rule: `at` is its line, `newest` the number of the newest example.
@@ -63,21 +63,17 @@ pub(crate) fn of_place(evidence: &mut Evidence, at: usize, around: &Around, spre
     let below = around.here && at >= around.cursor;
     let distance = at.abs_diff(around.cursor);
     let age = around.changes.saturating_sub(newest + 1);
+    let signed = if below { small(distance) } else { -small(distance) };
     evidence.extend([
-        ("elsewhere", flag(!around.here)),
+        ("distance", if around.here { (small(distance) + 1.0).log2().copysign(signed) } else { 20.0 }),
+        ("spread", (small(spread.lines) + 1.0).log2()),
+        ("passed", small(spread.skipped.min(20))),
+        ("age", small(age.min(24))),
+        ("changes", small(around.changes.min(24))),
+        ("done here", small(spread.done.min(12))),
+        ("sooner", small(spread.sooner.min(20))),
+        ("prose", flag(matches!(around.own, Language::Markdown | Language::Other))),
         ("untouched file", flag(!around.here && !around.has_changes)),
-        ("above", flag(around.here && !below)),
-        ("near", flag(around.here && distance <= 3)),
-        ("close", flag(around.here && distance <= 20)),
-        ("only one", flag(spread.lines == 1)),
-        ("few", flag(spread.lines <= 3)),
-        ("many", flag(spread.lines > 10)),
-        ("very many", flag(spread.lines > 40)),
-        ("skipped", flag(spread.skipped > 0)),
-        ("skipped more", flag(spread.skipped > 2)),
-        ("old", flag(age >= 1)),
-        ("older", flag(age >= 3)),
-        ("oldest", flag(age >= 8)),
     ]);
 }
 
@@ -92,11 +88,5 @@ pub(crate) fn small(count: usize) -> f32 {
 
 /// The probability that follows from the evidence.
 pub(crate) fn probability(evidence: &Evidence) -> f32 {
-    let sum: f32 = evidence.iter().map(|(name, value)| weight(name) * value).sum();
-    1.0 / (1.0 + (-sum).exp())
-}
-
-fn weight(name: &'static str) -> f32 {
-    static BY_NAME: OnceLock<FxHashMap<&'static str, f32>> = OnceLock::new();
-    BY_NAME.get_or_init(|| weights::WEIGHTS.iter().copied().collect()).get(name).copied().unwrap_or(0.0)
+    1.0 / (1.0 + (-forest::log_odds(evidence)).exp())
 }

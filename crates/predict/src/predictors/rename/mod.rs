@@ -8,6 +8,7 @@ pub(super) mod draft;
 mod pair;
 mod score;
 mod target;
+mod whole;
 
 use nudge_text::Edit;
 
@@ -215,12 +216,13 @@ impl<'s> Rename<'_, 's> {
 
     /// Where a use was renamed before its declaration, the editor can do the rest.
     fn by_editor(&self, out: &mut Vec<Candidate>) {
-        let Ground::Used { declared_at } = self.target.ground else { return };
+        let Ground::Used { declared_at, .. } = self.target.ground else { return };
         if !self.scene.offers.rename {
             return;
         }
         let uri = self.target.source.uri().clone();
-        let kind = Kind::Rename { uri, offset: declared_at, name: self.pair.new.clone() };
+        let edits = self.whole().unwrap_or_default();
+        let kind = Kind::Rename { uri, offset: declared_at, name: self.pair.new.clone(), edits };
         let reason = format!("renames `{}` to `{}` where it is declared", self.pair.old, self.pair.new);
         let prior = if self.pair.support > 1 { 0.6 } else { 0.42 };
         out.push(self.candidate(kind, reason, prior));

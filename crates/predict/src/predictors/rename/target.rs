@@ -1,6 +1,6 @@
 //! What a renamed name stands for.
 
-use std::ops::Range;
+use std::{cmp::Reverse, ops::Range};
 
 use super::pair::{Pair, Site};
 use crate::{
@@ -22,10 +22,15 @@ pub(super) enum Ground {
     Used {
         /// Where the declaration is.
         declared_at: usize,
+        /// Where the use is.
+        used_at: usize,
     },
     /// A use has the new name, and the declaration is not in the document.
     Unknown,
 }
+
+/// Where a name is declared, and as what.
+pub(super) type Declared = (Range<usize>, Declaration);
 
 /// What is renamed.
 #[derive(Debug)]
@@ -42,8 +47,13 @@ pub(super) struct Target<'a> {
 
 impl Target<'_> {
     pub(super) fn reaches_other_documents(&self) -> bool {
+        self.ground == Ground::Declared && self.is_seen_elsewhere()
+    }
+
+    /// Whether other documents can use what is declared.
+    pub(super) fn is_seen_elsewhere(&self) -> bool {
         let sort = self.declaration.sort;
-        self.ground == Ground::Declared && !sort.is_local() && sort != Sort::Import
+        !sort.is_local() && sort != Sort::Import
     }
 }
 
@@ -85,14 +95,20 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
     if matches!(role, Role::Text | Role::Other) {
         return None;
     }
-    let knows_new = visible(source, &pair.new, &site.range);
-    if let Some((range, declaration)) = visible(source, &pair.old, &site.range) {
+    let declared = |name: &str| {
+        let mut declared = declarations(source, name, MAX_LOOKED_AT);
+        declared.retain(|(range, _)| *range != site.range);
+        declared
+    };
+    let (declared_new, declared_old) = (declared(&pair.new), declared(&pair.old));
+    let knows_new = innermost(&declared_new, site.range.start);
+    if let Some((range, declaration)) = innermost(&declared_old, site.range.start) {
         // Both exist: another thing is used now, nothing was renamed.
         if knows_new.is_some() || !matches!(role, Role::Free | Role::Shorthand) {
             return None;
         }
-        let ground = Ground::Used { declared_at: range.start };
-        return Some(Target { source, declaration, ground, alone, both: false });
+        let ground = Ground::Used { declared_at: range.start, used_at: site.range.start };
+        return Some(Target { source, declaration: declaration.clone(), ground, alone, both: false });
     }
     let local = knows_new.is_some_and(|(_, declaration)| declaration.sort.is_local());
     if source.uri() != scene.source.uri() || local {
@@ -110,13 +126,17 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
     Some(Target { source, declaration, ground: Ground::Unknown, alone, both: false })
 }
 
-/// The declaration of a name that can be seen from a place.
-fn visible(source: &Source, name: &str, from: &Range<usize>) -> Option<(Range<usize>, Declaration)> {
-    source
-        .occurrences(name, MAX_LOOKED_AT)
-        .into_iter()
-        .filter(|range| range != from)
+/// Where a name is declared, as far as its first `limit` places tell.
+pub(super) fn declarations(source: &Source, name: &str, limit: usize) -> Vec<Declared> {
+    let places = source.occurrences(name, limit).into_iter();
+    places
         .filter_map(|range| declaration_at(source, &range).map(|declaration| (range, declaration)))
-        .filter(|(_, declaration)| declaration.scope.contains(&from.start))
-        .min_by_key(|(_, declaration)| declaration.scope.len())
+        .collect()
+}
+
+/// The declaration that a name at a place means: of those around it the nearest.
+pub(super) fn innermost(declared: &[Declared], at: usize) -> Option<&Declared> {
+    let around = declared.iter().filter(|(_, declaration)| declaration.scope.contains(&at));
+    // In one block the last that counts already; one that does not count yet is better than none.
+    around.min_by_key(|(_, Declaration { from, scope, .. })| (*from > at, scope.len(), Reverse(*from)))
 }

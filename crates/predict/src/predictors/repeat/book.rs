@@ -1,24 +1,26 @@
 //! All rules of the recent changes, each with its examples.
 
 use nudge_text::history::Change;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     block::Block,
-    rule::{Output, Pattern, Rule, Shape, learn_line},
+    rule::{Key, Rule, Shape, learn_line},
 };
 use crate::case;
 
 /// How many of the newest changes are looked at.
 pub(crate) const RECENT: usize = 24;
 /// How many of the newest changes are repeated.
-const FRESH: usize = 5;
+const FRESH: usize = 7;
 /// The same for the bolder generalisations.
-const FRESHEST: usize = 2;
+const FRESHEST: usize = 3;
 /// Rules that are tried.
-const MAX_RULES: usize = 32;
+const MAX_RULES: usize = 40;
 /// Changes of more lines teach no rules for single lines.
 const MAX_LINES: usize = 40;
+/// A line became another if they have this share of their words in common, in percent.
+const ALIKE: usize = 50;
 
 /// What the recent changes teach.
 #[derive(Default)]
@@ -31,7 +33,7 @@ impl Book {
     /// Learns from the changes, the newest first; older examples of a known rule support it.
     pub(crate) fn learn(changes: &[Change]) -> Self {
         let mut book = Self::default();
-        let mut known: FxHashMap<(Vec<Pattern>, Vec<Output>), usize> = FxHashMap::default();
+        let mut known: FxHashMap<Key, usize> = FxHashMap::default();
         let from = changes.len().saturating_sub(RECENT);
         for (number, change) in changes.iter().enumerate().skip(from).rev() {
             if is_undone(change, &changes[from..]) {
@@ -39,7 +41,7 @@ impl Book {
             }
             // Older changes support what was done since; by themselves they are not repeated any more.
             let is_fresh = changes.len() - number <= FRESH;
-            let lines = lines_of(change).filter(|(before, _)| is_fresh || book.may_know(before));
+            let lines = lines_of(change).into_iter().filter(|(before, _)| is_fresh || book.may_know(before));
             let rules: Vec<Rule> =
                 lines.flat_map(|(before, after)| learn_line(before, after, number)).collect();
             for rule in rules {
@@ -77,7 +79,7 @@ impl Book {
 
 fn freshness(shape: Shape) -> usize {
     match shape {
-        Shape::CaseVariant | Shape::Part | Shape::Line => FRESHEST,
+        Shape::CaseVariant | Shape::Part | Shape::Line | Shape::Beside => FRESHEST,
         Shape::Segment | Shape::Span | Shape::Insertion | Shape::Call => FRESH,
     }
 }
@@ -90,9 +92,44 @@ fn is_undone(change: &Change, changes: &[Change]) -> bool {
 }
 
 /// The lines of a change that became other lines, one by one.
-fn lines_of(change: &Change) -> impl Iterator<Item = (&str, &str)> {
-    let paired = change.before_lines == change.after_lines && change.before_lines <= MAX_LINES;
-    let before = change.before.split('\n');
-    let pairs = before.zip(change.after.split('\n')).filter(|(before, after)| before.trim() != after.trim());
-    pairs.take(if paired { MAX_LINES } else { 0 })
+fn lines_of(change: &Change) -> Vec<(&str, &str)> {
+    let before: Vec<&str> = change.before.split('\n').collect();
+    let after: Vec<&str> = change.after.split('\n').collect();
+    if before.len() > MAX_LINES || after.len() > MAX_LINES {
+        return Vec::new();
+    }
+    let mut pairs = if change.before_lines == change.after_lines {
+        before.into_iter().zip(after).collect()
+    } else if change.before_lines == 0 || change.after_lines == 0 {
+        Vec::new()
+    } else {
+        alike(&before, &after)
+    };
+    pairs.retain(|(before, after)| before.trim() != after.trim());
+    pairs
+}
+
+/// Pairs lines with those that they most likely became, in order.
+fn alike<'a>(before: &[&'a str], after: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+    let words = |line: &'a str| -> FxHashSet<&'a str> {
+        line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
+    };
+    let after_words: Vec<_> = after.iter().map(|line| words(line)).collect();
+    let mut pairs = Vec::new();
+    let mut from = 0;
+    for line in before {
+        let own = words(line);
+        let share = |other: &FxHashSet<&str>| {
+            let common = own.intersection(other).count();
+            (common >= 2).then(|| common * 100 / own.union(other).count().max(1))
+        };
+        let found = (from..after.len()).filter_map(|at| Some((share(&after_words[at])?, at)));
+        let best =
+            found.filter(|(share, _)| *share >= ALIKE).max_by_key(|(share, at)| (*share, usize::MAX - at));
+        if let Some((_, at)) = best {
+            pairs.push((*line, after[at]));
+            from = at + 1;
+        }
+    }
+    pairs
 }

@@ -11,7 +11,10 @@ use super::{
     block::{Block, BlockSite},
     rule::{Rule, Shape},
 };
-use crate::{Source, token::stands_alone};
+use crate::{
+    Source,
+    token::{Token, stands_alone},
+};
 
 /// Lines with an anchor that are looked at in one document, the nearest to the cursor.
 const MAX_LINES: usize = 200;
@@ -59,12 +62,37 @@ pub(crate) fn lines<'s>(
             }
             let cut = found.cuts.entry(line).or_insert_with(|| Cut::new(line_of(source, line)));
             let hits = matches(rule, cut);
-            if !hits.is_empty() {
-                found.lines.entry(line).or_default().push(Hit { rule: number, matches: hits });
+            if hits.is_empty() {
+                continue;
             }
+            let narrowed = narrowed(rule, cut, &hits);
+            let entry = found.lines.entry(line).or_default();
+            entry.push(Hit { rule: number, matches: hits });
+            entry.extend(narrowed.map(|matches| Hit { rule: number, matches }));
         }
     }
     found
+}
+
+/// Those places of a line that have the same neighbour as an example, if not all have.
+fn narrowed(rule: &Rule, line: &Cut<'_>, hits: &[Match]) -> Option<Vec<Match>> {
+    if hits.len() < 2 {
+        return None;
+    }
+    let tokens = line.tokens();
+    let is_same = |hit: &&Match| {
+        let mut left = tokens.iter().rev().filter(|token| token.range.end <= hit.range.start);
+        let right = tokens.iter().find(|token| token.range.start >= hit.range.end);
+        let text = |token: Option<&Token>| token.map(|token| token.text(line.text));
+        let (nearest, next, right) = (text(left.next()), text(left.next()), text(right));
+        let is = |known: Option<&String>, there: Option<&str>| known.map(String::as_str) == there;
+        rule.examples.iter().any(|example| {
+            is(example.left.first(), nearest)
+                && (is(example.left.get(1), next) || is(example.right.first(), right))
+        })
+    };
+    let same: Vec<Match> = hits.iter().filter(is_same).cloned().collect();
+    (!same.is_empty() && same.len() < hits.len()).then_some(same)
 }
 
 /// The text of a line, without its break.

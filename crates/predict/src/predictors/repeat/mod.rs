@@ -5,6 +5,7 @@
 //! replaced. Then the documents are searched for places where a rule applies, the one with the cursor first.
 
 mod apply;
+mod beside;
 mod block;
 mod book;
 mod call;
@@ -69,13 +70,16 @@ fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> V
     let mut found = group(scene, source, book, scored);
     for block in &book.blocks {
         let sites = find::places(source, block, &taken);
-        let spread = Spread { lines: sites.len(), skipped: 0 };
+        let mut lines: Vec<usize> = sites.iter().map(|site| site.line).collect();
+        lines.sort_unstable();
         let support = book
             .blocks
             .iter()
             .filter(|other| other.before == block.before && other.after == block.after)
             .count();
         for site in sites {
+            let sooner = between(&lines, around.cursor, site.line);
+            let spread = Spread { lines: lines.len(), sooner, ..Spread::default() };
             let evidence = score::block_evidence(block, &site, &around, spread, support);
             found.extend(block_candidate(scene, source, block, &site, evidence));
         }
@@ -97,7 +101,7 @@ struct Judge<'a> {
     /// By rule: the words of its examples.
     words: Vec<Vec<Words<'a>>>,
     around: &'a Around,
-    spreads: BTreeMap<usize, Spread>,
+    spreads: BTreeMap<usize, Sites>,
 }
 
 impl Judge<'_> {
@@ -106,7 +110,9 @@ impl Judge<'_> {
         let mut scored: Vec<(f32, &Hit, Evidence)> = hits
             .iter()
             .map(|hit| {
-                let spread = self.spreads.get(&hit.rule).copied().unwrap_or_default();
+                let sites = self.spreads.get(&hit.rule);
+                let spread =
+                    sites.map(|sites| sites.seen_from(self.around.cursor, place.line)).unwrap_or_default();
                 let (rule, words) = (&rules[hit.rule], &self.words[hit.rule]);
                 let evidence = score::rule_evidence(rule, words, &hit.matches, place, self.around, spread);
                 (probability(&evidence), hit, evidence)
@@ -146,24 +152,48 @@ fn spreads(
     source: &Source,
     book: &Book,
     lines: &BTreeMap<usize, Vec<Hit>>,
-) -> BTreeMap<usize, Spread> {
-    let mut spreads: BTreeMap<usize, Spread> = BTreeMap::new();
+) -> BTreeMap<usize, Sites> {
+    let mut sites: BTreeMap<usize, Sites> = BTreeMap::new();
     for (&line, hits) in lines {
         for hit in hits {
-            let spread = spreads.entry(hit.rule).or_default();
-            spread.lines += 1;
-            let done =
-                book.rules[hit.rule].examples.iter().filter_map(|example| scene.changes.get(example.change));
-            let places = done.filter(|change| *change.uri == **source.uri()).map(|change| change.line);
-            let (mut before, mut after) = (false, false);
-            for place in places {
-                before |= place < line;
-                after |= place > line;
-            }
-            spread.skipped += usize::from(before && after);
+            sites.entry(hit.rule).or_default().lines.push(line);
         }
     }
-    spreads
+    for (rule, found) in &mut sites {
+        let examples = book.rules[*rule].examples.iter();
+        let changes = examples.filter_map(|example| scene.changes.get(example.change));
+        let mut done: Vec<usize> =
+            changes.filter(|change| *change.uri == **source.uri()).map(|change| change.line).collect();
+        done.sort_unstable();
+        done.dedup();
+        let (first, last) = (done.first(), done.last());
+        let is_passed = |line: &&usize| first.is_some_and(|first| first < *line) && last > Some(*line);
+        let skipped = found.lines.iter().filter(is_passed).count();
+        found.spread = Spread { lines: found.lines.len(), skipped, done: done.len(), sooner: 0 };
+    }
+    sites
+}
+
+/// Where a rule applies in a document.
+#[derive(Default)]
+struct Sites {
+    spread: Spread,
+    /// In order.
+    lines: Vec<usize>,
+}
+
+impl Sites {
+    /// The spread as it is for one of the lines.
+    fn seen_from(&self, cursor: usize, line: usize) -> Spread {
+        Spread { sooner: between(&self.lines, cursor, line), ..self.spread }
+    }
+}
+
+/// How many lines lie between the cursor and a line.
+fn between(lines: &[usize], cursor: usize, line: usize) -> usize {
+    let (from, to) = (cursor.min(line), cursor.max(line));
+    let inside = lines.partition_point(|other| *other < to) - lines.partition_point(|other| *other < from);
+    inside.saturating_sub(usize::from(line < cursor))
 }
 
 /// Joins adjacent lines, since they are one change to a person, and makes candidates of them.

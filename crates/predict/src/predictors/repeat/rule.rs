@@ -8,8 +8,11 @@ use rustc_hash::FxHashMap;
 use super::call::CallEdit;
 use crate::{
     case,
-    token::{Token, TokenKind, solid},
+    token::{Token, TokenKind, solid, stands_alone},
 };
+
+/// What tells rules apart.
+pub(crate) type Key = (Vec<Pattern>, Vec<Output>);
 
 /// Where a rule comes from; how far it can be trusted differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,6 +31,8 @@ pub(crate) enum Shape {
     Part,
     /// A line became another; lines of the same build may follow.
     Line,
+    /// Something came or went beside a name, whatever the name.
+    Beside,
 }
 
 /// A token of what is to be rewritten.
@@ -75,15 +80,30 @@ pub(crate) struct Example {
     pub(crate) right: Vec<String>,
     /// Whether what was rewritten still stands in the line after the change.
     pub(crate) residue: bool,
+    /// Whether nothing else was changed on the line.
+    pub(crate) alone: bool,
+    /// The line was indented this far.
+    pub(crate) indent: usize,
 }
 
 /// How many tokens around a place are kept for comparison.
 const CONTEXT: usize = 4;
 
 impl Rule {
-    /// What makes two rules the same.
-    pub(crate) fn key(&self) -> (Vec<Pattern>, Vec<Output>) {
-        (self.pattern.clone(), self.output.clone())
+    /// What makes two rules the same: the names that are left open do not count.
+    pub(crate) fn key(&self) -> Key {
+        let mut open: Vec<&str> = Vec::new();
+        let pattern = self.pattern.iter().map(|token| match token {
+            Pattern::Hard(text) => Pattern::Hard(text.clone()),
+            Pattern::Soft(text, kind) => {
+                let number = open.iter().position(|known| known == text).unwrap_or(open.len());
+                if number == open.len() {
+                    open.push(text);
+                }
+                Pattern::Soft(number.to_string(), *kind)
+            }
+        });
+        (pattern.collect(), self.output.clone())
     }
 
     /// Whether it does several things that were done together.
@@ -118,12 +138,17 @@ pub(crate) fn learn_line(before: &str, after: &str, change: usize) -> Vec<Rule> 
         let to = segments.get(number + 1).map_or(before.len(), |next| next.0.start);
         rules.extend(line.rule(std::slice::from_ref(segment), &(from..to)));
         rules.extend(line.variants(segment));
+        rules.extend(super::beside::learn(&line, std::slice::from_ref(segment), &(from..to)));
     }
     if segments.len() > 1 {
         rules.extend(line.rule(&segments, &(0..before.len())));
+        rules.extend(super::beside::learn(&line, &segments, &(0..before.len())));
     }
     rules.extend(super::call::learn(&line, &segments));
     rules.extend(line.whole(&segments));
+    for example in rules.iter_mut().flat_map(|rule| &mut rule.examples) {
+        example.alone = segments.len() == 1;
+    }
     rules
 }
 
@@ -236,8 +261,16 @@ impl Line<'_> {
             before: self.before.trim().to_owned(),
             left: left.collect(),
             right: right.collect(),
-            residue: gone.contains(crate::token::is_word) && self.after.contains(gone),
+            residue: gone.contains(crate::token::is_word) && self.still_has(gone),
+            alone: false,
+            indent: self.before.len() - self.before.trim_start().len(),
         }
+    }
+
+    /// Whether the line has this after the change, and not as a part of a longer name.
+    fn still_has(&self, text: &str) -> bool {
+        let mut places = self.after.match_indices(text);
+        places.any(|(at, _)| stands_alone(self.after, &(at..at + text.len())))
     }
 
     /// Moves the ends of a place outwards to where both texts have a token, so that blanks come out right.
@@ -372,11 +405,20 @@ impl Line<'_> {
             .into_iter()
             .map(|(from, to)| (Shape::CaseVariant, from, to))
             .chain(case::part(gone, come).map(|(from, to)| (Shape::Part, from, to)))
+            .chain(versions(gone, come).map(|(from, to)| (Shape::Part, from, to)))
         {
             rules.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
         }
         rules
     }
+}
+
+/// A version that became another: it also stands inside of names of files.
+fn versions(gone: &str, come: &str) -> Option<(String, String)> {
+    let is_version = |text: &str| {
+        text.len() >= 3 && text.contains('.') && text.chars().all(|c| c == '.' || c.is_ascii_digit())
+    };
+    (is_version(gone) && is_version(come)).then(|| (gone.to_owned(), come.to_owned()))
 }
 
 /// `text` with the names that are soft left open.

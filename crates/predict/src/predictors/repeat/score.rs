@@ -47,6 +47,7 @@ pub(crate) fn rule_evidence(
     let first = &hit[0];
     let (line, tokens) = (place.cut.text, place.cut.tokens());
     let trimmed = line.trim();
+    let indent = line.len() - line.trim_start().len();
     let mut changes: Vec<usize> = rule.examples.iter().map(|example| example.change).collect();
     changes.dedup();
     let text = |token: &Token| token.text(line);
@@ -65,29 +66,13 @@ pub(crate) fn rule_evidence(
     let newest = changes.iter().max().copied().unwrap_or(0);
     let mut evidence = vec![
         (shape_name(rule.shape), 1.0),
-        ("support 2", flag(changes.len() >= 2)),
-        ("support 3", flag(changes.len() >= 3)),
-        ("support 5", flag(changes.len() >= 5)),
-        ("lines 2", flag(rule.examples.len() >= 2)),
         ("residue", flag(rule.examples.iter().any(|example| example.residue))),
-        ("hard 3", flag(rule.hard_length() >= 3)),
-        ("hard 6", flag(rule.hard_length() >= 6)),
-        ("hard 10", flag(rule.hard_length() >= 10)),
-        ("pattern 2", flag(rule.pattern.len() >= 2)),
-        ("pattern 4", flag(rule.pattern.len() >= 4)),
-        ("pattern 8", flag(rule.pattern.len() >= 8)),
         ("left", small(left) / 4.0),
         ("right", small(right) / 4.0),
-        ("left any", flag(left > 0)),
-        ("right any", flag(right > 0)),
         ("same line", flag(rule.examples.iter().any(|example| example.before == trimmed))),
         ("soft same", small(first.same).min(4.0) / 4.0),
         ("soft different", small(first.different).min(4.0) / 4.0),
         ("similar", best_similarity(examples, &place.words)),
-        (
-            "same start",
-            flag(rule.examples.iter().any(|example| start_of(&example.before) == start_of(trimmed))),
-        ),
         (
             "comment differs",
             flag(rule.examples.iter().all(|example| is_comment(&example.before) != is_comment(trimmed))),
@@ -97,9 +82,15 @@ pub(crate) fn rule_evidence(
             "language differs",
             flag(rule.examples.iter().all(|example| around.language(example.change) != around.own)),
         ),
-        ("line different", flag(rule.shape == Shape::Line) * small(first.different).min(4.0) / 4.0),
-        ("line same", flag(rule.shape == Shape::Line) * small(first.same).min(8.0) / 8.0),
-        ("number", flag(rule.anchor.starts_with(|c: char| c.is_ascii_digit()))),
+        ("support", small(changes.len().min(12))),
+        ("examples", small(rule.examples.len().min(12))),
+        ("grows", small(first.text.len().min(80)) - small(first.range.len().min(80))),
+        ("indent", flag(rule.examples.iter().any(|example| example.indent == indent))),
+        ("hard", small(rule.hard_length().min(30))),
+        ("pattern", small(rule.pattern.len().min(30))),
+        ("length", small(trimmed.len().min(160)) / 10.0),
+        ("alone", flag(rule.examples.iter().all(|example| example.alone))),
+        ("places 2", flag(hit.len() >= 2)),
     ];
     evidence::of_place(&mut evidence, place.line, around, spread, newest);
     evidence
@@ -125,20 +116,10 @@ pub(crate) fn block_evidence(
         ("block support 3", flag(support >= 3)),
         ("block above", small(site.above) / 3.0),
         ("block below", small(site.below) / 3.0),
-        ("block both", flag(site.above > 0 && site.below > 0)),
         ("block mapped", flag(site.mapping.different > 0)),
         ("block lines 2", flag(block.before.len() >= 2)),
-        ("block lines 4", flag(block.before.len() >= 4)),
-        ("block same", flag(site.mapping.same >= 3)),
         ("block after 3", flag(block.after.len() >= 3)),
     ];
-    if shape == "insert" {
-        evidence.push(("insert both", flag(site.above > 0 && site.below > 0)));
-        evidence.push(("insert mapped", flag(site.mapping.different > 0)));
-    }
-    if shape == "delete" {
-        evidence.push(("delete context", flag(site.above > 0 || site.below > 0)));
-    }
     evidence::of_place(&mut evidence, site.line, around, spread, block.change);
     evidence
 }
@@ -156,10 +137,6 @@ fn words_of(line: &str) -> Words<'_> {
     line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
 }
 
-fn start_of(line: &str) -> &str {
-    line.split(|c: char| !crate::token::is_word(c)).find(|word| !word.is_empty()).unwrap_or(line)
-}
-
 fn is_comment(line: &str) -> bool {
     ["//", "#", "*", "/*", "--", "<!--"].iter().any(|start| line.starts_with(start))
         && !line.starts_with("#[")
@@ -174,5 +151,6 @@ fn shape_name(shape: Shape) -> &'static str {
         Shape::CaseVariant => "case",
         Shape::Part => "part",
         Shape::Line => "line",
+        Shape::Beside => "beside",
     }
 }
