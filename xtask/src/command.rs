@@ -18,7 +18,15 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(folder: &Path, args: impl IntoIterator<Item
 
 /// Whether cargo has this subcommand.
 pub(crate) fn is_installed(subcommand: &str) -> bool {
-    let mut command = cargo(Path::new("."), [subcommand, "--version"]);
+    says_version(&mut cargo(Path::new("."), [subcommand, "--version"]))
+}
+
+/// Whether there is a program of this name.
+pub(crate) fn answers(program: &str) -> bool {
+    says_version(Command::new(program).arg("--version"))
+}
+
+fn says_version(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 

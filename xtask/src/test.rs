@@ -3,6 +3,7 @@
 use std::{
     fmt,
     path::Path,
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -30,6 +31,11 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
         command::run(&mut cargo(root, args))
     })?;
     report.step("tidy", |_| tidy::run(root, false))?;
+    report.step_if("lua", command::answers("luacheck"), LUACHECK_MISSING, || {
+        let mut luacheck = Command::new("luacheck");
+        luacheck.args(["--quiet", "--config", "editors/neovim/.luacheckrc", "editors/neovim"]);
+        command::run(luacheck.current_dir(root))
+    })?;
     report.step("tests", |report| {
         let workspace: &[_] = if quick { &[] } else { &["--workspace"] };
         let mut tests = cargo(root, ["test", "--all-features", "--no-fail-fast"]);
@@ -58,6 +64,7 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
     })
 }
 
+const LUACHECK_MISSING: &str = "luacheck is not installed (Debian has it in the package lua-check)";
 const DENY_MISSING: &str = "cargo-deny is not installed (cargo install cargo-deny --locked)";
 
 /// What was done, how long it took and how many tests there were.

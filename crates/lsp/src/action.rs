@@ -1,17 +1,18 @@
-//! Code actions: the next edit for editors that show nothing else, and suggestions as workspace edits.
+//! Code actions: the next edit for editors that show nothing else.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use nudge_wire::nes::{Diagnostic, TextEdit, TriggerKind};
-use regex::{NoExpand, Regex, RegexBuilder};
+use nudge_wire::nes::{Diagnostic, TriggerKind};
 use serde_json::{Value, json};
 
 use crate::{
     ask::{self, Ask},
+    closed::Closed,
     desk::{Desk, Inner},
+    edit,
     inline::accept,
-    mirror::{self, position},
+    mirror,
     params::{self, CodeAction},
     server::{Answering, now},
     suggest::{Act, Suggestion},
@@ -22,9 +23,6 @@ pub(crate) const KIND: &str = "refactor.nudge";
 
 /// LSP's trigger kind of an editor that asks by itself, to show that there is something.
 const BY_ITSELF: u8 = 2;
-
-/// The most hits a search and replace may have to be made into an edit.
-const HITS: usize = 10_000;
 
 pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
     let CodeAction { text_document, range, context } = params;
@@ -55,8 +53,10 @@ pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
     let desk = Arc::clone(desk);
     async move {
         let answer = asked.await?;
+        let closed = Closed::read(&desk, &answer.suggestions).await;
         let inner = desk.lock();
-        let offered = answer.suggestions.iter().filter_map(|suggestion| action(&inner, suggestion, &place));
+        let action = |suggestion| action(&inner, &closed, suggestion, &place);
+        let offered = answer.suggestions.iter().filter_map(action);
         Ok(Value::Array(offered.collect()))
     }
     .boxed()
@@ -72,90 +72,33 @@ fn diagnostic(uri: &str, said: Value) -> Option<Diagnostic> {
     Some(Diagnostic::new(uri, said.range, mirror::severity(said.severity), mirror::message(&said.message)))
 }
 
-fn action(inner: &Inner, suggestion: &Suggestion, place: &Value) -> Option<Value> {
+fn action(inner: &Inner, closed: &Closed, suggestion: &Suggestion, place: &Value) -> Option<Value> {
     let reason = &suggestion.reason;
     if let Act::Jump { .. } = suggestion.act {
+        if !inner.editor.offers.show_document {
+            return None;
+        }
         let arguments = json!([place[0], place[1], suggestion.id]);
         let title = format!("Go to next edit: {reason}");
         let command = json!({ "title": title, "command": "nudge.goToNextEdit", "arguments": arguments });
         return Some(json!({ "title": title, "kind": KIND, "command": command }));
     }
-    let edit = whole_edit(inner, suggestion).or_else(|| own_edit(inner, suggestion))?;
+    let title = match &suggestion.act {
+        Act::Rename { name, .. } => format!("Rename to {name}: {reason}"),
+        _ if place[0] == suggestion.uri => format!("Apply next edit: {reason}"),
+        _ => format!("Apply next edit in {}: {reason}", name_of(&suggestion.uri)),
+    };
     Some(json!({
-        "title": format!("Apply next edit: {reason}"),
+        "title": title,
         "kind": KIND,
-        "edit": edit,
+        "edit": edit::any(inner, closed, suggestion)?,
         "command": accept(suggestion),
     }))
 }
 
-/// An edit suggestion as a workspace edit.
-pub(crate) fn own_edit(inner: &Inner, suggestion: &Suggestion) -> Option<Value> {
-    let Act::Edit { edits, .. } = &suggestion.act else { return None };
-    Some(workspace_edit(inner, &suggestion.uri, suggestion.version, edits, None))
-}
-
-/// A suggestion of more than edits as a workspace edit, which the editor shows before it makes it if it can.
-pub(crate) fn whole_edit(inner: &Inner, suggestion: &Suggestion) -> Option<Value> {
-    let Act::Replace { search, replace, is_regex } = &suggestion.act else { return None };
-    let pattern = if *is_regex { search.clone() } else { regex::escape(search) };
-    let pattern = RegexBuilder::new(&pattern).multi_line(true).size_limit(1 << 20).build().ok()?;
-    let edits = hits(inner, &suggestion.uri, &pattern, replace, *is_regex)?;
-    Some(workspace_edit(inner, &suggestion.uri, suggestion.version, &edits, Some(&suggestion.reason)))
-}
-
-/// The edits that put `replace` in the place of every hit in a document that is open.
-fn hits(inner: &Inner, uri: &str, pattern: &Regex, replace: &str, is_regex: bool) -> Option<Vec<TextEdit>> {
-    let text = inner.mirror.get(uri)?.text();
-    let whole = text.to_string();
-    let encoding = inner.mirror.encoding();
-    let mut edits = Vec::new();
-    for found in pattern.captures_iter(&whole) {
-        let all = found.get(0)?;
-        let mut new = String::new();
-        if is_regex {
-            found.expand(replace, &mut new);
-        } else {
-            regex::Replacer::replace_append(&mut NoExpand(replace), &found, &mut new);
-        }
-        let range = nudge_wire::nes::Range::new(
-            position(text, all.start(), encoding),
-            position(text, all.end(), encoding),
-        );
-        edits.push(TextEdit::new(range, new));
-        if edits.len() > HITS {
-            return None;
-        }
-    }
-    (!edits.is_empty()).then_some(edits)
-}
-
-/// A workspace edit in the richest form the editor takes.
-fn workspace_edit(
-    inner: &Inner,
-    uri: &str,
-    version: Option<i64>,
-    edits: &[TextEdit],
-    to_confirm: Option<&str>,
-) -> Value {
-    let offers = inner.editor.offers;
-    if !offers.document_changes {
-        return json!({ "changes": { uri: edits } });
-    }
-    let annotate = to_confirm.filter(|_| offers.annotations);
-    let mut edits = json!(edits);
-    if annotate.is_some() {
-        for edit in edits.as_array_mut().into_iter().flatten() {
-            edit["annotationId"] = json!("nudge");
-        }
-    }
-    let document = json!({ "uri": uri, "version": version });
-    let mut whole = json!({ "documentChanges": [{ "textDocument": document, "edits": edits }] });
-    if let Some(reason) = annotate {
-        whole["changeAnnotations"] =
-            json!({ "nudge": { "label": "Next edit", "description": reason, "needsConfirmation": true } });
-    }
-    whole
+/// The name of a file, as people say it.
+fn name_of(uri: &str) -> &str {
+    uri.rsplit('/').next().unwrap_or(uri)
 }
 
 #[cfg(test)]

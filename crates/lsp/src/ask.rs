@@ -16,7 +16,7 @@ use crate::{
     desk::{Desk, Focus, Inner, Line, Ready},
     mirror::bytes,
     offered::{Offered, effect},
-    suggest::Suggestion,
+    suggest::{Act, Suggestion},
 };
 
 /// A user who asks waits this long for a line that is about to be there; who only types does not.
@@ -51,6 +51,15 @@ pub(crate) struct Answer {
 pub(crate) struct Running {
     key: Key,
     answer: Shared<BoxFuture<'static, Result<Answer, Error>>>,
+}
+
+/// What the editor had when a question was asked.
+struct State {
+    /// The document that it is about.
+    uri: String,
+    version: i64,
+    /// Of all documents, see [`crate::mirror::Mirror::moves`].
+    moves: u64,
 }
 
 type Key = (u64, String, i64, Position, Option<Range>, bool);
@@ -165,10 +174,10 @@ fn begin(desk: &Arc<Desk>, inner: &mut Inner, ask: &Ask) -> BoxFuture<'static, R
     }
     let asked = ready.cx.request(request);
     let desk = Arc::clone(desk);
-    let uri = ask.uri.clone();
+    let state = State { uri: ask.uri.clone(), version, moves: inner.mirror.moves() };
     let answer = async move {
         match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(answer) => taken(&desk, &ready, (&uri, version), answer),
+            Ok(answer) => taken(&desk, &ready, &state, answer),
             Err(_) => Ok(Answer::nothing("the daemon does not answer")),
         }
     };
@@ -181,7 +190,7 @@ fn begin(desk: &Arc<Desk>, inner: &mut Inner, ask: &Ask) -> BoxFuture<'static, R
 fn taken(
     desk: &Desk,
     ready: &Ready,
-    (uri, version): (&str, i64),
+    state: &State,
     answer: Result<v2::SuggestResponse, CallError>,
 ) -> Result<Answer, Error> {
     match answer {
@@ -189,20 +198,21 @@ fn taken(
             let why = response.meta.as_ref().and_then(|meta| meta.get("nudge")?["reason"].as_str());
             let why = why.map(ToOwned::to_owned);
             let mut inner = desk.lock();
-            if inner.mirror.get(uri).is_none_or(|mirrored| mirrored.version() != version) {
+            if inner.mirror.get(&state.uri).is_none_or(|mirrored| mirrored.version() != state.version) {
                 // Its positions are those of a text that is not there any more.
                 return Err(content_modified());
             }
             let said = response.suggestions.into_iter();
+            let is_still = inner.mirror.moves() == state.moves;
             let suggestions: Vec<_> =
-                said.filter_map(|said| enter(&mut inner, ready.generation, said)).collect();
+                said.filter_map(|said| enter(&mut inner, ready.generation, said, is_still)).collect();
             Ok(Answer { why: why.filter(|_| suggestions.is_empty()), suggestions })
         }
         Err(CallError::Rpc(error)) if error.code == Code::REQUEST_CANCELLED => Err(error),
         Err(CallError::Rpc(error)) => {
             let reason = error.get_reason();
             if reason.as_deref() == Some(ErrorReason::DocumentOutOfSync.as_str()) {
-                tell_again(desk, ready, uri);
+                tell_again(desk, ready, &state.uri);
             }
             tracing::warn!(%error, reason, "a question was not answered");
             Ok(Answer::nothing(reason.unwrap_or(error.message)))
@@ -228,12 +238,19 @@ fn tell_again(desk: &Desk, ready: &Ready, uri: &str) {
     }
 }
 
-/// Enters a suggestion; `None` if it cannot be shown or was refused before.
-fn enter(inner: &mut Inner, generation: u64, said: v2::Suggestion) -> Option<Suggestion> {
+/// Enters a suggestion; `None` if it cannot be shown or was refused before. `is_still` says that no document has changed
+/// since it was asked for.
+fn enter(inner: &mut Inner, generation: u64, said: v2::Suggestion, is_still: bool) -> Option<Suggestion> {
     let own_id = said.id().to_owned();
     let mirror = &inner.mirror;
     let version_of = |uri: &str| mirror.get(uri).map(crate::mirror::Mirrored::version);
-    let suggestion = Suggestion::new(Offered::id(generation, &own_id), said, version_of)?;
+    let mut suggestion = Suggestion::new(Offered::id(generation, &own_id), said, version_of)?;
+    if let Act::Rename { changes, .. } = &mut suggestion.act
+        && !is_still
+    {
+        // They may be about a text that is not there any more, and which one is not said.
+        changes.clear();
+    }
     let lines = |range: &Range| {
         let Some(text) = mirror.get(&suggestion.uri).map(crate::mirror::Mirrored::text) else {
             return format!("{range:?}");

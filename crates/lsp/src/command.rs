@@ -11,9 +11,10 @@ use nudge_wire::{
 use serde_json::{Value, json};
 
 use crate::{
-    action,
     ask::{self, Answer, Ask},
+    closed::Closed,
     desk::Desk,
+    edit,
     params::{DidChangeConfiguration, Execute},
     server::{Answering, now},
     settings::Eagerness,
@@ -104,11 +105,10 @@ fn apply(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
     let desk = Arc::clone(desk);
     async move {
         let answer = asked.await?;
+        let closed = Closed::read(&desk, &answer.suggestions).await;
         let found = {
             let inner = desk.lock();
-            let edit = |suggestion: &Suggestion| {
-                action::whole_edit(&inner, suggestion).or_else(|| action::own_edit(&inner, suggestion))
-            };
+            let edit = |suggestion: &Suggestion| edit::any(&inner, &closed, suggestion);
             answer.suggestions.iter().find_map(|suggestion| Some((suggestion.clone(), edit(suggestion)?)))
         };
         let Some((suggestion, edit)) = found else {

@@ -8,9 +8,9 @@ use tokio::io::{
 };
 
 /// The longest header line taken.
-const LINE: u64 = 4096;
+pub const LINE: u64 = 4096;
 /// The most header lines taken of one message.
-const LINES: usize = 32;
+pub const LINES: usize = 32;
 
 /// Why what came cannot be cut into messages. Where the next begins is not known then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum NotLsp {
 }
 
 /// Passes messages on until the input ends. What is too long or no message is dropped.
-pub(crate) async fn pass(
+pub async fn pass(
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     longest: usize,
@@ -85,7 +85,7 @@ async fn header(input: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<u64>, 
         }
         let text = str::from_utf8(&line).map_err(|_| NotLsp::Header)?.trim();
         if text.is_empty() {
-            // Blank lines before a message do no harm.
+            // A blank line before a message does no harm.
             match (length, seen) {
                 (None, 0) => continue,
                 (None, _) => return Err(NotLsp::NoLength),
@@ -105,8 +105,8 @@ async fn skip(input: &mut (impl AsyncRead + Unpin), length: u64) -> Option<()> {
     (skipped.ok()? == length).then_some(())
 }
 
-/// Whether the library can read it. What nests too deeply for that is refused by the same reader.
-fn is_message(body: &[u8]) -> bool {
+/// Whether a body is a message that the library can read. What nests too deeply for that is refused by the same reader.
+pub fn is_message(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         jsonrpc: &'a str,

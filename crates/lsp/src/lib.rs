@@ -14,11 +14,13 @@
 
 mod action;
 mod ask;
+mod closed;
 mod command;
 mod copilot;
 mod desk;
+mod edit;
 mod editor;
-mod guard;
+pub mod guard;
 mod inline;
 mod link;
 mod mirror;

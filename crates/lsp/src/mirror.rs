@@ -36,6 +36,8 @@ pub(crate) struct Mirror {
     recent: VecDeque<Recent>,
     recent_bytes: usize,
     encoding: Encoding,
+    /// Counts what was opened, changed and closed.
+    moves: u64,
 }
 
 /// One document.
@@ -91,6 +93,11 @@ impl Mirror {
         self.encoding
     }
 
+    /// A number that is another one whenever a document was opened, changed or closed.
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves
+    }
+
     /// A document that is followed.
     pub(crate) fn get(&self, uri: &str) -> Option<&Mirrored> {
         self.documents.get(uri)
@@ -99,6 +106,7 @@ impl Mirror {
     /// Takes up a document, again if it was open.
     pub(crate) fn open(&mut self, opened: &Opened) -> Result<(), NotFollowed> {
         self.close(&opened.uri);
+        self.moves += 1;
         let length = opened.text.len();
         if length > DOCUMENT_BYTES || self.bytes + length > TOTAL_BYTES || self.documents.len() >= DOCUMENTS {
             return Err(NotFollowed::TooMuch);
@@ -115,6 +123,7 @@ impl Mirror {
     pub(crate) fn change(&mut self, change: &params::DidChange) -> Result<(), NotFollowed> {
         let (uri, version) = (&change.text_document.uri, change.text_document.version);
         let mirrored = self.documents.get_mut(uri).ok_or(NotFollowed::NotOpen)?;
+        self.moves += 1;
         let before = mirrored.document.text().len();
         let edits = mirrored.document.change(version, &pieces(&change.content_changes), self.encoding)?;
         for noted in &mut mirrored.diagnostics {
@@ -136,6 +145,7 @@ impl Mirror {
     /// Lets a document go; whether it was followed.
     pub(crate) fn close(&mut self, uri: &str) -> bool {
         let Some(mirrored) = self.documents.remove(uri) else { return false };
+        self.moves += 1;
         self.bytes = self.bytes.saturating_sub(mirrored.document.text().len());
         let freed: usize =
             self.recent.iter().filter(|recent| recent.uri == uri).map(|recent| size(&recent.changes)).sum();

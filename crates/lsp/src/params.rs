@@ -97,7 +97,7 @@ pub(crate) struct DidFocus {
     pub(crate) visible: Option<Range>,
 }
 
-/// `nudge/accept`, `nudge/reject` and `nudge/didShow`.
+/// `nudge/accept` and `nudge/reject`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Verdict {
     pub(crate) id: String,

@@ -19,8 +19,10 @@ use serde_json::{Value, json};
 use crate::{
     action, ask,
     ask::Ask,
+    closed::Closed,
     command, copilot,
     desk::{Desk, Focus},
+    edit,
     editor::{self, Editor},
     inline, params,
     settings::Settings,
@@ -130,7 +132,8 @@ impl Server {
                 desk.lock().did_save(&about.text_document.uri);
             }
             "textDocument/didFocus" | "nudge/didFocus" => did_focus(desk, read(method, params)?),
-            "textDocument/didShowCompletion" | "textDocument/didShowInlineEdit" | "nudge/didShow" => {}
+            // Plugins for Copilot say this; that something was shown teaches nothing.
+            "textDocument/didShowCompletion" | "textDocument/didShowInlineEdit" => {}
             "nudge/accept" => {
                 let verdict: params::Verdict = read(method, params)?;
                 // Of a suggestion that was taken in part the rest may still come.
@@ -177,9 +180,10 @@ fn suggest(desk: &Arc<Desk>, params: params::Suggest) -> Answering {
     let desk = Arc::clone(desk);
     async move {
         let answer = asked.await?;
+        let closed = Closed::read(&desk, &answer.suggestions).await;
         let inner = desk.lock();
         let say = |suggestion: &crate::suggest::Suggestion| {
-            suggestion.to_json(action::whole_edit(&inner, suggestion).as_ref())
+            suggestion.to_json(edit::whole(&inner, &closed, suggestion).as_ref())
         };
         let suggestions: Vec<_> = answer.suggestions.iter().map(say).collect();
         let elapsed = begun.elapsed().as_secs_f64() * 1000.0;

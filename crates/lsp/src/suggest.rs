@@ -1,6 +1,7 @@
 //! A suggestion as a value, and as `nudge/suggest` says it.
 
 use nudge_wire::nes::{Position, TextEdit, v2};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// One thing the user might do next.
@@ -31,12 +32,23 @@ pub(crate) enum Act {
     Rename {
         position: Position,
         name: String,
+        /// The edits it comes to, as far as they are known.
+        changes: Vec<Change>,
     },
     Replace {
         search: String,
         replace: String,
         is_regex: bool,
     },
+}
+
+/// The edits of one document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) uri: String,
+    /// As with [`Suggestion`].
+    pub(crate) version: Option<i64>,
+    pub(crate) edits: Vec<TextEdit>,
 }
 
 impl Suggestion {
@@ -52,7 +64,9 @@ impl Suggestion {
             }
             v2::Suggestion::Jump(jump) => (jump.uri, jump.meta, Act::Jump { position: jump.position }),
             v2::Suggestion::Rename(rename) => {
-                (rename.uri, rename.meta, Act::Rename { position: rename.position, name: rename.new_name })
+                let changes = changes(rename.meta.as_ref(), &version_of);
+                let act = Act::Rename { position: rename.position, name: rename.new_name, changes };
+                (rename.uri, rename.meta, act)
             }
             v2::Suggestion::SearchAndReplace(all) => {
                 let is_regex = all.is_regex.unwrap_or(false);
@@ -60,7 +74,7 @@ impl Suggestion {
             }
             v2::Suggestion::Other(_) => return None,
         };
-        let about = meta.as_ref().and_then(|meta| meta.get("nudge")).unwrap_or(&Value::Null);
+        let about = about(meta.as_ref());
         let text = |name: &str| about[name].as_str().unwrap_or_default().to_owned();
         Some(Self {
             id,
@@ -82,7 +96,7 @@ impl Suggestion {
                 json!({ "kind": "edit", "version": version, "edits": edits, "cursor": cursor })
             }
             Act::Jump { position } => json!({ "kind": "jump", "position": position }),
-            Act::Rename { position, name } => {
+            Act::Rename { position, name, .. } => {
                 json!({ "kind": "rename", "position": position, "newName": name, "edit": edit })
             }
             Act::Replace { search, replace, is_regex } => json!({
@@ -98,6 +112,21 @@ impl Suggestion {
         }
         said
     }
+}
+
+/// What the other side says of a suggestion beside what the protocol has.
+fn about(meta: Option<&Map<String, Value>>) -> &Value {
+    meta.and_then(|meta| meta.get("nudge")).unwrap_or(&Value::Null)
+}
+
+/// The edits that a rename comes to. Some of them are worse than none.
+fn changes(meta: Option<&Map<String, Value>>, version_of: impl Fn(&str) -> Option<i64>) -> Vec<Change> {
+    let said = about(meta)["changes"].as_object().into_iter().flatten();
+    let change = |(uri, edits): (&String, &Value)| {
+        let edits = Vec::<TextEdit>::deserialize(edits).ok()?;
+        Some(Change { version: version_of(uri), uri: uri.clone(), edits })
+    };
+    said.map(change).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// A cursor that is not known is not said.

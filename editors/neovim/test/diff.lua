@@ -40,7 +40,8 @@ local function applied(row, old, pieces)
   return new
 end
 
-local words = { 'total', 'sum', ' ', '  ', '(', ')', ';', 'größe', '日本', '😀', 'é', 'è', '©', 'a', 'get', 'getName', '"', ', ' }
+local words = { 'total', 'sum', ' ', '  ', '(', ')', ';', 'größe', '日本', '😀', 'é', 'è', '©', 'a', 'get', 'getName' }
+vim.list_extend(words, { '"', ', ' })
 
 local function random_line()
   local line = {}

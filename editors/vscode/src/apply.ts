@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import type { Protocol2CodeConverter } from 'vscode-languageclient/node';
 import { rangeOf } from './marks.ts';
-import type { EditSuggestion, Suggestion } from './protocol.ts';
+import type { EditSuggestion, RenameSuggestion, Suggestion } from './protocol.ts';
 
 /** Whether it was done. `here` is the document of the editor, as the server names it. */
 export async function take(
@@ -20,11 +20,35 @@ export async function take(
         : jump(uri, suggestion.edits[0]?.range.start);
     case 'jump':
       return jump(uri, suggestion.position);
-    case 'rename':
+    case 'rename': {
+      const edit =
+        (await renameByLanguage(uri, suggestion)) ?? (await converter.asWorkspaceEdit(suggestion.edit));
+      return edit !== undefined && preview(edit, suggestion.reason);
+    }
     case 'searchAndReplace': {
       const edit = await converter.asWorkspaceEdit(suggestion.edit);
       return edit !== undefined && preview(edit, suggestion.reason);
     }
+  }
+}
+
+/** What the language's own extension would change; it knows better, but not every language has one that renames. */
+async function renameByLanguage(
+  uri: vscode.Uri,
+  { position, newName }: RenameSuggestion,
+): Promise<vscode.WorkspaceEdit | undefined> {
+  const at = new vscode.Position(position.line, position.character);
+  try {
+    const command = 'vscode.executeDocumentRenameProvider';
+    const edit = await vscode.commands.executeCommand<vscode.WorkspaceEdit | undefined>(
+      command,
+      uri,
+      at,
+      newName,
+    );
+    return edit !== undefined && edit.size > 0 ? edit : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -57,6 +81,10 @@ async function jump(uri: vscode.Uri, target = { line: 0, character: 0 }): Promis
 
 /** Shows all changes in VS Code's refactor preview, where the user picks and applies them. */
 async function preview(edit: vscode.WorkspaceEdit, label: string): Promise<boolean> {
+  if (edit.entries().length < edit.size) {
+    // It has more than texts, which cannot be asked about one by one.
+    return vscode.workspace.applyEdit(edit, { isRefactoring: true });
+  }
   const asked = new vscode.WorkspaceEdit();
   const metadata = { needsConfirmation: true, label };
   for (const [uri, edits] of edit.entries()) {

@@ -80,7 +80,11 @@ export class Offers implements vscode.Disposable {
       offer.isBegun ||= this.#reportPart(offer.suggestion.id, offer.ghost, event.contentChanges);
       return;
     }
+    if (offer.suggestion.kind === 'jump') {
+      return;
+    }
     if (offer.suggestion.kind !== 'edit') {
+      this.#offer = { ...offer, isStale: true };
       return;
     }
     const edits = shiftEdits(offer.suggestion.edits, event.contentChanges);
@@ -181,11 +185,8 @@ export class Offers implements vscode.Disposable {
     const offer = { suggestion, editor, ghost, isBegun: false, isStale: false };
     this.#offer = offer;
     // The server keeps the id of what it goes on offering.
-    if (old?.suggestion.id !== suggestion.id) {
-      if (old !== undefined) {
-        this.#client.notify(method.reject, { id: old.suggestion.id, reason: 'replaced' });
-      }
-      this.#client.notify(method.didShow, { id: suggestion.id });
+    if (old !== undefined && old.suggestion.id !== suggestion.id) {
+      this.#client.notify(method.reject, { id: old.suggestion.id, reason: 'replaced' });
     }
     const isDrawn = old?.editor === editor && isSameOffer(old.suggestion, suggestion);
     if (!isDrawn || (old.ghost === undefined) !== (ghost === undefined)) {

@@ -43,6 +43,7 @@ export interface RenameSuggestion extends Common {
   kind: 'rename';
   position: Position;
   newName: string;
+  /** What it comes to; null if the server does not know. */
   edit: ServerWorkspaceEdit | null;
 }
 
@@ -90,7 +91,6 @@ export interface ServerSettings {
 
 export const method = {
   suggest: 'nudge/suggest',
-  didShow: 'nudge/didShow',
   accept: 'nudge/accept',
   reject: 'nudge/reject',
   didFocus: 'nudge/didFocus',

@@ -1,12 +1,13 @@
 //! Helix in a terminal, which has nothing but standard LSP.
 
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
+use nudge_testkit::eventually;
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
 
 use crate::{
-    programs::{installed, nudge},
+    programs::{end_all, installed, path_with_nudge, snippet},
     terminal::Terminal,
 };
 
@@ -30,25 +31,24 @@ impl Helix {
         let config = dir.path().join("config/helix");
         fs::create_dir_all(&config).expect("the folder can be written");
         fs::create_dir_all(dir.path().join("work/.git")).expect("the folder can be written");
-        let languages = format!(
-            "[language-server.nudge]\ncommand = \"{}\"\nargs = [\"lsp\"]\n\n\
-             [[language]]\nname = \"python\"\nlanguage-servers = [\"nudge\"]\n",
-            nudge()
-        );
-        fs::write(config.join("languages.toml"), languages).expect("the folder can be written");
+        fs::write(config.join("languages.toml"), snippet("Helix", "toml"))
+            .expect("the folder can be written");
         for (name, text) in files {
             fs::write(dir.path().join("work").join(name), text).expect("the folder can be written");
         }
         let mut command = CommandBuilder::new(program);
+        command.args(["-v", "--log"]);
+        command.arg(dir.path().join("log"));
         command.arg(files[0].0);
         command.cwd(dir.path().join("work"));
         command.env("HOME", dir.path());
         command.env("XDG_CONFIG_HOME", dir.path().join("config"));
         command.env("XDG_CACHE_HOME", dir.path().join("cache"));
         command.env("NUDGE_DATA", dir.path().join("data"));
+        command.env("PATH", path_with_nudge());
         let helix = Self { terminal: Terminal::start(command, 24, 100), dir };
         helix.see(files[0].1.lines().next().expect("the file has a line"));
-        helix.wait_for_server();
+        helix.wait_for_server(files[0].0);
         Some(helix)
     }
 
@@ -63,18 +63,27 @@ impl Helix {
     /// Selects the first place of a text and types something else over it.
     fn change(&self, old: &str, new: &str) {
         self.send(&format!("gg/{old}\r"));
-        self.send(&format!("c{new}\x1b"));
+        self.send(&format!("c{new}"));
         self.see(new);
+        // What is typed next must not come together with the key, which would make it another key.
+        self.send("\x1b");
+        self.see(" NOR ");
     }
 
-    /// Waits until the server is there: with nothing edited it offers nothing, which it cannot say before.
-    fn wait_for_server(&self) {
-        while !self.is_offered(NONE) {}
+    /// Waits until the server has been told of a file. Helix asks for code actions and tells of changes before that, if the user
+    /// is quick, and what it tells then is lost.
+    fn wait_for_server(&self, name: &str) {
+        let is_told =
+            |line: &str| line.contains("textDocument/didOpen") && line.contains(&format!("/{name}\""));
+        eventually("a server that has the file", || {
+            let log = fs::read_to_string(self.dir.path().join("log")).unwrap_or_default();
+            log.lines().any(is_told)
+        });
     }
 
     /// Chooses the code action of this name. While the daemon starts there is none yet, and one asks again.
     fn act(&self, title: &str) {
-        while !self.is_offered(title) {}
+        self.terminal.until(title, || self.is_offered(title));
         // The first is chosen already.
         self.send("\r");
     }
@@ -103,13 +112,8 @@ impl Helix {
 
 impl Drop for Helix {
     fn drop(&mut self) {
-        stop(&self.dir.path().join("data"));
+        end_all(&self.dir.path().join("data"));
     }
-}
-
-/// Ends the daemon that the editor has had started.
-fn stop(data: &Path) {
-    let _ = Command::new(nudge()).args(["stop", "--data"]).arg(data).output();
 }
 
 #[test]
@@ -136,6 +140,7 @@ fn the_code_action_goes_to_the_next_edit_in_another_file() {
     let Some(helix) = Helix::open(&files) else { return };
     helix.send(":open b.py\r");
     helix.see("from a import compute_total");
+    helix.wait_for_server("b.py");
     helix.send(":open a.py\r");
     helix.see("return sum(items)");
     helix.change("compute_total", "compute_sum");

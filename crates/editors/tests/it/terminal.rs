@@ -58,21 +58,38 @@ impl Terminal {
     }
 
     /// Waits until the screen is as wanted, and fails with the screen as it is.
-    pub(crate) fn wait(&self, what: &str, mut wanted: impl FnMut(&Screen) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+    pub(crate) fn wait(&self, what: &str, wanted: impl FnMut(&Screen) -> bool) {
+        let is_so = self.is_within(PATIENCE, wanted);
+        assert!(is_so, "waited for {what}; the screen is\n{}", self.look(Screen::contents));
+    }
+
+    /// Waits until the screen is as wanted, but not longer than this; whether it is.
+    pub(crate) fn is_within(&self, time: Duration, mut wanted: impl FnMut(&Screen) -> bool) -> bool {
+        let deadline = Instant::now() + time;
         let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
         while !wanted(parser.screen()) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let screen = parser.screen().contents();
-                drop(parser);
-                panic!("waited for {what}; the screen is\n{screen}");
+                return false;
             }
             (parser, _) = self
                 .shared
                 .changed
                 .wait_timeout(parser, left)
                 .expect("no test panics with the screen in hand");
+        }
+        true
+    }
+
+    /// Does something again and again until it says that it is done, and fails with the screen as it is.
+    pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !done() {
+            assert!(
+                Instant::now() < deadline,
+                "tried for {what}; the screen is\n{}",
+                self.look(Screen::contents)
+            );
         }
     }
 

@@ -9,7 +9,8 @@ M.defaults = {
   enabled = true,
   -- How sure a suggestion must be: 'low' shows few, 'high' shows many.
   eagerness = 'medium',
-  -- What may be suggested besides edits: the way to one, a rename by the language's own server, a replacement everywhere.
+  -- What may be suggested besides edits: the way to one, a rename (by the language's own server, if it can), a
+  -- replacement everywhere.
   kinds = { 'jump', 'rename', 'searchAndReplace' },
   -- Filetypes without suggestions; a buffer is left out with `vim.b.nudge = false`.
   exclude = { 'gitcommit', 'gitrebase', 'help' },

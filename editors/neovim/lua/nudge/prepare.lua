@@ -26,10 +26,10 @@ function M.prepare(question, raw)
     return M.jump(new, raw.uri, raw.edits[1].range.start)
   elseif raw.kind == 'edit' then
     return M.edit(new, raw.edits, question.cursor)
+  elseif raw.kind == 'rename' and M.can_rename(new.buf) then
+    return M.rename(new, raw)
   elseif raw.edit then
     return M.workspace(new, raw, here)
-  elseif raw.kind == 'rename' then
-    return M.rename(new, raw)
   end
 end
 
@@ -40,11 +40,13 @@ function M.without_null(raw)
   end)
 end
 
---- A rename that the language's own server is to do, if there is one that can.
+--- Whether the language has a server of its own that can rename; it knows better.
+function M.can_rename(buf)
+  return #vim.lsp.get_clients({ bufnr = buf, method = 'textDocument/rename' }) > 0
+end
+
+--- A rename that the language's own server is to do.
 function M.rename(new, raw)
-  if #vim.lsp.get_clients({ bufnr = new.buf, method = 'textDocument/rename' }) == 0 then
-    return nil
-  end
   new.kind = 'rename'
   new.target = { uri = raw.uri, position = raw.position }
   new.key = table.concat({ 'rename', raw.uri, raw.newName }, '\0')
@@ -96,7 +98,8 @@ function M.workspace(new, raw, here)
     edits = uri == here and list or edits
   end
   new.pieces = show.pieces(new.buf, text.edits(new.buf, edits, new.client.offset_encoding))
-  new.target = { uri = here, position = raw.position or (edits[1] and edits[1].range.start) }
+  new.target = raw.position and { uri = raw.uri, position = raw.position }
+    or { uri = here, position = edits[1] and edits[1].range.start }
   new.key = table.concat({ raw.kind, raw.newName or '', M.effect(new) }, '\0')
   return new.places > 0 and new or nil
 end

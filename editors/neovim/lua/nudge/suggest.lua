@@ -172,9 +172,6 @@ function M.replace(new, question)
   shown = new
   status.shown = true
   keys.set(new)
-  if not old or old.id ~= new.id then
-    client.notify(new.buf, 'nudge/didShow', { id = new.id })
-  end
 end
 
 --- Takes away what is on the screen and says why.

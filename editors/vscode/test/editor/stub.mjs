@@ -76,7 +76,6 @@ const HANDLERS = {
       .map((rule) => ({ uri, version, ...rule.suggestion, id: `${rule.name}/${count}` }));
     return { suggestions, elapsedMs: 1 };
   },
-  'nudge/didShow': say,
   'nudge/accept': say,
   'nudge/reject': say,
   exit: () => process.exit(0),

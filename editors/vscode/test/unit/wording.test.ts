@@ -34,6 +34,11 @@ test('hints', () => {
     hintFor(jump(THERE, 'goes to the next edit, which renames a use'), HERE),
     '⇥ Tab: go to b c.rs, line 5 (renames a use)',
   );
+  const rename = { position: start, newName: 'sum', edit: null, reason: 'because' };
+  assert.equal(
+    hintFor({ id: 'r', kind: 'rename', uri: HERE, ...rename }, HERE),
+    '⇥ Tab: look at a rename to sum (because)',
+  );
   assert.equal(
     hintFor(jump('file:///w/%zz'), HERE),
     '⇥ Tab: go to %zz, line 5 (because)',

@@ -15,7 +15,8 @@ const LINES: [&str; 5] = [
     "}",
 ];
 
-fn units(encoding: &str, text: &str) -> usize {
+/// How long a text is in an encoding.
+pub(super) fn units(encoding: &str, text: &str) -> usize {
     match encoding {
         "utf-8" => text.len(),
         "utf-16" => text.encode_utf16().count(),
@@ -24,7 +25,7 @@ fn units(encoding: &str, text: &str) -> usize {
 }
 
 /// A text as an editor holds it, in lines.
-struct Lines(Vec<String>);
+pub(super) struct Lines(pub(super) Vec<String>);
 
 impl Lines {
     /// The byte at which a position is on its line.
@@ -37,7 +38,7 @@ impl Lines {
         (line, at.unwrap_or_else(|| panic!("{position} is no place in {text:?}")))
     }
 
-    fn apply(&mut self, encoding: &str, edits: &Value) {
+    pub(super) fn apply(&mut self, encoding: &str, edits: &Value) {
         for edit in edits.as_array().unwrap().iter().rev() {
             let (line, start) = self.byte(encoding, &edit["range"]["start"]);
             let (last, end) = self.byte(encoding, &edit["range"]["end"]);

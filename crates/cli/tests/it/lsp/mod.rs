@@ -5,6 +5,7 @@ mod daemon;
 mod encodings;
 mod feedback;
 mod life;
+mod rename;
 mod shapes;
 
 use std::{

@@ -146,16 +146,3 @@ fn search_and_replace_is_an_edit_to_confirm() {
     let edits = places(&edit["documentChanges"][0]);
     assert_eq!(edits, (3..15).map(|line| (line, 9, "sum")).collect::<Vec<_>>());
 }
-
-#[test]
-fn a_rename_is_left_to_the_languages_own_server() {
-    let mut editor = shows_all();
-    editor.change(3, 9..14, "sum");
-    editor.change(4, 9..14, "sum");
-    let answer = editor.suggest(4, 12);
-    let all = answer["suggestions"].as_array().unwrap();
-    let rename = all.iter().find(|suggestion| suggestion["kind"] == "rename");
-    let rename = rename.unwrap_or_else(|| panic!("{answer}"));
-    assert_eq!((&rename["newName"], &rename["position"]), (&json!("sum"), &at(2, 8)));
-    assert_eq!(rename["edit"], Value::Null);
-}

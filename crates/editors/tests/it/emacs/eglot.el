@@ -4,7 +4,9 @@
 
 (require 'eglot)
 
-(setq eglot-sync-connect 30
+;; A number of seconds would end with the first bytes that any process says.
+(setq eglot-sync-connect t
+      eglot-connect-timeout 60
       eglot-events-buffer-config '(:size 0))
 
 (find-file (getenv "NUDGE_TEST_FILE"))

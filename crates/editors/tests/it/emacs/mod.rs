@@ -1,8 +1,10 @@
 //! Emacs with eglot, which has nothing but standard LSP.
 
-use std::{fs, path::Path, process::Command};
+mod screen;
 
-use crate::programs::{installed, nudge, package};
+use std::{fs, process::Command};
+
+use crate::programs::{end_all, installed, nudge, package};
 
 const BEFORE: &str = "def add(items):\n    total = 0\n    for item in items:\n        total += item\n    print(\"🙂\", total)\n    return total\n";
 
@@ -25,14 +27,9 @@ fn run(text: &str, name: &str) -> Option<(String, String)> {
         .output()
         .expect("Emacs runs");
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    stop(&dir.path().join("data"));
+    end_all(&dir.path().join("data"));
     assert!(ran.status.success(), "{said}");
     Some((said, fs::read_to_string(file).expect("the file is there")))
-}
-
-/// Ends the daemon that the editor has had started.
-fn stop(data: &Path) {
-    let _ = Command::new(nudge()).args(["stop", "--data"]).arg(data).output();
 }
 
 #[test]

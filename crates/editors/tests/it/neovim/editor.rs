@@ -7,18 +7,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nudge_testkit::PATIENCE;
 use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use vt100::Color;
 
 use crate::{
-    programs::{installed, nudge, package, repository},
+    programs::{has_in_environment, installed, nudge, package, path_with_nudge, repository},
     terminal::Terminal,
 };
 
-/// How long something may take on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(20);
 const ROWS: u16 = 16;
 const COLS: u16 = 80;
 /// How the colours of `init.lua` are marked in a dump.
@@ -45,6 +44,26 @@ impl Neovim {
 
     /// The same with some Lua run at the end of the configuration.
     pub(crate) fn open_with(version: &str, files: &[(&str, &str)], lua: &str) -> Option<Self> {
+        let editor = Self::start(version, files, &repository().join("editors/neovim"), "", lua)?;
+        editor.wait_lua("require('nudge.client').of(0) ~= nil and require('nudge.status').state", "ready");
+        Some(editor)
+    }
+
+    /// Opens the first of the files with the plugin in a folder instead of ours, and waits until `nudge lsp` is ready, which
+    /// the plugin has for its server by the Lua that the README tells its users to write.
+    pub(crate) fn open_with_plugin(
+        version: &str,
+        plugin: &Path,
+        lua: &str,
+        files: &[(&str, &str)],
+    ) -> Option<Self> {
+        let editor = Self::start(version, files, plugin, lua, "")?;
+        editor.wait_lua("require('nudge_test').state()", "ready");
+        Some(editor)
+    }
+
+    /// `config` is the user's own, `lua` is run once the file is there.
+    fn start(version: &str, files: &[(&str, &str)], plugin: &Path, config: &str, lua: &str) -> Option<Self> {
         let program = installed(&format!("nvim-{version}"))?;
         let place = tempfile::tempdir().expect("there is room for temporary files");
         let project = place.path().join("project");
@@ -52,9 +71,10 @@ impl Neovim {
         for (name, text) in files {
             std::fs::write(project.join(name), text).expect("the folder is ours");
         }
-        let here = package().join("tests/it/neovim");
+        std::fs::write(place.path().join("config.lua"), config).expect("the folder is ours");
+        let init = package().join("tests/it/neovim/init.lua");
         let mut command = CommandBuilder::new(&program);
-        command.args([OsStr::new("-i"), "NONE".as_ref(), "-u".as_ref(), here.join("init.lua").as_ref()]);
+        command.args([OsStr::new("-i"), "NONE".as_ref(), "-u".as_ref(), init.as_ref()]);
         command.args(["--listen".as_ref(), place.path().join("nvim.sock").as_os_str()]);
         command.args(["-c", &format!("lua do {lua} end")]);
         command.arg(files[0].0);
@@ -64,16 +84,15 @@ impl Neovim {
             ("XDG_STATE_HOME", "state"),
             ("XDG_DATA_HOME", "share"),
             ("NUDGE_DATA", "data"),
+            ("NUDGE_CONFIG", "config.lua"),
         ] {
             command.env(name, place.path().join(folder));
         }
-        command.env("NUDGE_PLUGIN", repository().join("editors/neovim"));
-        let nudge = Path::new(nudge()).parent().expect("the program is in a folder").display().to_string();
-        command.env("PATH", format!("{nudge}:{}", std::env::var("PATH").unwrap_or_default()));
+        command.env("NUDGE_PLUGIN", plugin);
+        command.env("PATH", path_with_nudge());
         command.env("LC_ALL", "C.UTF-8");
         let editor = Self { terminal: Terminal::start(command, ROWS, COLS), program, place };
         editor.terminal.wait_text(files[0].0);
-        editor.wait_lua("require('nudge.client').of(0) ~= nil and require('nudge.status').state", "ready");
         Some(editor)
     }
 
@@ -143,7 +162,16 @@ impl Neovim {
         while self.screen() != wanted {
             assert!(Instant::now() < deadline, "{name}: wanted\n{wanted}\nthe screen is\n{}", self.screen());
             // Asking the editor something lets it draw.
-            self.settle();
+            self.lua("1");
+        }
+    }
+
+    /// Waits until the text part of the screen has something in it.
+    pub(crate) fn see(&self, wanted: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.screen().contains(wanted) {
+            assert!(Instant::now() < deadline, "wanted\n{wanted}\nthe screen is\n{}", self.screen());
+            self.lua("1");
         }
     }
 
@@ -189,9 +217,4 @@ fn is_nudge(pid: i32, arguments: &[&str]) -> bool {
     let program = words.next().unwrap_or_default();
     Path::new(program).file_name() == Path::new(nudge()).file_name()
         && arguments.iter().all(|wanted| words.next() == Some(*wanted))
-}
-
-fn has_in_environment(pid: i32, entry: &str) -> bool {
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|each| each == entry.as_bytes())
 }

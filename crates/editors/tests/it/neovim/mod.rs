@@ -7,6 +7,7 @@ mod edits;
 mod failures;
 mod ghost;
 mod keys;
+mod others;
 mod places;
 
 use editor::{CTRL_RIGHT, END, ESC, Neovim, TAB};
