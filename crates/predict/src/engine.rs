@@ -82,9 +82,9 @@ fn nothing(why: &'static str) -> Outcome {
 /// How confident a suggestion must be.
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
-        Eagerness::Low => 0.8,
-        Eagerness::Medium => 0.56,
-        Eagerness::High => 0.3,
+        Eagerness::Low => 0.85,
+        Eagerness::Medium => 0.6,
+        Eagerness::High => 0.36,
     };
     // Whoever asks wants to see something.
     if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }

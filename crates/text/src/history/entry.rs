@@ -12,6 +12,9 @@ use crate::{
 /// A change with more bytes than this, before or after, is not told.
 const LARGEST: usize = 64 * 1024;
 
+/// No key puts more bytes than this, with the blanks that an editor adds.
+const LONGEST_KEY: usize = 120;
+
 /// How many lines above and below are told.
 const NEIGHBOURS: usize = 3;
 
@@ -76,6 +79,12 @@ impl Open {
         self.time = time;
     }
 
+    /// Whether the last edit put several words there. An editor that indents a new line has put none.
+    fn is_pasted(&self) -> bool {
+        self.last.len() > LONGEST_KEY
+            || self.after.slice(self.last.clone()).trim().contains(char::is_whitespace)
+    }
+
     /// The change, if it comes to something.
     pub(super) fn change(&self, open: bool) -> Option<Change> {
         let old_text = Part::of(&self.before, &self.before_lines)?;
@@ -95,6 +104,7 @@ impl Open {
         Some(Change {
             above: owned(&above[above.len().saturating_sub(NEIGHBOURS)..]),
             below: owned(&below[..below.len().min(NEIGHBOURS)]),
+            pasted: self.is_pasted(),
             ..Change::of_lines(&self.uri, before, after, self.after_lines.start + front, self.time, open)
         })
     }
@@ -160,6 +170,7 @@ impl Change {
             below: Vec::new(),
             time,
             open,
+            pasted: false,
         }
     }
 }

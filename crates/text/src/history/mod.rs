@@ -43,6 +43,8 @@ pub struct Change {
     pub time: u64,
     /// Whether it is still being typed into.
     pub open: bool,
+    /// Whether its last edit put several words there at once, as keys do not.
+    pub pasted: bool,
 }
 
 /// The last changes, across all documents.
