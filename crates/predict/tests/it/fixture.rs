@@ -77,8 +77,17 @@ impl Fixture {
             match piece {
                 Piece::Plain(text) | Piece::Expected(text, _) => offset += text.len(),
                 Piece::Done(old, new) => {
-                    let edits = Edits::one(offset..offset + old.len(), *new);
-                    source = record(&mut self.history, &source, &edits);
+                    // The last letter by a key of its own: what comes in one piece is not being typed.
+                    let typed =
+                        new.char_indices().next_back().filter(|_| self.predictor == Predictor::Complete);
+                    let (first, last) = new.split_at(typed.map_or(new.len(), |(at, _)| at));
+                    let edits = Edits::one(offset..offset + old.len(), first);
+                    source = change(&mut self.history, &source, &edits);
+                    if !last.is_empty() {
+                        let key = Edits::one(offset + first.len()..offset + first.len(), last);
+                        source = change(&mut self.history, &source, &key);
+                    }
+                    self.history.close_open();
                     offset += new.len();
                     (self.current, self.cursor) = (at, offset);
                 }
@@ -205,9 +214,14 @@ pub(crate) fn check_silent(predictor: Predictor, files: &[(&str, &str)], bar: f3
 }
 
 fn record(history: &mut History, source: &Source, edits: &Edits) -> Source {
+    let after = change(history, source, edits);
+    history.close_open();
+    after
+}
+
+fn change(history: &mut History, source: &Source, edits: &Edits) -> Source {
     let after = edits.apply(source.text());
     history.record(source.uri(), source.text(), edits, &after, 0);
-    history.close_open();
     source.edited(edits, after)
 }
 

@@ -184,6 +184,27 @@ fn whole_lines_are_inserted_and_deleted_as_such() {
 }
 
 #[test]
+fn what_comes_in_one_piece_is_told_from_what_is_typed() {
+    let long = "x".repeat(200);
+    for (steps, expected) in [
+        (vec![Type(1, 1, "x y z")], false),
+        (vec![Put((1, 1), (1, 1), "word")], false),
+        (vec![Put((1, 1), (1, 1), "\n        ")], false),
+        (vec![Put((1, 1), (1, 1), "x y")], true),
+        (vec![Put((1, 0), (1, 0), "x\ny\n")], true),
+        (vec![Put((1, 1), (1, 1), &long)], true),
+        (vec![Put((1, 1), (1, 1), "x y"), Type(1, 4, "z")], false),
+    ] {
+        let mut editor = Editor::new(LETTERS, History::default());
+        for step in &steps {
+            editor.act(step);
+        }
+        let pasted = editor.history.changes().last().is_some_and(|change| change.pasted);
+        assert_eq!(pasted, expected, "{:?}", editor.text().to_string());
+    }
+}
+
+#[test]
 fn a_deleted_line_and_then_another_line() {
     check(&[Put((1, 0), (2, 0), ""), Type(1, 1, "x")], &["1: -b", "1*: -c +cx"]);
     check(&[Type(2, 1, "x"), Put((1, 0), (2, 0), "")], &["1: -c +cx", "1*: -b"]);
