@@ -114,3 +114,30 @@ fn what_was_passed_over_is_left_alone() {
         0.6,
     );
 }
+
+#[test]
+fn a_word_comes_between_whatever_the_name_behind_it() {
+    check(Repeat, &[("a.fish", "set ⟦→-l ⟧first 1\nset ⟦→-l ⟧second 2\necho $first\nset ⟨→-l ⟩third 3\n")]);
+}
+
+#[test]
+fn something_comes_between_brackets_whatever_their_function() {
+    check(
+        Repeat,
+        &[(
+            "a.c",
+            "jv jv_true(⟦→void⟧) {\n  return 1;\n}\n\njv jv_false(⟦→void⟧) {\n  return 0;\n}\n\njv jv_null(⟨→void⟩) {\n  return 2;\n}\n",
+        )],
+    );
+}
+
+#[test]
+fn only_the_place_with_the_same_neighbours_is_meant() {
+    check(
+        Repeat,
+        &[(
+            "a.go",
+            "\treturn []⟦string→Item⟧{}\n\treturn []⟦string→Item⟧{}\n\nfunc all(name string) []⟨string→Item⟩ {\n",
+        )],
+    );
+}

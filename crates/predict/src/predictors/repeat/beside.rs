@@ -33,7 +33,8 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>)
         let fits = tokens.get(end - 1).is_some_and(|token| token.range.end <= limit.end);
         let Some(start) = start.filter(|_| fits) else { continue };
         let place = tokens[start].range.start..tokens[end - 1].range.end;
-        let then = new.start - (old.start - place.start)..new.end + (place.end - old.end);
+        let Some(then) = new.start.checked_sub(old.start - place.start) else { continue };
+        let then = then..new.end + (place.end - old.end);
         let is_kept = |at: &usize| tokens[*at].range.len() >= 2 && is_name(&tokens[*at], line.before);
         let left = (start..from).rev().find(is_kept);
         let right = (to..end).find(is_kept);
@@ -90,7 +91,8 @@ fn rule(
 
 /// The longest run of marks: one alone is nearly everywhere.
 fn marks_of(text: &str) -> Option<&str> {
-    text.split(|c: char| c.is_alphanumeric() || c == '_' || c.is_whitespace()).max_by_key(|marks| marks.len())
+    let runs = text.split(|c: char| c.is_alphanumeric() || c == '_' || c.is_whitespace());
+    runs.max_by_key(|marks| marks.len()).filter(|marks| !marks.is_empty())
 }
 
 /// Whether a token is a name or a number, which another can stand for.

@@ -405,20 +405,11 @@ impl Line<'_> {
             .into_iter()
             .map(|(from, to)| (Shape::CaseVariant, from, to))
             .chain(case::part(gone, come).map(|(from, to)| (Shape::Part, from, to)))
-            .chain(versions(gone, come).map(|(from, to)| (Shape::Part, from, to)))
         {
             rules.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
         }
         rules
     }
-}
-
-/// A version that became another: it also stands inside of names of files.
-fn versions(gone: &str, come: &str) -> Option<(String, String)> {
-    let is_version = |text: &str| {
-        text.len() >= 3 && text.contains('.') && text.chars().all(|c| c == '.' || c.is_ascii_digit())
-    };
-    (is_version(gone) && is_version(come)).then(|| (gone.to_owned(), come.to_owned()))
 }
 
 /// `text` with the names that are soft left open.
