@@ -21,7 +21,7 @@ SETTINGS = dict(
 )
 # More of the first never makes a place less likely, more of the second never more likely.
 RISES = "support|examples|left|right|similar|same line|alone|done here|hard|block support 2|block support 3|block above|block below"
-FALLS = "residue|passed|age|soft different|comment differs|language differs|spread|sooner"
+FALLS = "residue|passed|age|soft different|comment differs|spread|sooner"
 DIRECTION = {name: 1 for name in RISES.split("|")} | {name: -1 for name in FALLS.split("|")}
 
 

@@ -22,8 +22,6 @@ pub(crate) struct Around {
     pub(crate) has_changes: bool,
     /// Its language.
     pub(crate) own: Language,
-    /// The language of each change.
-    pub(crate) languages: Vec<Language>,
 }
 
 impl Around {
@@ -35,13 +33,7 @@ impl Around {
             changes: scene.changes.len(),
             has_changes: scene.changes.iter().any(|change| *change.uri == **source.uri()),
             own: source.language(),
-            languages: scene.changes.iter().map(|change| Language::of(None, &change.uri)).collect(),
         }
-    }
-
-    /// The language of the document that a change was made in.
-    pub(crate) fn language(&self, change: usize) -> Language {
-        self.languages.get(change).copied().unwrap_or(Language::Other)
     }
 }
 

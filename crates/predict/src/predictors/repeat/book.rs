@@ -1,11 +1,12 @@
 //! All rules of the recent changes, each with its examples.
 
 use nudge_text::history::Change;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{
     block::Block,
     rule::{Key, Rule, Shape, learn_line},
+    score::{Words, words_of},
 };
 use crate::case;
 
@@ -111,15 +112,12 @@ fn lines_of(change: &Change) -> Vec<(&str, &str)> {
 
 /// Pairs lines with those that they most likely became, in order.
 fn alike<'a>(before: &[&'a str], after: &[&'a str]) -> Vec<(&'a str, &'a str)> {
-    let words = |line: &'a str| -> FxHashSet<&'a str> {
-        line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
-    };
-    let after_words: Vec<_> = after.iter().map(|line| words(line)).collect();
+    let after_words: Vec<_> = after.iter().map(|line| words_of(line)).collect();
     let mut pairs = Vec::new();
     let mut from = 0;
     for line in before {
-        let own = words(line);
-        let share = |other: &FxHashSet<&str>| {
+        let own = words_of(line);
+        let share = |other: &Words<'_>| {
             let common = own.intersection(other).count();
             (common >= 2).then(|| common * 100 / own.union(other).count().max(1))
         };

@@ -15,7 +15,7 @@ use crate::{
 /// Examples of a rule that a line is compared with as a whole.
 const COMPARED: usize = 8;
 
-/// The different words of a line.
+/// Words, each once.
 pub(crate) type Words<'a> = FxHashSet<&'a str>;
 
 /// A line that rules apply to.
@@ -78,10 +78,6 @@ pub(crate) fn rule_evidence(
             flag(rule.examples.iter().all(|example| is_comment(&example.before) != is_comment(trimmed))),
         ),
         ("comment", flag(is_comment(trimmed))),
-        (
-            "language differs",
-            flag(rule.examples.iter().all(|example| around.language(example.change) != around.own)),
-        ),
         ("support", small(changes.len().min(12))),
         ("examples", small(rule.examples.len().min(12))),
         ("grows", small(first.text.len().min(80)) - small(first.range.len().min(80))),
@@ -90,7 +86,6 @@ pub(crate) fn rule_evidence(
         ("pattern", small(rule.pattern.len().min(30))),
         ("length", small(trimmed.len().min(160)) / 10.0),
         ("alone", flag(rule.examples.iter().all(|example| example.alone))),
-        ("places 2", flag(hit.len() >= 2)),
     ];
     evidence::of_place(&mut evidence, place.line, around, spread, newest);
     evidence
@@ -133,7 +128,8 @@ fn best_similarity(examples: &[Words<'_>], own: &Words<'_>) -> f32 {
     examples.iter().map(of).fold(0.0, f32::max)
 }
 
-fn words_of(line: &str) -> Words<'_> {
+/// The different words of a line.
+pub(crate) fn words_of(line: &str) -> Words<'_> {
     line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
 }
 
