@@ -15,7 +15,8 @@ use nudge_replay::{Level, Options, Scored};
 ///
 /// Commits are done again, hunk by hunk, as a person might have done them: from the top of a file to its end and then
 /// its imports, sources before tests before documentation. After each hunk the engine sees the half-done change and may
-/// suggest an edit, and only its best suggestion counts. What is right is taken and spares the user a hunk; what is wrong is refused.
+/// suggest an edit, and again when the user has gone to the line of the next one, as editors ask then, too. Only its best
+/// suggestion counts. What is right is taken and spares the user a hunk; what is wrong is refused.
 ///
 /// A suggestion is exact if it does one or more of the remaining hunks and nothing else. It is partial if it does a part
 /// of a hunk and nothing that would have to be undone; near are those among the partial ones that leave a line half done.

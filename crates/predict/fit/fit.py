@@ -16,20 +16,21 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction import DictVectorizer
 
 FOLDS = 5
+FITTED = ("repeat", "move")
 SETTINGS = dict(
     max_iter=200, max_leaf_nodes=8, learning_rate=0.08, l2_regularization=10, min_samples_leaf=60, random_state=1
 )
 # More of the first never makes a place less likely, more of the second never more likely.
-RISES = "support|examples|left|right|similar|same line|alone|done here|hard|block support 2|block support 3|block above|block below"
-FALLS = "residue|passed|age|soft different|comment differs|spread|sooner"
+RISES = "at cursor|support|examples|left|right|similar|same line|alone|done here|hard|block support 2|block support 3|block above|block below"
+FALLS = "block different|residue|passed|age|soft different|comment differs|spread|sooner"
 DIRECTION = {name: 1 for name in RISES.split("|")} | {name: -1 for name in FALLS.split("|")}
 
 
 def read(path):
-    """The questions after a hunk, in order."""
+    """The questions after a hunk and before the next one, in order."""
     with open(path, encoding="utf-8") as lines:
         asks = [json.loads(line) for line in lines]
-    return [ask for ask in asks if ask["mode"] == "hunk"]
+    return [ask for ask in asks if ask["mode"] in ("hunk", "came")]
 
 
 def new_model(names):
@@ -40,7 +41,7 @@ def main(path):
     asks = read(path)
     rows = [(number, one) for number, ask in enumerate(asks) for one in ask.get("considered", [])]
     commit = [(asks[number]["repo"], asks[number]["commit"]) for number, _ in rows]
-    is_fitted = np.array([one["predictor"] == "repeat" for _, one in rows])
+    is_fitted = np.array([one["predictor"] in FITTED for _, one in rows])
     right = np.array([one["outcome"] != "wrong" for _, one in rows]).astype(int)
     count = collections.Counter(commit)
     # A commit with many places does not count as much more than one with few.

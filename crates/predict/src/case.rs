@@ -56,6 +56,31 @@ fn is_name(text: &str) -> bool {
         && text.starts_with(|c: char| c == '_' || c.is_alphabetic())
 }
 
+/// The words in which two names differ: what comes before and behind them is the same.
+pub(crate) fn difference(old: &str, new: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let (old, new) = (words(old), words(new));
+    let front = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[front..], &new[front..]);
+    let back = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
+    (!old.is_empty() && !new.is_empty()).then(|| (old.to_vec(), new.to_vec()))
+}
+
+/// A name with some of its words replaced, in its own spelling; in that of `like` if it is a single word in lower case.
+pub(crate) fn with_words(name: &str, old: &[String], new: &[String], like: &str) -> Option<String> {
+    let own = words(name);
+    let at = own.windows(old.len().max(1)).position(|window| window == old)?;
+    let front = &name[..name.len() - name.trim_start_matches('_').len()];
+    let bare = &name[front.len()..];
+    let mut spellings = SPELLINGS.iter().filter(|spell| spell(&own) == bare);
+    let spell = match spellings.next()? {
+        _ if own.len() == 1 && own[0] == bare && !like.contains(['_', '-']) => &SPELLINGS[1],
+        first => first,
+    };
+    let then = [&own[..at], new, &own[at + old.len()..]].concat();
+    Some(format!("{front}{}", spell(&then)))
+}
+
 /// The other spellings of a name and what they become when the name becomes `new`.
 pub(crate) fn variants(old: &str, new: &str) -> Vec<(String, String)> {
     if !is_name(old) || !is_name(new) {
@@ -145,6 +170,28 @@ mod tests {
         assert!(found.contains(&("userName".into(), "login".into())));
         assert!(found.contains(&("UserName".into(), "Login".into())));
         assert!(found.contains(&("USER_NAME".into(), "LOGIN".into())));
+    }
+
+    #[test]
+    fn names_are_made_alike_in_their_own_spelling() {
+        let (old, new) = difference("getName", "getGenericType").expect("they differ");
+        assert_eq!((old.concat(), new.concat()), ("name".into(), "generictype".into()));
+        let named = |name: &str| with_words(name, &old, &new, "getGenericType");
+        let cases = [
+            ("name", Some("genericType")),
+            ("setName", Some("setGenericType")),
+            ("NameTest", Some("GenericTypeTest")),
+            ("MAX_NAME", Some("MAX_GENERIC_TYPE")),
+            ("_name_of", Some("_generic_type_of")),
+            ("names", None),
+            ("size", None),
+        ];
+        for (name, wanted) in cases {
+            assert_eq!(named(name).as_deref(), wanted, "{name}");
+        }
+        assert_eq!(with_words("name", &old, &new, "get_generic_type").as_deref(), Some("generic_type"));
+        assert_eq!(difference("name", "name"), None);
+        assert_eq!(difference("name", "my_name"), None);
     }
 
     #[test]

@@ -24,10 +24,11 @@ const CONSIDERED: Most = Most { examined: 30, said: 12 };
 type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
 
 /// In order of worth.
-const PREDICTORS: [Predict; 6] = [
+const PREDICTORS: [Predict; 7] = [
     predictors::repeat::predict,
     predictors::rename::predict,
     predictors::signature::predict,
+    predictors::moved::predict,
     predictors::import::predict,
     predictors::diagnostic::predict,
     predictors::complete::predict,
@@ -61,7 +62,10 @@ fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
     }
     let mut ranked: Vec<Suggestion> = candidates
         .into_iter()
-        .filter_map(|candidate| rate(scene, candidate))
+        .filter_map(|mut candidate| {
+            predictors::evidence::in_place(scene, &mut candidate);
+            rate(scene, candidate)
+        })
         .filter(|found| found.confidence >= bar)
         .collect();
     if ranked.is_empty() {
@@ -83,8 +87,8 @@ fn nothing(why: &'static str) -> Outcome {
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
         Eagerness::Low => 0.85,
-        Eagerness::Medium => 0.6,
-        Eagerness::High => 0.36,
+        Eagerness::Medium => 0.57,
+        Eagerness::High => 0.33,
     };
     // Whoever asks wants to see something.
     if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }
@@ -100,7 +104,10 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
         here: **uri == **scene.source.uri(),
         prior: candidate.prior,
     };
-    let trust = 0.45_f32.powi(i32::try_from(refusals).unwrap_or(9).min(9));
+    // Where the user has gone to, it may be meant though it was not meant elsewhere.
+    let is_at_cursor = candidate.evidence.iter().any(|(name, value)| *name == "at cursor" && *value > 0.0);
+    let trust = if is_at_cursor { 0.7_f32 } else { 0.45 };
+    let trust = trust.powi(i32::try_from(refusals).unwrap_or(9).min(9));
     Some(Suggestion {
         confidence: scene.memory.weights().confidence(features) * trust,
         fingerprint: fingerprint(source, &candidate.kind),

@@ -64,7 +64,7 @@ fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
 
 /// Predictors whose very job includes taking something away.
 fn may_delete(predictor: Predictor) -> bool {
-    matches!(predictor, Predictor::Import | Predictor::Diagnostic | Predictor::Signature)
+    matches!(predictor, Predictor::Import | Predictor::Diagnostic | Predictor::Signature | Predictor::Move)
 }
 
 fn only_deletes(text: &Text, edits: &Edits) -> bool {

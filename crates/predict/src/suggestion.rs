@@ -101,6 +101,8 @@ pub enum Predictor {
     Rename,
     /// Carries a changed declaration to what depends on it.
     Signature,
+    /// Does the other half of a move.
+    Move,
     /// Adds or removes an import.
     Import,
     /// Does what a diagnostic asks for.
@@ -113,10 +115,11 @@ pub enum Predictor {
 
 impl Predictor {
     /// All of them, in order of worth.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Repeat,
         Self::Rename,
         Self::Signature,
+        Self::Move,
         Self::Import,
         Self::Diagnostic,
         Self::Complete,
@@ -129,6 +132,7 @@ impl Predictor {
             Self::Repeat => "repeat",
             Self::Rename => "rename",
             Self::Signature => "signature",
+            Self::Move => "move",
             Self::Import => "import",
             Self::Diagnostic => "diagnostic",
             Self::Complete => "complete",

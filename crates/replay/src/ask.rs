@@ -30,7 +30,7 @@ pub(crate) struct Showing {
 /// One line of a dump.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Detail {
-    /// Whether the question came after a hunk, after a key or where nothing was to be done.
+    /// When it was asked.
     pub(crate) mode: Mode,
     /// `exact`, `partial`, `wrong` or `none`.
     pub(crate) outcome: &'static str,
@@ -74,6 +74,8 @@ pub(crate) struct Considered {
 pub(crate) enum Mode {
     /// After a hunk.
     Hunk,
+    /// Where the user went to do the next one.
+    Came,
     /// After a key.
     Typed,
     /// Where nothing was to be done.

@@ -58,19 +58,29 @@ impl<'a, D: Driver> Walk<'a, D> {
     /// Does the commit to its end.
     pub(crate) fn run(&mut self) -> Result<Vec<Ask>, Error> {
         let mut asks = Vec::new();
-        let most = 3 * self.drafts.iter().map(Draft::places).sum::<usize>();
+        let most = 4 * self.drafts.iter().map(Draft::places).sum::<usize>();
         while let Some((file, place)) = self.next() {
-            self.do_by_hand(file, place)?;
-            while self.remaining() > 0 && asks.len() < most {
-                let ask = self.ask()?;
-                let goes_on = ask.showing.as_ref().is_some_and(|showing| showing.verdict != Verdict::Wrong);
-                asks.push(ask);
-                if !goes_on {
-                    break;
-                }
+            let mut goes_on = self.step > 0 && asks.len() < most && {
+                self.arrive(file, place)?;
+                self.ask_once(Mode::Came, &mut asks)?
+            };
+            if !goes_on {
+                self.do_by_hand(file, place)?;
+                goes_on = true;
+            }
+            while goes_on && self.remaining() > 0 && asks.len() < most {
+                goes_on = self.ask_once(Mode::Hunk, &mut asks)?;
             }
         }
         Ok(asks)
+    }
+
+    /// Asks once; says whether what was shown was taken.
+    fn ask_once(&mut self, mode: Mode, asks: &mut Vec<Ask>) -> Result<bool, Error> {
+        let ask = self.ask(mode)?;
+        let is_taken = ask.showing.as_ref().is_some_and(|showing| showing.verdict != Verdict::Wrong);
+        asks.push(ask);
+        Ok(is_taken)
     }
 
     /// The next hunk in the order of the commit.
@@ -80,6 +90,23 @@ impl<'a, D: Driver> Walk<'a, D> {
 
     pub(crate) fn remaining(&self) -> usize {
         self.drafts.iter().map(Draft::remaining).sum()
+    }
+
+    /// The user goes to the line of the next hunk, or to the end of the line that new lines go below.
+    fn arrive(&mut self, file: usize, place: usize) -> Result<(), Error> {
+        let edit = self.drafts[file].by_hand(place);
+        let text = Text::new(&self.drafts[file].text());
+        let line = text.line_of(edit.range.start);
+        let is_below = edit.range.is_empty() && edit.text.starts_with(['\r', '\n']);
+        let cursor = if is_below {
+            text.line_end(line)
+        } else {
+            let line_text = text.line(line);
+            text.line_start(line) + line_text.len() - line_text.trim_start().len()
+        };
+        self.driver.focus(&self.drafts[file].uri, cursor)?;
+        (self.file, self.cursor) = (file, cursor);
+        Ok(())
     }
 
     /// The user does a hunk.
@@ -116,16 +143,16 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// Asks once and lets the user take what is right.
-    fn ask(&mut self) -> Result<Ask, Error> {
+    fn ask(&mut self, mode: Mode) -> Result<Ask, Error> {
         let answer = self.driver.suggest(&self.drafts[self.file].uri, self.cursor)?;
         let language = self.drafts[self.file].language;
         let Some(shown) = answer.shown else {
-            self.write_down(Mode::Hunk, None);
+            self.write_down(mode, None);
             return Ok(Ask { language, micros: answer.micros, showing: None });
         };
         let judgement = self.judge(&shown);
         let showing = self.showing(&shown, &judgement);
-        self.write_down(Mode::Hunk, Some((&shown, &judgement)));
+        self.write_down(mode, Some((&shown, &judgement)));
         if judgement.verdict == Verdict::Wrong {
             self.driver.reject(&shown.id, RejectReason::Rejected)?;
         } else {

@@ -2,8 +2,9 @@
 
 pub(crate) mod complete;
 pub(crate) mod diagnostic;
-mod evidence;
+pub(crate) mod evidence;
 pub(crate) mod import;
+pub(crate) mod moved;
 pub(crate) mod rename;
 pub(crate) mod repeat;
 pub(crate) mod signature;

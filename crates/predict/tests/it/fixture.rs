@@ -96,6 +96,13 @@ impl Fixture {
         self.files.push(File { uri, source, expected });
     }
 
+    /// The user goes behind a text of a file; behind nothing is its beginning.
+    pub(crate) fn gone_behind(mut self, uri: &str, text: &str) -> Self {
+        self.current = self.files.iter().position(|file| *file.uri == *uri).expect("the file is there");
+        self.cursor = self.place(text).end;
+        self
+    }
+
     /// A file that is in the workspace, but not open.
     pub(crate) fn indexed(mut self, uri: &str, text: &str) -> Self {
         let facts = FileFacts::of(Language::of(None, uri), text);

@@ -5,6 +5,7 @@ mod diagnostic;
 mod fixture;
 mod import;
 mod index;
+mod moved;
 mod never;
 mod rename;
 mod repeat;

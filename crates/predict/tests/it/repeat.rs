@@ -1,6 +1,7 @@
 //! What was done is done again elsewhere.
 
-use nudge_predict::Predictor::Repeat;
+use nudge_predict::{Kind, Predictor::Repeat};
+use nudge_text::Edit;
 
 use crate::fixture::{Fixture, check, check_silent};
 
@@ -140,4 +141,42 @@ fn only_the_place_with_the_same_neighbours_is_meant() {
             "\treturn []⟦string→Item⟧{}\n\treturn []⟦string→Item⟧{}\n\nfunc all(name string) []⟨string→Item⟩ {\n",
         )],
     );
+}
+
+/// A line became several, and the user has gone to another of its kind.
+#[test]
+fn lines_are_made_alike_where_the_user_goes() {
+    let text = "class Row {\n  String title() {\n⟦    return source.readTitle();\n→    if (title == null) {\n      title = source.readTitle();\n    }\n    return title;\n⟧  }\n\n  int size() {\n    return 3;\n  }\n\n  String authorName() {\n⟨    return source.readAuthorName();\n→    if (authorName == null) {\n      authorName = source.readAuthorName();\n    }\n    return authorName;\n⟩  }\n}\n";
+    let fixture = Fixture::new(Repeat, &[("Row.java", text)]);
+    fixture.gone_behind("Row.java", "String authorName() {\n    ").check(0.3);
+}
+
+/// Every line of the block differs but for its frame.
+#[test]
+fn a_block_goes_though_its_longest_line_differs() {
+    let text = |name: &str| {
+        format!(
+            "  <files>\n    <file src=\"bin/{name}.dll\" target=\"lib\" />\n    <file src=\"bin/{name}.xml\" target=\"lib\" />\n  </files>\n"
+        )
+    };
+    let (web, log, mail) = (text("Acme.Web"), text("Acme.Log"), text("Acme.Mail"));
+    let files = [
+        ("web.nuspec", format!("<package>\n⟦{web}→⟧</package>\n")),
+        ("log.nuspec", format!("<package>\n⟦{log}→⟧</package>\n")),
+        ("mail.nuspec", format!("<package>\n⟨{mail}→⟩</package>\n")),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(uri, text)| (*uri, text.as_str())).collect();
+    check(Repeat, &files);
+}
+
+/// The line below could be changed likewise, but is not like the one that was changed.
+#[test]
+fn the_same_line_is_changed_without_the_one_below() {
+    let text = "fn f() {\n    let lhs = self.text(lhs)⟦→.all()⟧?;\n    let rhs = self.text(rhs)?;\n    one();\n    let lhs = self.text(lhs)?;\n    let rhs = self.text(rhs)?;\n}\n";
+    let fixture = Fixture::new(Repeat, &[("a.rs", text)]).gone_behind("a.rs", "one();\n    ");
+    let found = fixture.suggestions();
+    let first = found.first().map(|first| &first.kind);
+    let Some(Kind::Edit { edits, .. }) = first else { panic!("{first:?}") };
+    let at = fixture.place("one();\n    let lhs = self.text(lhs)").end;
+    assert_eq!(edits.as_slice(), [Edit::new(at..at, ".all()")]);
 }

@@ -5,10 +5,34 @@
 
 mod forest;
 
-use crate::{Language, Scene, Source};
+use super::Candidate;
+use crate::{Kind, Language, Predictor, Scene, Source, engine::find};
 
 /// What is known of a place, by name.
 pub(crate) type Evidence = Vec<(&'static str, f32)>;
+
+/// Where the user has gone to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// Nowhere: the cursor is where something was changed, or in another document.
+    None,
+    /// To a line.
+    Line,
+    /// To the end of a line, where new ones are begun.
+    End,
+}
+
+impl Arrival {
+    fn of(scene: &Scene<'_>, line: usize) -> Self {
+        let end = scene.source.text().line_end(line);
+        let behind = scene.source.content().get(scene.cursor..end);
+        match behind {
+            _ if is_changed(scene, line) => Self::None,
+            Some(behind) if behind.trim().is_empty() => Self::End,
+            _ => Self::Line,
+        }
+    }
+}
 
 /// What all places of a document have in common.
 pub(crate) struct Around {
@@ -16,6 +40,10 @@ pub(crate) struct Around {
     pub(crate) here: bool,
     /// The line of the cursor.
     pub(crate) cursor: usize,
+    /// Whether the cursor is where nothing was changed: the user went there.
+    pub(crate) arrival: Arrival,
+    /// How many lines from that of the cursor on belong to the same place.
+    pub(crate) reaches: usize,
     /// How many changes there are.
     pub(crate) changes: usize,
     /// Whether the document was changed.
@@ -27,14 +55,78 @@ pub(crate) struct Around {
 impl Around {
     /// What is around a document.
     pub(crate) fn of(scene: &Scene<'_>, source: &Source, here: bool) -> Self {
+        let cursor = source.text().line_of(scene.cursor);
         Self {
             here,
-            cursor: source.text().line_of(scene.cursor),
+            cursor,
+            arrival: if here { Arrival::of(scene, cursor) } else { Arrival::None },
+            reaches: 1,
             changes: scene.changes.len(),
             has_changes: scene.changes.iter().any(|change| *change.uri == **source.uri()),
             own: source.language(),
         }
     }
+
+    /// Whether the user has gone somewhere.
+    pub(crate) fn has_come(&self) -> bool {
+        self.arrival != Arrival::None
+    }
+
+    /// Whether the user went to this line: by half if to one just above it.
+    pub(crate) fn at_cursor(&self, line: usize) -> f32 {
+        match line.checked_sub(self.cursor) {
+            Some(0) if self.has_come() => 1.0,
+            Some(below) if self.has_come() && below < self.reaches => 0.5,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Whether the line of the cursor is one that was changed, or next to one that went.
+fn is_changed(scene: &Scene<'_>, cursor: usize) -> bool {
+    let mut own = scene.changes.iter().filter(|change| *change.uri == **scene.source.uri());
+    own.any(|change| (change.line..change.line + change.after_lines.max(1)).contains(&cursor))
+}
+
+/// What the place says about what a predictor proposes by rules of its own, in the logarithm of the odds.
+struct InPlace {
+    /// How far its own odds count, and what comes to them whatever the place. Those of renames are too low.
+    own: (f32, f32),
+    /// The user has gone to the line.
+    at_cursor: f32,
+    /// The user has gone elsewhere.
+    elsewhere: f32,
+    /// It is in another document.
+    other_document: f32,
+}
+
+const RENAME: InPlace =
+    InPlace { own: (0.7, 0.86), at_cursor: 0.56, elsewhere: -0.51, other_document: -0.52 };
+const SIGNATURE: InPlace =
+    InPlace { own: (1.0, 0.0), at_cursor: 1.72, elsewhere: -0.85, other_document: -0.41 };
+const IMPORT: InPlace =
+    InPlace { own: (1.1, 0.24), at_cursor: 1.08, elsewhere: -0.27, other_document: -1.67 };
+
+/// How likely it is what a predictor proposes by rules of its own, seen together with the place.
+pub(crate) fn in_place(scene: &Scene<'_>, candidate: &mut Candidate) {
+    let counts = match candidate.predictor {
+        Predictor::Rename => RENAME,
+        Predictor::Signature => SIGNATURE,
+        Predictor::Import => IMPORT,
+        _ => return,
+    };
+    let Kind::Edit { uri, edits, .. } = &candidate.kind else { return };
+    let (Some(source), Some(first)) = (find(scene, uri), edits.as_slice().first()) else { return };
+    let around = Around::of(scene, source, **uri == **scene.source.uri());
+    let has_come = around.has_come();
+    let is_at = around.at_cursor(source.text().line_of(first.range.start)) > 0.0;
+    let prior = candidate.prior.clamp(0.01, 0.99);
+    let odds = counts.own.0 * (prior / (1.0 - prior)).ln()
+        + counts.own.1
+        + counts.at_cursor * flag(is_at)
+        + counts.elsewhere * flag(has_come && !is_at)
+        + counts.other_document * flag(!around.here);
+    candidate.prior = 1.0 / (1.0 + (-odds).exp());
 }
 
 /// What all places of one rule have in common in a document.
@@ -66,6 +158,7 @@ pub(crate) fn of_place(evidence: &mut Evidence, at: usize, around: &Around, spre
         ("sooner", small(spread.sooner.min(20))),
         ("prose", flag(matches!(around.own, Language::Markdown | Language::Other))),
         ("untouched file", flag(!around.here && !around.has_changes)),
+        ("has come", flag(around.has_come())),
     ]);
 }
 

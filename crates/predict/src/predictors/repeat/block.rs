@@ -28,10 +28,14 @@ pub(crate) struct BlockSite {
     pub(crate) above: usize,
     pub(crate) below: usize,
     pub(crate) mapping: Mapping,
+    /// Nothing around the place is as in the example: it is only where the user has gone to.
+    pub(crate) is_blind: bool,
 }
 
 /// Longer blocks are not looked for elsewhere.
 const MAX_LINES: usize = 60;
+/// Lines of a block that it is searched by.
+const ANCHORS: usize = 3;
 
 impl Block {
     /// The block a change is, if it is one that can be found again.
@@ -61,29 +65,56 @@ impl Block {
             let found = near.into_iter().filter_map(|(line, at)| Some((line?.trim(), at)));
             return found.filter(|(line, _)| template::is_telling(line)).collect();
         }
-        longest(self.before.iter().enumerate().map(|(at, line)| (line, at.cast_signed())))
-            .into_iter()
-            .collect()
+        let lines = self.before.iter().enumerate().map(|(at, line)| (line.trim(), at.cast_signed()));
+        let mut telling: Vec<(&str, isize)> = lines.filter(|(line, _)| template::is_telling(line)).collect();
+        telling.sort_by_key(|(line, at)| (std::cmp::Reverse(line.len()), *at));
+        telling.dedup_by_key(|(line, _)| *line);
+        telling.truncate(ANCHORS);
+        telling
     }
 
-    /// What the block makes of the place at `line` of a document, if it applies there.
-    pub(crate) fn at(&self, line: usize, get: &dyn Fn(usize) -> Option<String>) -> Option<BlockSite> {
+    /// What the block makes of the place at `line` of a document, if it applies there. New lines may be meant there though
+    /// nothing around is as in the example.
+    pub(crate) fn at(
+        &self,
+        line: usize,
+        get: &dyn Fn(usize) -> Option<String>,
+        may_be_blind: bool,
+    ) -> Option<BlockSite> {
         let site: Vec<String> = (0..self.before.len()).map(|at| get(line + at)).collect::<Option<_>>()?;
         let mut mapping = template::map_lines(&self.before, &site)?;
         let above = count(&self.above, |at| line.checked_sub(at + 1).and_then(get));
         let below = count(&self.below, |at| get(line + site.len() + at));
-        let (from, to) = if self.before.is_empty() {
-            let (from, to) = self.neighbours(line, get, above, below)?;
-            mapping = template::map_lines(std::slice::from_ref(&from), std::slice::from_ref(&to))?;
-            (from, to)
-        } else {
+        let mut is_blind = false;
+        let (from, to) = if !self.before.is_empty() {
             (self.before[0].clone(), site[0].clone())
+        } else if let Some((from, to, mapped)) = self.by_neighbours(line, get, above, below) {
+            mapping = mapped;
+            (from, to)
+        } else if may_be_blind {
+            is_blind = true;
+            (self.above.first()?.clone(), line.checked_sub(1).and_then(get)?)
+        } else {
+            return None;
         };
         let text: Vec<String> = self.after.iter().map(|line| mapping.apply(line, &from, &to)).collect();
         if text == site || self.is_there(line, &text, get) {
             return None;
         }
-        Some(BlockSite { line, lines: site.len(), text, above, below, mapping })
+        Some(BlockSite { line, lines: site.len(), text, above, below, mapping, is_blind })
+    }
+
+    /// For an insertion: the neighbours, and what differs between them.
+    fn by_neighbours(
+        &self,
+        line: usize,
+        get: &dyn Fn(usize) -> Option<String>,
+        above: usize,
+        below: usize,
+    ) -> Option<(String, String, Mapping)> {
+        let (from, to) = self.neighbours(line, get, above, below)?;
+        let mapping = template::map_lines(std::slice::from_ref(&from), std::slice::from_ref(&to))?;
+        Some((from, to, mapping))
     }
 
     /// For an insertion: the neighbour of the example and that of the place that tell what differs.
@@ -127,13 +158,6 @@ impl Block {
         };
         at(line) || line.checked_sub(text.len()).is_some_and(at)
     }
-}
-
-fn longest<'a>(lines: impl Iterator<Item = (&'a String, isize)>) -> Option<(&'a str, isize)> {
-    lines
-        .map(|(line, at)| (line.trim(), at))
-        .filter(|(line, _)| template::is_telling(line))
-        .max_by_key(|(line, at)| (line.len(), -at.abs()))
 }
 
 /// How many neighbours are as in the example, counted from the nearest.

@@ -31,8 +31,9 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Learns from the changes, the newest first; older examples of a known rule support it.
-    pub(crate) fn learn(changes: &[Change]) -> Self {
+    /// Learns from the changes, the newest first; older examples of a known rule support it. If the user has come to a
+    /// place, older changes may be meant there.
+    pub(crate) fn learn(changes: &[Change], has_come: bool) -> Self {
         let mut book = Self::default();
         let mut known: FxHashMap<Key, usize> = FxHashMap::default();
         let from = changes.len().saturating_sub(RECENT);
@@ -41,16 +42,15 @@ impl Book {
                 continue;
             }
             // Older changes support what was done since; by themselves they are not repeated any more.
-            let is_fresh = changes.len() - number <= FRESH;
+            let is_fresh = has_come || changes.len() - number <= FRESH;
             let lines = lines_of(change).into_iter().filter(|(before, _)| is_fresh || book.may_know(before));
             let rules: Vec<Rule> =
                 lines.flat_map(|(before, after)| learn_line(before, after, number)).collect();
-            for rule in rules {
+            for mut rule in rules {
+                rule.is_old = changes.len() - number > freshness(rule.shape);
                 match known.get(&rule.key()) {
                     Some(&at) => book.rules[at].examples.extend(rule.examples),
-                    None if book.rules.len() < MAX_RULES
-                        && changes.len() - number <= freshness(rule.shape) =>
-                    {
+                    None if book.rules.len() < MAX_RULES && (has_come || !rule.is_old) => {
                         known.insert(rule.key(), book.rules.len());
                         book.rules.push(rule);
                     }

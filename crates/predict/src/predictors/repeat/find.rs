@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     Source,
+    predictors::evidence::{Around, Arrival},
     token::{Token, stands_alone},
 };
 
@@ -49,8 +50,12 @@ pub(crate) fn lines<'s>(
     for (number, rule) in rules.iter().enumerate() {
         let alone = rule.shape != Shape::Part;
         let found_lines = || lines_with(source, &rule.anchor, alone, near.unwrap_or(0));
-        let mut lines = known.entry((&rule.anchor, alone)).or_insert_with(found_lines).clone();
-        if let (Shape::Line, Some(near)) = (rule.shape, near) {
+        let mut lines = if rule.is_old {
+            near.into_iter().collect()
+        } else {
+            known.entry((&rule.anchor, alone)).or_insert_with(found_lines).clone()
+        };
+        if let (Shape::Line, Some(near), false) = (rule.shape, near, rule.is_old) {
             lines
                 .extend(near.saturating_sub(NEIGHBOURS)..(near + NEIGHBOURS).min(source.text().line_count()));
             lines.sort_unstable();
@@ -101,23 +106,32 @@ fn line_of(source: &Source, line: usize) -> &str {
     source.content().get(text.line_start(line)..text.line_end(line)).unwrap_or_default()
 }
 
-/// The places of a document that a block applies to.
-pub(crate) fn places(source: &Source, block: &Block, taken: &[Range<usize>]) -> Vec<BlockSite> {
+/// The places of a document that a block applies to. At the cursor it is tried even if no line is the same.
+pub(crate) fn places(
+    source: &Source,
+    block: &Block,
+    taken: &[Range<usize>],
+    around: &Around,
+    is_repeated: bool,
+) -> Vec<BlockSite> {
     let text = source.text();
     let get = |line: usize| (line < text.line_count()).then(|| text.line(line).into_owned());
     let mut found: Vec<BlockSite> = Vec::new();
+    let mut starts: Vec<usize> = Vec::new();
     for (anchor, offset) in block.anchors() {
-        for line in lines_with(source, anchor, false, 0) {
-            if text.line(line).trim() != anchor {
-                continue;
-            }
-            let Some(start) = line.checked_add_signed(-offset) else { continue };
-            let end = start + block.before.len().max(1);
-            if (start..end).any(|line| is_taken(line, taken)) || found.iter().any(|site| site.line == start) {
-                continue;
-            }
-            found.extend(block.at(start, &get));
+        let lines = lines_with(source, anchor, false, 0).into_iter();
+        let same = lines.filter(|line| text.line(*line).trim() == anchor);
+        starts.extend(same.filter_map(|line| line.checked_add_signed(-offset)));
+    }
+    let comes = block.before.is_empty();
+    let is_tried = if comes { around.arrival == Arrival::End } else { around.has_come() };
+    let at = is_tried.then(|| around.cursor + usize::from(comes));
+    for start in starts.into_iter().chain(at) {
+        let end = start + block.before.len().max(1);
+        if (start..end).any(|line| is_taken(line, taken)) || found.iter().any(|site| site.line == start) {
+            continue;
         }
+        found.extend(block.at(start, &get, is_repeated && Some(start) == at));
     }
     found
 }

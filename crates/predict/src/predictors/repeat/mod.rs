@@ -14,7 +14,7 @@ mod rule;
 mod score;
 mod template;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use nudge_text::{Edit, Edits};
 
@@ -37,12 +37,15 @@ const FLOOR: f32 = 0.12;
 const COMPANION: f32 = 0.4;
 /// Documents are searched until this much text was seen.
 const MAX_BYTES: usize = 6 * 1024 * 1024;
+/// Of two adjacent lines the less likely is at least so likely, measured by the other, if they belong together.
+const ALIKE: f32 = 0.6;
 /// The best places of one document.
 const MAX_PLACES: usize = 8;
 
 /// Says where the recent changes may be repeated.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
-    let book = Book::learn(scene.changes);
+    let has_come = Around::of(scene, scene.source, true).has_come();
+    let book = Book::learn(scene.changes, has_come);
     let mut seen = 0;
     for (number, source) in std::iter::once(scene.source).chain(scene.others).enumerate() {
         seen += source.text().len() * (book.rules.len() / 8 + 1);
@@ -58,30 +61,56 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
 
 fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> Vec<Candidate> {
     let taken = find::taken(source, scene.changes);
-    let around = Around::of(scene, source, here);
+    let mut around = Around::of(scene, source, here);
     let Found { lines, cuts } = find::lines(source, &book.rules, &taken, here.then_some(around.cursor));
+    let below = around.cursor..source.text().line_count();
+    around.reaches = below.take_while(|line| lines.contains_key(line)).count();
     let spreads = spreads(scene, source, book, &lines);
     let judge =
         Judge { book, words: book.rules.iter().map(example_words).collect(), around: &around, spreads };
-    let scored: BTreeMap<usize, Scored> = lines
+    let mut scored: BTreeMap<usize, Scored> = lines
         .iter()
         .filter_map(|(&line, hits)| Some((line, judge.best(&Place::new(line, cuts.get(&line)?), hits)?)))
         .collect();
+    let blocks = blocks(scene, source, book, &taken, &around);
+    // What a change did to several lines is not done to one of them.
+    scored.retain(|line, place| {
+        let change = book.rules[place.rule].examples.first().map(|example| example.change);
+        !blocks.iter().any(|block| Some(block.change) == change && block.lines.contains(line))
+    });
     let mut found = group(scene, source, book, scored);
+    found.extend(blocks.into_iter().map(|block| block.candidate));
+    found
+}
+
+/// A change of whole lines that is to be done again.
+struct Again {
+    change: usize,
+    lines: Range<usize>,
+    candidate: Candidate,
+}
+
+fn blocks(
+    scene: &Scene<'_>,
+    source: &Source,
+    book: &Book,
+    taken: &[Range<usize>],
+    around: &Around,
+) -> Vec<Again> {
+    let mut found = Vec::new();
     for block in &book.blocks {
-        let sites = find::places(source, block, &taken);
+        let is_same = |other: &&Block| other.before == block.before && other.after == block.after;
+        let support = book.blocks.iter().filter(is_same).count();
+        let sites = find::places(source, block, taken, around, support > 1);
         let mut lines: Vec<usize> = sites.iter().map(|site| site.line).collect();
         lines.sort_unstable();
-        let support = book
-            .blocks
-            .iter()
-            .filter(|other| other.before == block.before && other.after == block.after)
-            .count();
         for site in sites {
             let sooner = between(&lines, around.cursor, site.line);
             let spread = Spread { lines: lines.len(), sooner, ..Spread::default() };
-            let evidence = score::block_evidence(block, &site, &around, spread, support);
-            found.extend(block_candidate(scene, source, block, &site, evidence));
+            let evidence = score::block_evidence(block, &site, around, spread, support);
+            let candidate = block_candidate(scene, source, block, &site, evidence);
+            let lines = site.line..site.line + site.lines;
+            found.extend(candidate.map(|candidate| Again { change: block.change, lines, candidate }));
         }
     }
     found
@@ -196,12 +225,16 @@ fn between(lines: &[usize], cursor: usize, line: usize) -> usize {
     inside.saturating_sub(usize::from(line < cursor))
 }
 
-/// Joins adjacent lines, since they are one change to a person, and makes candidates of them.
+/// Joins adjacent lines that are about as likely, since they are one change to a person, and makes candidates of them.
 fn group(scene: &Scene<'_>, source: &Source, book: &Book, scored: BTreeMap<usize, Scored>) -> Vec<Candidate> {
     let mut groups: Vec<Vec<(usize, Scored)>> = Vec::new();
     for (line, place) in scored {
         match groups.last_mut() {
-            Some(group) if group.last().is_some_and(|(last, _)| last + 1 == line) => {
+            Some(group)
+                if group.last().is_some_and(|(last, other)| {
+                    last + 1 == line && place.prior.min(other.prior) >= ALIKE * place.prior.max(other.prior)
+                }) =>
+            {
                 group.push((line, place));
             }
             _ => groups.push(vec![(line, place)]),

@@ -63,6 +63,8 @@ pub(crate) struct Rule {
     pub(crate) anchor: String,
     /// What happens to the arguments of a call, for rules of that shape.
     pub(crate) call: Option<CallEdit>,
+    /// Whether it is from so long ago that it is tried at the cursor only.
+    pub(crate) is_old: bool,
     /// What it was learned from.
     pub(crate) examples: Vec<Example>,
 }
@@ -247,7 +249,7 @@ impl Line<'_> {
         let mut example = self.example(old);
         // What only stands beside an insertion stays by its nature.
         example.residue &= !matches!(shape, Shape::Insertion | Shape::Call);
-        Some(Rule { shape, pattern, output, anchor, call: None, examples: vec![example] })
+        Some(Rule { shape, pattern, output, anchor, call: None, is_old: false, examples: vec![example] })
     }
 
     pub(crate) fn example(&self, old: &Range<usize>) -> Example {
@@ -394,7 +396,15 @@ impl Line<'_> {
         let anchor = anchor.max_by_key(String::len)?;
         let mut example = self.example(&old);
         example.residue = false;
-        Some(Rule { shape: Shape::Line, pattern, output, anchor, call: None, examples: vec![example] })
+        Some(Rule {
+            shape: Shape::Line,
+            pattern,
+            output,
+            anchor,
+            call: None,
+            is_old: false,
+            examples: vec![example],
+        })
     }
 
     /// The rules for other spellings and for parts of names, where one name became another.

@@ -86,6 +86,7 @@ pub(crate) fn rule_evidence(
         ("pattern", small(rule.pattern.len().min(30))),
         ("length", small(trimmed.len().min(160)) / 10.0),
         ("alone", flag(rule.examples.iter().all(|example| example.alone))),
+        ("at cursor", around.at_cursor(place.line)),
     ];
     evidence::of_place(&mut evidence, place.line, around, spread, newest);
     evidence
@@ -105,8 +106,14 @@ pub(crate) fn block_evidence(
     } else {
         "block"
     };
+    let (same, different) = (site.mapping.same, site.mapping.different);
+    // New lines go below the line of the cursor.
+    let line = site.line.checked_sub(usize::from(block.before.is_empty()));
     let mut evidence = vec![
         (shape, 1.0),
+        ("at cursor", flag(line == Some(around.cursor) && around.has_come())),
+        ("block blind", flag(site.is_blind)),
+        ("block different", small(different) / small((same + different).max(1))),
         ("block support 2", flag(support >= 2)),
         ("block support 3", flag(support >= 3)),
         ("block above", small(site.above) / 3.0),

@@ -1,16 +1,24 @@
 //! Lines that are alike but for names and numbers.
 
-use crate::token::{TokenKind, solid, tokens};
+use crate::{
+    case,
+    token::{TokenKind, solid, tokens},
+};
 
 /// Which names of the example stand for which at the place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mapping {
     pairs: Vec<(String, String)>,
+    /// The words in which these differ, and the name they are from.
+    words: Vec<(Vec<String>, Vec<String>, String)>,
     /// Names and numbers that are the same.
     pub(crate) same: usize,
     /// Names and numbers that are others.
     pub(crate) different: usize,
 }
+
+/// Words of a name with fewer letters may be in other names by chance.
+const MIN_LETTERS: usize = 3;
 
 /// Whether a line says enough to be recognised by.
 pub(crate) fn is_telling(line: &str) -> bool {
@@ -33,6 +41,7 @@ pub(crate) fn map_lines(example: &[String], place: &[String]) -> Option<Mapping>
             mapping.add((a.kind, a.text(example)), (b.kind, b.text(place)))?;
         }
     }
+    mapping.find_words();
     (mapping.different <= mapping.same).then_some(mapping)
 }
 
@@ -57,6 +66,26 @@ impl Mapping {
         Some(())
     }
 
+    fn find_words(&mut self) {
+        for (from, to) in self.pairs.iter().filter(|(from, to)| from != to) {
+            let Some((old, new)) = case::difference(from, to) else { continue };
+            if old.iter().map(String::len).sum::<usize>() >= MIN_LETTERS {
+                self.words.push((old, new, to.clone()));
+            }
+        }
+    }
+
+    /// What a token of the example is at the place.
+    fn token(&self, text: &str, kind: TokenKind) -> Option<String> {
+        if let Some((_, to)) = self.pairs.iter().find(|(from, _)| from == text) {
+            return Some(to.clone());
+        }
+        if kind != TokenKind::Word {
+            return None;
+        }
+        self.words.iter().find_map(|(old, new, like)| case::with_words(text, old, new, like))
+    }
+
     /// A line of the example as it is at the place; `from` and `to` are lines whose indentation tells the difference.
     pub(crate) fn apply(&self, line: &str, from: &str, to: &str) -> String {
         let line = reindent(line, indent(from), indent(to));
@@ -66,8 +95,7 @@ impl Mapping {
         let mut text = String::with_capacity(line.len());
         for token in tokens(&line) {
             let piece = token.text(&line);
-            let mapped = self.pairs.iter().find(|(from, _)| from == piece).map_or(piece, |(_, to)| to);
-            text.push_str(mapped);
+            text.push_str(self.token(piece, token.kind).as_deref().unwrap_or(piece));
         }
         text
     }

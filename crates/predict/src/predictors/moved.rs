@@ -1,0 +1,84 @@
+//! Takes lines away from where they were once they stand elsewhere.
+//!
+//! Only where the user has gone to: before that, it cannot be told whether lines are moved or copied. The other half, to put
+//! lines where they went, is not here: of a thousand places that the user goes to after taking lines away, they are put
+//! into twenty.
+
+use nudge_text::{Edits, history::Change};
+
+use super::{
+    Candidate,
+    evidence::{self, Around, Evidence, Spread, flag, probability, small},
+};
+use crate::{Kind, Predictor, Scene};
+
+/// How many of the newest changes may be one half of a move.
+const RECENT: usize = 8;
+/// Lines with fewer letters are found in many places.
+const MIN_LETTERS: usize = 8;
+
+/// Says which lines here go, as they came elsewhere.
+pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
+    let around = Around::of(scene, scene.source, true);
+    if !around.has_come() {
+        return;
+    }
+    let recent = scene.changes.iter().enumerate().rev().take(RECENT);
+    out.extend(recent.filter_map(|(number, change)| away(scene, &around, change, number)));
+}
+
+/// The lines at the cursor go, since they came elsewhere.
+fn away(scene: &Scene<'_>, around: &Around, change: &Change, number: usize) -> Option<Candidate> {
+    let text = scene.source.text();
+    let own = |line: usize| (line < text.line_count()).then(|| text.line(line));
+    let came: Vec<&str> = lines(&change.after, change.after_lines);
+    let first = own(around.cursor)?;
+    if letters(&first) == 0 || change.before.lines().any(|line| line.trim() == first.trim()) {
+        return None;
+    }
+    let is_same = |line: usize, other: &str| own(line).is_some_and(|own| own.trim() == other.trim());
+    let run = |from: usize| {
+        let same =
+            came[from..].iter().enumerate().take_while(|(at, other)| is_same(around.cursor + at, other));
+        same.count()
+    };
+    let count = (0..came.len()).map(run).max()?;
+    let range = text.line_start(around.cursor)..text.line_start(around.cursor + count);
+    let gone = text.slice(range.clone());
+    if letters(&gone) < MIN_LETTERS {
+        return None;
+    }
+    let mut evidence: Evidence = vec![
+        ("moved away", 1.0),
+        ("moved whole", flag(count == came.len())),
+        ("moved lines", small(count.min(60))),
+        ("length", small(letters(&gone).min(160)) / 10.0),
+    ];
+    evidence::of_place(&mut evidence, around.cursor, around, Spread::default(), number);
+    let cursor = range.start;
+    let edits = Edits::one(range, "");
+    Some(Candidate {
+        kind: Kind::Edit { uri: scene.source.uri().clone(), edits, cursor },
+        predictor: Predictor::Move,
+        reason: format!("removes what you put {}", place(scene, change)),
+        prior: probability(&evidence),
+        chain: super::chain(&(&change.before, &change.after)),
+        evidence,
+    })
+}
+
+fn lines(text: &str, count: usize) -> Vec<&str> {
+    if count == 0 { Vec::new() } else { text.split('\n').collect() }
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
+fn place(scene: &Scene<'_>, change: &Change) -> String {
+    let line = change.line + 1;
+    if *change.uri == **scene.source.uri() {
+        return format!("at line {line}");
+    }
+    format!("at line {line} of {}", change.uri.rsplit('/').next().unwrap_or_default())
+}
