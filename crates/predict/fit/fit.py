@@ -1,6 +1,6 @@
 """Fits the forest that says how likely a place is meant (src/predictors/evidence/forest.txt).
 
-    nudge replay --git A --git B ... --limit 80 --dump asks.jsonl
+    nudge replay --git A --git B ... --limit 100 --dump asks.jsonl
     python3 fit.py asks.jsonl > ../src/predictors/evidence/forest.txt
 
 Take repositories that results are not reported on. It wants numpy and scikit-learn 1.9. On standard error it says how right
