@@ -107,6 +107,19 @@ const SIGNATURE: InPlace =
 const IMPORT: InPlace =
     InPlace { own: (1.1, 0.24), at_cursor: 1.08, elsewhere: -0.27, other_document: -1.67 };
 
+impl InPlace {
+    /// What the place of an edit comes to; what is done everywhere at once has none.
+    fn of(&self, scene: &Scene<'_>, kind: &Kind) -> f32 {
+        let Kind::Edit { uri, edits, .. } = kind else { return 0.0 };
+        let (Some(source), Some(first)) = (find(scene, uri), edits.as_slice().first()) else { return 0.0 };
+        let around = Around::of(scene, source, **uri == **scene.source.uri());
+        let is_at = around.at_cursor(source.text().line_of(first.range.start)) > 0.0;
+        self.at_cursor * flag(is_at)
+            + self.elsewhere * flag(around.has_come() && !is_at)
+            + self.other_document * flag(!around.here)
+    }
+}
+
 /// How likely it is what a predictor proposes by rules of its own, seen together with the place.
 pub(crate) fn in_place(scene: &Scene<'_>, candidate: &mut Candidate) {
     let counts = match candidate.predictor {
@@ -115,17 +128,8 @@ pub(crate) fn in_place(scene: &Scene<'_>, candidate: &mut Candidate) {
         Predictor::Import => IMPORT,
         _ => return,
     };
-    let Kind::Edit { uri, edits, .. } = &candidate.kind else { return };
-    let (Some(source), Some(first)) = (find(scene, uri), edits.as_slice().first()) else { return };
-    let around = Around::of(scene, source, **uri == **scene.source.uri());
-    let has_come = around.has_come();
-    let is_at = around.at_cursor(source.text().line_of(first.range.start)) > 0.0;
     let prior = candidate.prior.clamp(0.01, 0.99);
-    let odds = counts.own.0 * (prior / (1.0 - prior)).ln()
-        + counts.own.1
-        + counts.at_cursor * flag(is_at)
-        + counts.elsewhere * flag(has_come && !is_at)
-        + counts.other_document * flag(!around.here);
+    let odds = counts.own.0 * (prior / (1.0 - prior)).ln() + counts.own.1 + counts.of(scene, &candidate.kind);
     candidate.prior = 1.0 / (1.0 + (-odds).exp());
 }
 
