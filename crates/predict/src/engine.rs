@@ -14,12 +14,14 @@ use crate::{
 struct Most {
     examined: usize,
     said: usize,
+    /// Whether a part of what is said already is said too.
+    parts: bool,
 }
 
 /// In an answer to the user.
-const SHOWN: Most = Most { examined: 12, said: 3 };
+const SHOWN: Most = Most { examined: 12, said: 3, parts: false };
 /// For those who want to know more.
-const CONSIDERED: Most = Most { examined: 30, said: 12 };
+const CONSIDERED: Most = Most { examined: 30, said: 12, parts: true };
 
 type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
 
@@ -127,12 +129,24 @@ fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Sugges
         if shown.len() == most.said || (scene.cancelled)() {
             break;
         }
-        let known = shown.iter().any(|other| other.kind == suggestion.kind);
+        let known = shown.iter().any(|other| {
+            other.kind == suggestion.kind || (!most.parts && is_part(&suggestion.kind, &other.kind))
+        });
         if !known && filter::allows(scene, &suggestion) {
             shown.push(suggestion);
         }
     }
     jump_first(scene, shown, most)
+}
+
+/// Whether the edits of one suggestion are all among those of another.
+fn is_part(part: &Kind, whole: &Kind) -> bool {
+    match (part, whole) {
+        (Kind::Edit { uri, edits, .. }, Kind::Edit { uri: whole_uri, edits: all, .. }) => {
+            uri == whole_uri && edits.iter().all(|edit| all.iter().any(|other| other == edit))
+        }
+        _ => false,
+    }
 }
 
 /// Where the first edit is out of sight, the way there comes first.

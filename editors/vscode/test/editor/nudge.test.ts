@@ -105,7 +105,7 @@ test('from one file into another', options, async () => {
   await window.sees('the first edit', async () =>
     (await window.text()).startsWith('from prices import clean_price\n'),
   );
-  await seesOffer(window, ['net'], 'clean');
+  await seesOffer(window, ['net_price'], 'clean_price');
   await window.press('Tab');
   await window.saved('shop.py', shop.replaceAll('net_price', 'clean_price'));
   await window.close();
