@@ -5,8 +5,8 @@
 use std::{ops::Range, sync::Arc};
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Feedback, FileFacts, Index, Kind, Language, Memory, Offers, Predictor, Scene,
-    Severity, Source, Suggestion, Trigger, Weights, consider,
+    Diagnostic, Eagerness, Feedback, FileFacts, Index, Kind, Language, Memory, Offers, Outcome, Predictor,
+    Scene, Severity, Source, Suggestion, Trigger, Weights, consider, suggest,
 };
 use nudge_text::{Edits, Text, history::History};
 
@@ -28,6 +28,15 @@ struct File {
     uri: Arc<str>,
     source: Source,
     expected: String,
+}
+
+/// What the user sees first.
+pub(crate) enum Shown {
+    /// What was to follow.
+    Expected,
+    /// What the text would become instead.
+    Other(String),
+    Nothing,
 }
 
 /// A piece of a marked text.
@@ -123,8 +132,39 @@ impl Fixture {
         self
     }
 
+    /// The text of the first file.
+    pub(crate) fn content(&self) -> &str {
+        self.files[0].source.content()
+    }
+
+    /// A diagnostic of the first file, where the user is if nothing was done yet.
+    pub(crate) fn diagnosed_in(mut self, range: Range<usize>, message: &str) -> Self {
+        self.current = 0;
+        if self.history.changes().is_empty() {
+            self.cursor = range.start;
+        }
+        let uri = self.files[0].uri.clone();
+        let message = message.trim_end().to_owned();
+        self.diagnostics.push(Diagnostic { uri, range, severity: Severity::Error, message });
+        self
+    }
+
+    /// What the first suggestion at an eagerness is.
+    pub(crate) fn shown(mut self, eagerness: Eagerness) -> Shown {
+        let Some(first) = self.ask(eagerness, suggest).into_iter().next() else { return Shown::Nothing };
+        self.take(&first);
+        if self.files.iter().all(|file| file.source.content() == file.expected) {
+            return Shown::Expected;
+        }
+        Shown::Other(format!("{:.2} {}:\n{}", first.confidence, first.reason, self.content()))
+    }
+
     /// What the predictor says, the best first.
     pub(crate) fn suggestions(&self) -> Vec<Suggestion> {
+        self.ask(Eagerness::High, consider)
+    }
+
+    fn ask(&self, eagerness: Eagerness, engine: fn(&Scene<'_>) -> Outcome) -> Vec<Suggestion> {
         let others: Vec<Source> = self
             .files
             .iter()
@@ -146,11 +186,11 @@ impl Fixture {
             index: &self.index,
             memory: &self.memory,
             offers: self.offers,
-            eagerness: Eagerness::High,
+            eagerness,
             trigger: Trigger::Automatic,
             cancelled: &|| false,
         };
-        let mut found = consider(&scene).suggestions;
+        let mut found = engine(&scene).suggestions;
         found.retain(|found| found.predictor == self.predictor);
         found
     }

@@ -1,6 +1,7 @@
 //! The engine, seen from outside.
 
 mod complete;
+mod diagnosed;
 mod diagnostic;
 mod fixture;
 mod import;
