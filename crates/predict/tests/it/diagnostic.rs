@@ -1,8 +1,8 @@
 //! What compilers and linters ask for is offered, in the words of each tool.
 
-use nudge_predict::Predictor;
+use nudge_predict::{Eagerness, Predictor};
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Shown};
 
 /// A document with what follows marked in it, and a diagnostic at a place of it.
 struct Case {
@@ -253,4 +253,70 @@ fn what_is_not_understood_is_left_alone() {
         "cannot find value `h` in this scope\na local variable with a similar name exists: `i`",
     );
     assert!(stale.suggestions().is_empty());
+}
+
+/// Not as sure as it has to be at medium.
+#[test]
+fn what_is_in_doubt_is_not_shown() {
+    let cases = [
+        // What was just imported may be used in a moment.
+        Case {
+            uri: PY,
+            text: "⟦→import json\n⟧import sys\n\nsys.exit()\n",
+            at: "json",
+            message: "`json` imported but unused",
+        },
+        // So may be what was just declared.
+        Case {
+            uri: CPP,
+            text: "int f() {\n    int a = 0⟦→, b = 1⟧;\n    return a;\n}\n",
+            at: "b",
+            message: "unused variable 'b' [-Wunused-variable]",
+        },
+        // A call may do something.
+        Case {
+            uri: CPP,
+            text: "int f() {\n    int a = g();\n    return 0;\n}\n",
+            at: "a",
+            message: "unused variable 'a' [-Wunused-variable]",
+        },
+        // Which of the arguments is too many is not known.
+        Case { uri: TS, text: "move(1, 2, 3);\n", at: "3", message: "Expected 2 arguments, but got 3." },
+        // What is proposed stands for a part of what is marked, and it is not said for which.
+        Case {
+            uri: RS,
+            text: "fn f() -> Error {\n    Error::new(Kind::Other, 1)\n}\n",
+            at: "Error::new(Kind::Other, 1)",
+            message: "this can be `Error::other(_)`\nuse `Error::other`: `other`",
+        },
+        Case {
+            uri: RS,
+            text: "fn f(a: u32) {\n    g(a);\n}\n",
+            at: "a)",
+            message: "mismatched types\nconsider borrowing here: `&`",
+        },
+    ];
+    for case in cases {
+        let fixture = Fixture::new(Predictor::Diagnostic, &[(case.uri, case.text)]);
+        let shown = fixture.diagnosed(case.at, case.message).shown(Eagerness::Medium);
+        assert!(matches!(shown, Shown::Nothing), "{}", case.message);
+    }
+}
+
+#[test]
+fn brackets_are_taken_away() {
+    check(&[
+        Case {
+            uri: RS,
+            text: "fn f(a: bool) {\n    if⟨(a) → a ⟩{}\n}\n",
+            at: "(a)",
+            message: "unnecessary parentheses around `if` condition\nremove these parentheses",
+        },
+        Case {
+            uri: "file:///a.py",
+            text: "print⟨((1))→(1)⟩\n",
+            at: "((1))",
+            message: "Avoid extraneous parentheses",
+        },
+    ]);
 }

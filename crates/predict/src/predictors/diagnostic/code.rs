@@ -189,4 +189,25 @@ impl Problem<'_> {
         let prior = if alike { 0.55 } else { 0.32 };
         Some(Solution { edits: vec![Edit::new(end..end, format!("{comma}{added}"))], prior, what })
     }
+
+    /// A value that a switch of C does not list joins the last ones, if there is nothing to do for them.
+    pub(super) fn case(&self, value: &str) -> Option<Solution> {
+        let text = self.source.content();
+        let switch = self.node(self.diagnostic.range.start, &["switch_statement"])?;
+        let body = switch.child_by_field_name("body")?;
+        let mut cursor = body.walk();
+        let last = body.named_children(&mut cursor).filter(|node| node.kind() == "case_statement").last()?;
+        let label = last.child_by_field_name("value")?;
+        let colon = label.end_byte() + text[label.end_byte()..].find(':')? + 1;
+        let mut inner = last.walk();
+        let is_idle = last
+            .named_children(&mut inner)
+            .all(|node| matches!(node.kind(), "break_statement" | "comment") || node.id() == label.id());
+        let line = text[..last.start_byte()].rfind('\n').map_or(0, |at| at + 1);
+        let indent = text.get(line..last.start_byte()).filter(|code| code.trim().is_empty() && is_idle)?;
+        let prefix =
+            text[label.byte_range()].rfind("::").map_or("", |at| &text[label.start_byte()..][..at + 2]);
+        let edit = Edit::new(colon..colon, format!("\n{indent}case {prefix}{value}:"));
+        Some(Solution { edits: vec![edit], prior: 0.6, what: format!("lists `{value}`") })
+    }
 }

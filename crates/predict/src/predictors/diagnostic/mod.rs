@@ -1,12 +1,16 @@
 //! Does what a diagnostic asks for.
 
 mod code;
+mod done;
 mod near;
+mod proposed;
+mod small;
 mod table;
+mod unused;
 
 use nudge_text::Edit;
 
-use self::table::{Fix, fix};
+use self::table::{Fix, fixes};
 use super::{Candidate, import};
 use crate::{Diagnostic, Predictor, Scene, Source, engine::find, syntax::edit_runs};
 
@@ -29,8 +33,8 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         if source.content().get(diagnostic.range.clone()).is_none() {
             continue;
         }
-        let Some(fix) = fix(&diagnostic.message) else { continue };
-        let Some(found) = (Problem { scene, source, diagnostic }).solve(&fix) else { continue };
+        let problem = Problem { scene, source, diagnostic };
+        let Some(found) = fixes(&diagnostic.message).find_map(|fix| problem.solve(&fix)) else { continue };
         offer(scene, source, found, rank, out);
     }
 }
@@ -66,11 +70,14 @@ struct Problem<'a> {
 impl Problem<'_> {
     fn solve(&self, fix: &Fix) -> Option<Solution> {
         match fix {
-            Fix::Rename { name, to } => self.renamed(name.as_deref(), to, 0.72),
-            Fix::Unknown(name) => self.imported(name).or_else(|| {
-                let to = near::similar(self.source, name, self.diagnostic.range.start)?;
-                self.renamed(Some(name), &to, 0.42)
-            }),
+            Fix::Rename { name, to } => {
+                let new = name.as_ref().and_then(|name| self.became(name));
+                self.renamed(name.as_deref(), new.as_ref().unwrap_or(to), 0.72)
+            }
+            Fix::Member(name) => self.followed(name).or_else(|| self.respelled(name)),
+            Fix::Unknown(name) => {
+                self.followed(name).or_else(|| self.imported(name)).or_else(|| self.respelled(name))
+            }
             Fix::Import(path) => {
                 let edits = import::import_path(self.source, path)?;
                 Some(Solution {
@@ -83,10 +90,23 @@ impl Problem<'_> {
             Fix::Unused(name) => self.unused(name),
             Fix::Fields(names) => self.fields(names),
             Fix::Arms(patterns) => self.arms(patterns),
+            Fix::Case(value) => self.case(value),
             Fix::Mutable(name) => self.mutable(name),
             Fix::Immutable => self.immutable(),
             Fix::Semicolon => self.semicolon(),
             Fix::IsNone => self.is_none(),
+            Fix::Proposed(new) => self.proposed(new),
+            Fix::Instead(to) => self.instead(to),
+            Fix::Statement => self.statement(),
+            Fix::Uncaught(name) => self.uncaught(name),
+            Fix::Undeclared(name) => self.undeclared(name),
+            Fix::ExtraArgument => self.extra_argument(),
+            Fix::Argument => self.argument(),
+            Fix::Unwrapped => self.unwrapped(),
+            Fix::Unborrowed => self.unborrowed(),
+            Fix::Preceded(word) => Some(self.preceded(word)),
+            Fix::WithoutParameters => self.without_parameters(),
+            Fix::Initial(name) => self.initial(name),
         }
     }
 
@@ -110,9 +130,13 @@ impl Problem<'_> {
         })
     }
 
-    fn unimported(&self, names: &[String]) -> Option<Solution> {
-        let edits = import::unimport(self.source, names, &self.diagnostic.range)?;
-        let what = format!("removes the import of `{}`, which is not used", names.join("`, `"));
-        Some(Solution { edits, prior: 0.55, what })
+    /// Where the user gave a thing another name, its other uses get it too.
+    fn followed(&self, name: &str) -> Option<Solution> {
+        self.renamed(Some(name), &self.became(name)?, 0.8)
+    }
+
+    fn respelled(&self, name: &str) -> Option<Solution> {
+        let to = near::similar(self.source, name, self.diagnostic.range.start)?;
+        self.renamed(Some(name), &to, 0.42)
     }
 }

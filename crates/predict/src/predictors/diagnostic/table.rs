@@ -21,6 +21,8 @@ pub(super) enum Fix {
     Fields(Vec<String>),
     /// Give a match these patterns.
     Arms(Vec<String>),
+    /// Give a switch this value.
+    Case(String),
     /// Make a variable mutable.
     Mutable(String),
     /// Take `mut` away.
@@ -29,6 +31,32 @@ pub(super) enum Fix {
     Semicolon,
     /// Compare with `is`.
     IsNone,
+    /// Put another name in the place of this one, which is that of a member.
+    Member(String),
+    /// Put this text in the place of what is marked.
+    Proposed(String),
+    /// Put this name in the place of one in what is marked.
+    Instead(String),
+    /// Take the marked statement away.
+    Statement,
+    /// Take the name of what is caught away.
+    Uncaught(String),
+    /// Take the declaration of a variable away.
+    Undeclared(String),
+    /// Take the marked argument away.
+    ExtraArgument,
+    /// Pass one more argument.
+    Argument,
+    /// Take away what is around.
+    Unwrapped,
+    /// Take a `&` away.
+    Unborrowed,
+    /// Put a word before.
+    Preceded(&'static str),
+    /// Say that there are no parameters.
+    WithoutParameters,
+    /// Give a variable a first value.
+    Initial(String),
 }
 
 type Make = fn(&Captures<'_>) -> Fix;
@@ -41,6 +69,8 @@ const TABLE: &[(&str, Make)] = &[
         r"(?s)no (?:method|field|variant|associated|function)[^`]*`(?<name>\w+)`.*(?:there is|a field|similar name)[^`]*`(?<to>\w+)`",
         rename,
     ),
+    (r"no (?:method|field|variant|associated|function)[^`]*`(?<name>\w+)`", member),
+    (r"has no field named `(?<name>\w+)`", member),
     (r"(?s)(?:consider importing|help: import)[^`]*`?use (?<name>[\w:]+);", import),
     (r"(?s)unused imports?: (?<names>.+)", unimport),
     (r"unused variable: `(?<name>\w+)`", unused),
@@ -53,27 +83,52 @@ const TABLE: &[(&str, Make)] = &[
     (r"variable does not need to be mutable", |_| Fix::Immutable),
     (r"cannot find [\w ,]+ `(?<name>\w+)`", unknown),
     (r"use of (?:undeclared|unresolved) [\w ]+ `(?<name>\w+)`", unknown),
+    (r"takes (?<wanted>\d+) arguments? but (?<given>\d+) arguments? w(?:as|ere) supplied", arguments),
+    (r"consider removing the borrow", |_| Fix::Unborrowed),
+    (r"\n[^\n]*: `(?<new>[^`\n]+)`\s*(?:\n|$)", proposed),
+    (r"use `(?:\w+::)*(?<to>\w+)` instead", instead),
     // tsc
     (r"has no exported member (?:named )?'(?<name>\w+)'. Did you mean '(?<to>\w+)'\?", rename),
     (r"Cannot find name '(?<name>\w+)'. Did you mean (?:the \w+ member )?'(?<to>[\w.]+)'\?", rename),
     (r"Property '(?<name>\w+)' does not exist on type '.*'. Did you mean '(?<to>\w+)'\?", rename),
     (r"^'(?<names>\w+)' is (?:declared but|defined but) (?:its value is )?never (?:read|used)", unimport),
     (r"Cannot find name '(?<name>\w+)'", unknown),
+    (r"Property '(?<name>\w+)' does not exist on type", member),
+    (r"'(?<name>\w+)' does not exist in type", member),
+    (r"All imports in import declaration are unused", |_| Fix::Statement),
+    (r"Expected (?<wanted>\d+) arguments?, but got (?<given>\d+)", arguments),
+    (r"must be imported using a type-only import", |_| Fix::Preceded("type ")),
     // pyright, ruff, flake8
     (r#"^"(?<name>\w+)" is not defined"#, unknown),
     (r"(?i)undefined name [`'](?<name>\w+)[`']", unknown),
+    (r#"Cannot access attribute "(?<name>\w+)" for"#, member),
     (r"[`'](?<names>[\w.]+)[`'] imported but unused", unimport),
+    (r"(?i)local variable [`'](?<name>\w+)[`'] is assigned to but never used", uncaught),
     (r#"Import "(?<names>[\w.]+)" is not accessed"#, unimport),
     (r"(?i)comparison to `?None`?", |_| Fix::IsNone),
     // gopls, go vet
     (r#""(?<names>[\w./-]+)" imported and not used"#, unimport),
     (r"declared and not used: (?<name>\w+)", unused),
     (r"(?<name>\w+) declared (?:and|but) not used", unused),
-    (r"undefined: (?<name>\w+)", unknown),
+    (r"(?:undefined|undeclared name): (?<name>\w+)", unknown),
+    (r"has no field or method (?<name>\w+)", member),
+    (r"unknown field '?(?<name>\w+)'? in struct literal", member),
+    (r"too many arguments in call", |_| Fix::ExtraArgument),
+    (r"not enough arguments in call", |_| Fix::Argument),
+    (r"(?<name>\w+) call has possible (?:Printf )?formatting directive", formatting),
     // clang, gcc
     (r"[‘'](?<name>\w+)[’'].*; did you mean [‘'](?<to>\w+)[’']", rename),
     (r"expected [‘'];[’']", |_| Fix::Semicolon),
-    (r"use of undeclared identifier '(?<name>\w+)'", unknown),
+    (r"(?i)use of undeclared identifier '(?<name>\w+)'", unknown),
+    (r"(?i)no member named [‘'](?<name>\w+)[’']", member),
+    (r"(?i)implicit declaration of function [‘'](?<name>\w+)[’']", member),
+    (r"(?i)unused variable [‘'](?<name>\w+)[’']", undeclared),
+    (r"(?i)[‘'](?<name>\w+)[’'] (?:may be|is) used uninitialized", initial),
+    (r"(?i)not (?:preceded by )?a prototype|without a prototype|isn[’']t a prototype", |_| {
+        Fix::WithoutParameters
+    }),
+    (r"too few arguments to function", |_| Fix::Argument),
+    (r"(?i)enumeration value [‘'](?<name>\w+)[’'] not handled in switch", case),
     (r"‘(?<name>\w+)’ was not declared in this scope", unknown),
     // javac, jdt, csc
     (r"(?s)cannot find symbol.*symbol:\s+\w+ (?<name>\w+)", unknown),
@@ -81,6 +136,7 @@ const TABLE: &[(&str, Make)] = &[
     (r"The name '(?<name>\w+)' does not exist in the current context", unknown),
     (r"The type or namespace name '(?<name>\w+)'", unknown),
     // anybody
+    (r"(?i)(?:unnecessary|redundant|extraneous|remove) (?:braces|parenthes[ei]s|quotes)", |_| Fix::Unwrapped),
     (r#"(?i)did you mean:? [`'"‘](?<to>\w+)[`'"’]"#, rename),
 ];
 
@@ -88,9 +144,9 @@ static PATTERNS: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
     TABLE.iter().filter_map(|(pattern, make)| Regex::new(pattern).ok().map(|regex| (regex, *make))).collect()
 });
 
-/// What a message asks for, if it is understood.
-pub(super) fn fix(message: &str) -> Option<Fix> {
-    PATTERNS.iter().find_map(|(regex, make)| regex.captures(message).map(|captures| make(&captures)))
+/// What a message may ask for, as far as it is understood.
+pub(super) fn fixes(message: &str) -> impl Iterator<Item = Fix> {
+    PATTERNS.iter().filter_map(move |(regex, make)| regex.captures(message).map(|captures| make(&captures)))
 }
 
 fn group(captures: &Captures<'_>, name: &str) -> String {
@@ -116,8 +172,49 @@ fn unused(captures: &Captures<'_>) -> Fix {
     Fix::Unused(group(captures, "name"))
 }
 
+fn case(captures: &Captures<'_>) -> Fix {
+    Fix::Case(group(captures, "name"))
+}
+
 fn mutable(captures: &Captures<'_>) -> Fix {
     Fix::Mutable(group(captures, "name"))
+}
+
+fn member(captures: &Captures<'_>) -> Fix {
+    Fix::Member(group(captures, "name"))
+}
+
+fn proposed(captures: &Captures<'_>) -> Fix {
+    Fix::Proposed(group(captures, "new"))
+}
+
+fn instead(captures: &Captures<'_>) -> Fix {
+    Fix::Instead(group(captures, "to"))
+}
+
+/// One more argument is wanted, or fewer.
+fn arguments(captures: &Captures<'_>) -> Fix {
+    let number = |name| group(captures, name).parse::<usize>().unwrap_or_default();
+    if number("given") < number("wanted") { Fix::Argument } else { Fix::ExtraArgument }
+}
+
+fn uncaught(captures: &Captures<'_>) -> Fix {
+    Fix::Uncaught(group(captures, "name"))
+}
+
+fn undeclared(captures: &Captures<'_>) -> Fix {
+    Fix::Undeclared(group(captures, "name"))
+}
+
+fn initial(captures: &Captures<'_>) -> Fix {
+    Fix::Initial(group(captures, "name"))
+}
+
+/// `Print` and `Println` become `Printf`.
+fn formatting(captures: &Captures<'_>) -> Fix {
+    let name = group(captures, "name");
+    let to = format!("{}f", name.strip_suffix("ln").unwrap_or(&name));
+    Fix::Rename { name: Some(name), to }
 }
 
 fn unimport(captures: &Captures<'_>) -> Fix {

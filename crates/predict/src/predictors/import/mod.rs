@@ -1,6 +1,7 @@
 //! Adds the import that new code needs, and takes away the one that was only needed by code that is gone.
 
 mod add;
+mod known;
 mod remove;
 mod route;
 
@@ -73,10 +74,14 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
     offer(scene, source, &offers, out);
 }
 
-/// The edits that import a name the way other files do, and how sure that is.
+/// The edits that import a name the way other files do, or else from where it is known to be, and how sure that is.
 pub(super) fn import_name(scene: &Scene<'_>, source: &Source, name: &str) -> Option<(f32, Vec<Edit>)> {
     let statements = statements(source.language(), source.content());
-    let (sure, import) = needed(&Routes::to(scene, source), source, &statements, name)?;
+    let known = || {
+        let import = known::from_open_module(scene, source, &statements, name);
+        import.or_else(|| known::standard(source, name)).map(|import| (0.95, import))
+    };
+    let (sure, import) = needed(&Routes::to(scene, source), source, &statements, name).or_else(known)?;
     Some((sure, add::edits(source, &statements, &import)?))
 }
 

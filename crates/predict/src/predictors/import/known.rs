@@ -1,0 +1,70 @@
+//! Names that nobody imports yet, but whose module is known.
+
+use crate::{
+    Language, Scene, Source,
+    index::imports::{Import, Statement, Style},
+    syntax::{contains, declaration_at},
+};
+
+/// Modules of the standard library that are used by their name, as far as no variable is likely to have it.
+const PYTHON: &str = "\
+    argparse asyncio base64 bisect collections contextlib copy csv ctypes dataclasses datetime decimal enum errno \
+    functools gc glob gzip hashlib heapq hmac importlib inspect io itertools json logging math mimetypes \
+    multiprocessing operator os pathlib pickle pprint random re secrets shlex shutil signal socket ssl stat string \
+    struct subprocess sys tempfile textwrap threading time traceback types typing unittest urllib uuid warnings \
+    weakref zipfile";
+const GO: &str = "\
+    bufio bytes context errors flag fmt io log math os reflect regexp runtime sort strconv strings sync testing time \
+    unicode unsafe";
+
+/// A name that a module declares from which the source already imports, if that module is open.
+pub(super) fn from_open_module(
+    scene: &Scene<'_>,
+    source: &Source,
+    statements: &[Statement],
+    name: &str,
+) -> Option<Import> {
+    let mut leaves = statements.iter().flat_map(|statement| &statement.leaves);
+    leaves.find_map(|leaf| {
+        let module = &leaf.import.module;
+        let others = std::iter::once(scene.source).chain(scene.others);
+        let mut meant = others.filter(|other| other.uri() != source.uri() && is_at(other, module));
+        let declares = meant.any(|other| {
+            other.occurrences(name, 10).iter().any(|range| declaration_at(other, range).is_some())
+        });
+        let is_named = leaf.import.style == Style::Named && !leaf.import.type_only;
+        (is_named && declares).then(|| import(name, module, Style::Named))
+    })
+}
+
+/// A module of the standard library whose members the source uses.
+pub(super) fn standard(source: &Source, name: &str) -> Option<Import> {
+    let modules = match source.language() {
+        Language::Python => PYTHON,
+        Language::Go => GO,
+        _ => return None,
+    };
+    let is_module = modules.split_whitespace().any(|module| module == name);
+    let is_used =
+        is_module && contains(source.content(), name) && source.content().contains(&format!("{name}."));
+    is_used.then(|| import(name, name, Style::Module))
+}
+
+fn import(name: &str, module: &str, style: Style) -> Import {
+    Import { name: name.to_owned(), original: None, module: module.to_owned(), style, type_only: false }
+}
+
+/// Whether a document is what a module names, as far as its address tells.
+fn is_at(source: &Source, module: &str) -> bool {
+    let path = match source.language() {
+        Language::Python => module.trim_start_matches('.').replace('.', "/"),
+        Language::TypeScript | Language::Tsx | Language::JavaScript if module.starts_with('.') => {
+            let path = module.trim_start_matches("../").trim_start_matches("./");
+            path.trim_end_matches(".js").trim_end_matches(".ts").to_owned()
+        }
+        _ => return false,
+    };
+    let uri: &str = source.uri();
+    let stem = uri.rsplit_once('.').map_or(uri, |(stem, _)| stem);
+    !path.is_empty() && stem.strip_suffix(&path).is_some_and(|folder| folder.ends_with('/'))
+}
