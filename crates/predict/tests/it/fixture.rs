@@ -138,14 +138,14 @@ impl Fixture {
     }
 
     /// A diagnostic of the first file, where the user is if nothing was done yet.
-    pub(crate) fn diagnosed_in(mut self, range: Range<usize>, message: &str) -> Self {
+    pub(crate) fn diagnosed_in(mut self, range: Range<usize>, severity: Severity, message: &str) -> Self {
         self.current = 0;
-        if self.history.changes().is_empty() {
+        if self.history.changes().is_empty() && self.diagnostics.is_empty() {
             self.cursor = range.start;
         }
         let uri = self.files[0].uri.clone();
         let message = message.trim_end().to_owned();
-        self.diagnostics.push(Diagnostic { uri, range, severity: Severity::Error, message });
+        self.diagnostics.push(Diagnostic { uri, range, severity, message });
         self
     }
 

@@ -34,8 +34,11 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
             continue;
         }
         let problem = Problem { scene, source, diagnostic };
-        let Some(found) = fixes(&diagnostic.message).find_map(|fix| problem.solve(&fix)) else { continue };
-        offer(scene, source, found, rank, out);
+        let found = fixes(&diagnostic.message).find_map(|fix| problem.solve(&fix));
+        let found = found.or_else(|| problem.hinted());
+        if let Some(found) = found {
+            offer(scene, source, found, rank, out);
+        }
     }
 }
 
@@ -95,7 +98,6 @@ impl Problem<'_> {
             Fix::Immutable => self.immutable(),
             Fix::Semicolon => self.semicolon(),
             Fix::IsNone => self.is_none(),
-            Fix::Proposed(new) => self.proposed(new),
             Fix::Instead(to) => self.instead(to),
             Fix::Statement => self.statement(),
             Fix::Uncaught(name) => self.uncaught(name),
@@ -104,6 +106,7 @@ impl Problem<'_> {
             Fix::Argument => self.argument(),
             Fix::Unwrapped => self.unwrapped(),
             Fix::Unborrowed => self.unborrowed(),
+            Fix::Unreturned => self.unreturned(),
             Fix::Preceded(word) => Some(self.preceded(word)),
             Fix::WithoutParameters => self.without_parameters(),
             Fix::Initial(name) => self.initial(name),

@@ -1,26 +1,47 @@
 //! Replacements that a diagnostic proposes, without saying of what.
 
-use std::ops::Range;
-
 use nudge_text::Edit;
 
 use super::{Problem, Solution};
-use crate::token::{TokenKind, is_word, solid, stands_alone};
+use crate::{
+    Diagnostic, Language, Severity,
+    token::{TokenKind, is_word, solid},
+};
+
+/// What has no single answer, or is a choice and not a mistake.
+const UNDECIDED: [&str; 5] = ["/*", "todo!", "if this is intentional", "`, `", "remove `return`"];
 
 impl Problem<'_> {
-    /// Puts a proposed text in the place of what is marked, if the two have to do with one another, or of the last call in it.
-    pub(super) fn proposed(&self, new: &str) -> Option<Solution> {
-        let text = self.source.content();
-        let range = self.diagnostic.range.clone();
-        let old = &text[range.clone()];
-        let (range, prior) = if are_kin(old, new) {
-            (range, 0.66)
+    /// Does what a hint says to be done with just what it marks. rust-analyzer makes one of every help of the compiler.
+    pub(super) fn hinted(&self) -> Option<Solution> {
+        let Diagnostic { severity, message, range, .. } = self.diagnostic;
+        let is_undecided = UNDECIDED.iter().any(|undecided| message.contains(undecided));
+        if *severity != Severity::Hint || self.source.language() != Language::Rust || is_undecided {
+            return None;
+        }
+        let new = message.strip_suffix('`').and_then(|rest| Some(rest.rsplit_once(": `")?.1));
+        let is_removal = ["remove ", "consider removing "].iter().any(|start| message.starts_with(start));
+        let old = &self.source.content()[range.clone()];
+        let new = new.or(is_removal.then_some("")).filter(|new| *new != old)?;
+        let what = if new.is_empty() {
+            format!("removes `{}`, as the diagnostic proposes", old.trim())
         } else {
-            let call = last_call(old).filter(|_| is_call(new))?;
-            (range.start + call.start..range.end, 0.6)
+            format!("writes `{new}`, as the diagnostic proposes")
         };
-        let what = format!("writes `{new}`, as the diagnostic proposes");
-        Some(Solution { edits: vec![Edit::new(range, new)], prior, what })
+        // A name in the place of quite another may be one part of several, of which the hint has only the first.
+        let are_alike = old.contains(new) || new.contains(old) || message.contains("similar name");
+        let prior = if is_name(old) && is_name(new) && !are_alike { 0.45 } else { 0.66 };
+        Some(Solution { edits: vec![Edit::new(range.clone(), new)], prior, what })
+    }
+
+    /// Takes `return` from the marked statement, and what ends it.
+    pub(super) fn unreturned(&self) -> Option<Solution> {
+        let text = self.source.content();
+        let range = &self.diagnostic.range;
+        let value = text[range.clone()].strip_prefix("return ")?.trim_end_matches(';');
+        let end = if text[range.end..].starts_with(';') { range.end + 1 } else { range.end };
+        let what = "takes `return` away".to_owned();
+        Some(Solution { edits: vec![Edit::new(range.start..end, value)], prior: 0.7, what })
     }
 
     /// Puts the name that is proposed in the place of the marked one, or of the only one in what is marked that begins alike.
@@ -40,40 +61,6 @@ impl Problem<'_> {
     }
 }
 
-/// Whether a text can stand for another: it brings at most one name of its own, and keeps one.
-fn are_kin(old: &str, new: &str) -> bool {
-    let known = |word: &str| contains_word(old, word);
-    let words: Vec<&str> = solid(new)
-        .into_iter()
-        .filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Number))
-        .map(|token| &new[token.range])
-        .collect();
-    let kept = words.iter().filter(|word| known(word)).count();
-    let is_name = |text: &str| text.len() > 2 && text.chars().all(is_word);
-    let is_part = is_name(old) && is_name(new) && (old.contains(new) || new.contains(old));
-    old != new && (is_part || (kept > 0 && words.len() - kept <= 1))
-}
-
-fn contains_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| stands_alone(text, &(at..at + word.len())))
-}
-
-fn is_call(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphabetic()) && text.contains('(') && text.ends_with(')')
-}
-
-/// The last call of a chain, from its name on.
-fn last_call(text: &str) -> Option<Range<usize>> {
-    let mut depth = 0_usize;
-    let open = text.trim_end().char_indices().rev().find_map(|(at, c)| {
-        match c {
-            ')' => depth += 1,
-            '(' => depth = depth.checked_sub(1)?,
-            _ if depth == 0 => return Some(None),
-            _ => {}
-        }
-        (c == '(' && depth == 0).then_some(Some(at))
-    })??;
-    let name = text[..open].trim_end_matches(is_word).len();
-    (name < open && text[..name].ends_with('.')).then_some(name..text.len())
+fn is_name(text: &str) -> bool {
+    text.len() > 2 && text.chars().all(is_word)
 }

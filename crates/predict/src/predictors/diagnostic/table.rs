@@ -33,8 +33,6 @@ pub(super) enum Fix {
     IsNone,
     /// Put another name in the place of this one, which is that of a member.
     Member(String),
-    /// Put this text in the place of what is marked.
-    Proposed(String),
     /// Put this name in the place of one in what is marked.
     Instead(String),
     /// Take the marked statement away.
@@ -51,6 +49,8 @@ pub(super) enum Fix {
     Unwrapped,
     /// Take a `&` away.
     Unborrowed,
+    /// Take `return` away.
+    Unreturned,
     /// Put a word before.
     Preceded(&'static str),
     /// Say that there are no parameters.
@@ -84,8 +84,8 @@ const TABLE: &[(&str, Make)] = &[
     (r"cannot find [\w ,]+ `(?<name>\w+)`", unknown),
     (r"use of (?:undeclared|unresolved) [\w ]+ `(?<name>\w+)`", unknown),
     (r"takes (?<wanted>\d+) arguments? but (?<given>\d+) arguments? w(?:as|ere) supplied", arguments),
+    (r"unneeded `return` statement", |_| Fix::Unreturned),
     (r"consider removing the borrow", |_| Fix::Unborrowed),
-    (r"\n[^\n]*: `(?<new>[^`\n]+)`\s*(?:\n|$)", proposed),
     (r"use `(?:\w+::)*(?<to>\w+)` instead", instead),
     // tsc
     (r"has no exported member (?:named )?'(?<name>\w+)'. Did you mean '(?<to>\w+)'\?", rename),
@@ -182,10 +182,6 @@ fn mutable(captures: &Captures<'_>) -> Fix {
 
 fn member(captures: &Captures<'_>) -> Fix {
     Fix::Member(group(captures, "name"))
-}
-
-fn proposed(captures: &Captures<'_>) -> Fix {
-    Fix::Proposed(group(captures, "new"))
 }
 
 fn instead(captures: &Captures<'_>) -> Fix {
