@@ -180,3 +180,28 @@ fn the_same_line_is_changed_without_the_one_below() {
     let at = fixture.place("one();\n    let lhs = self.text(lhs)").end;
     assert_eq!(edits.as_slice(), [Edit::new(at..at, ".all()")]);
 }
+
+/// New lines go where the user goes, and as far in as the lines there.
+#[test]
+fn new_lines_are_indented_as_what_is_around() {
+    let test =
+        |name: &str, end: &str| format!("def {name}(client):\n    answer = client.get('{name}')\n{end}\n");
+    let closed = "⟦→    answer.close()\n⟧";
+    let begun = "    check(answer)\n";
+    let nested = "def d(client):\n    with client:\n        answer = client.post('d')\n        read(answer)\n\n⟨→        answer.close()\n⟩    pass\n";
+    let text =
+        [test("a", closed), test("b", closed), test("c", &format!("{begun}{closed}")), nested.to_owned()]
+            .concat();
+    let fixture = Fixture::new(Repeat, &[("a.py", &text)]).gone_behind("a.py", "read(answer)\n");
+    fixture.check(0.3);
+}
+
+/// The cursor is behind what was just put in: nobody has gone anywhere.
+#[test]
+fn new_lines_are_not_put_in_twice() {
+    let close = "⟦→    answer.close()\n⟧";
+    let text = ["a", "b", "c"]
+        .map(|name| format!("def {name}(client):\n    answer = client.{name}('{name}')\n{close}\n\n"))
+        .concat();
+    check_silent(Repeat, &[("a.py", &text)], 0.3);
+}

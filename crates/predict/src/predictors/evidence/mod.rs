@@ -5,6 +5,8 @@
 
 mod forest;
 
+use nudge_text::history::Change;
+
 use super::Candidate;
 use crate::{Kind, Language, Predictor, Scene, Source, engine::find};
 
@@ -82,10 +84,14 @@ impl Around {
     }
 }
 
-/// Whether the line of the cursor is one that was changed, or next to one that went.
-fn is_changed(scene: &Scene<'_>, cursor: usize) -> bool {
-    let mut own = scene.changes.iter().filter(|change| *change.uri == **scene.source.uri());
-    own.any(|change| (change.line..change.line + change.after_lines.max(1)).contains(&cursor))
+/// Whether the line of the cursor is one that was changed, or next to one that went. Behind the line break of the last
+/// change, the cursor is where that left it.
+fn is_changed(scene: &Scene<'_>, line: usize) -> bool {
+    let is_own = |change: &&Change| *change.uri == **scene.source.uri();
+    let end = |change: &Change| change.line + change.after_lines.max(1);
+    let is_left = scene.source.text().line_start(line) == scene.cursor
+        && scene.changes.last().filter(is_own).is_some_and(|last| last.after_lines > 0 && end(last) == line);
+    is_left || scene.changes.iter().filter(is_own).any(|change| (change.line..end(change)).contains(&line))
 }
 
 /// What the place says about what a predictor proposes by rules of its own, in the logarithm of the odds.

@@ -97,11 +97,24 @@ impl Block {
         } else {
             return None;
         };
+        let is_blank = |line: &str| line.trim().is_empty();
+        let (from, to) =
+            if is_blank(&from) || is_blank(&to) { self.measured_by(line, get)? } else { (from, to) };
         let text: Vec<String> = self.after.iter().map(|line| mapping.apply(line, &from, &to)).collect();
         if text == site || self.is_there(line, &text, get) {
             return None;
         }
         Some(BlockSite { line, lines: site.len(), text, above, below, mapping, is_blind })
+    }
+
+    /// The nearest lines of the example and of the place that are not blank and so tell how far lines are indented.
+    fn measured_by(&self, line: usize, get: &dyn Fn(usize) -> Option<String>) -> Option<(String, String)> {
+        let is_telling = |line: &String| !line.trim().is_empty();
+        let near = 1..=self.above.len().max(1);
+        let above = near.map_while(|up| line.checked_sub(up).and_then(get)).find(is_telling);
+        let to = above.or_else(|| get(line + self.before.len()).filter(is_telling))?;
+        let from = self.above.iter().chain(&self.below).find(|line| is_telling(line))?;
+        Some((from.clone(), to))
     }
 
     /// For an insertion: the neighbours, and what differs between them.
