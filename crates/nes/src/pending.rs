@@ -213,7 +213,7 @@ impl Snapshot {
     fn settle(mut self, session: &mut Session, mut ready: Vec<Ready>, why_nothing: &'static str) -> Response {
         // Something may have been taken or refused while this one was on its way.
         let memory = session.memory();
-        ready.retain(|ready| !memory.is_suppressed(ready.suggestion.fingerprint));
+        ready.retain(|ready| !memory.refused(&ready.suggestion));
         self.standing.retain(|entry| session.offered.is_shown(&entry.id));
         let entries: Vec<Entry> = if self.standing.is_empty() {
             ready.into_iter().map(|ready| session.offered.enter(ready)).collect()

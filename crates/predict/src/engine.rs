@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use nudge_text::Edit;
 use rustc_hash::FxHasher;
 
 use crate::{
@@ -22,6 +23,9 @@ struct Most {
 const SHOWN: Most = Most { examined: 12, said: 3, parts: false };
 /// For those who want to know more.
 const CONSIDERED: Most = Most { examined: 30, said: 12, parts: true };
+
+/// More edits than this are refused only together.
+const MAX_PARTS: usize = 64;
 
 type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
 
@@ -113,6 +117,7 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
     Some(Suggestion {
         confidence: scene.memory.weights().confidence(features) * trust,
         fingerprint: fingerprint(source, &candidate.kind),
+        parts: Vec::new(),
         kind: candidate.kind,
         predictor: candidate.predictor,
         reason: candidate.reason,
@@ -125,13 +130,14 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
 /// The best suggestions that pass every filter and differ in effect.
 fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Suggestion> {
     let mut shown: Vec<Suggestion> = Vec::new();
-    for suggestion in ranked.into_iter().take(most.examined) {
+    for mut suggestion in ranked.into_iter().take(most.examined) {
         if shown.len() == most.said || (scene.cancelled)() {
             break;
         }
         let known = shown.iter().any(|other| {
             other.kind == suggestion.kind || (!most.parts && is_part(&suggestion.kind, &other.kind))
         });
+        suggestion.parts = parts(scene, &suggestion.kind);
         if !known && filter::allows(scene, &suggestion) {
             shown.push(suggestion);
         }
@@ -165,6 +171,7 @@ fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>, most: Most) -> Vec<
         reason: format!("goes to the next edit, which {}", first.reason),
         features: Features { predictor: Predictor::Jump, ..first.features },
         fingerprint: first.fingerprint ^ 1,
+        parts: Vec::new(),
         ..first.clone()
     };
     if !scene.memory.is_suppressed(jump.fingerprint) {
@@ -187,19 +194,34 @@ fn fingerprint(source: &Source, kind: &Kind) -> u64 {
     let mut hasher = FxHasher::default();
     kind.uri().hash(&mut hasher);
     match kind {
-        Kind::Edit { edits, .. } => {
-            let text = source.text();
-            for edit in edits {
-                let line = text.line_of(edit.range.start);
-                text.line(line).trim().hash(&mut hasher);
-                line.checked_sub(1).map(|above| text.line(above).trim().to_owned()).hash(&mut hasher);
-                text.slice(edit.range.clone()).hash(&mut hasher);
-                edit.text.hash(&mut hasher);
-            }
-        }
+        Kind::Edit { edits, .. } => edits.iter().for_each(|edit| hash_edit(source, edit, &mut hasher)),
         Kind::Jump { offset, .. } => offset.hash(&mut hasher),
         Kind::Rename { name, .. } => name.hash(&mut hasher),
         Kind::Replace { search, replace, regex, .. } => (search, replace, regex).hash(&mut hasher),
     }
     hasher.finish()
+}
+
+/// The fingerprint that each of several edits would have by itself.
+fn parts(scene: &Scene<'_>, kind: &Kind) -> Vec<u64> {
+    let Kind::Edit { uri, edits, .. } = kind else { return Vec::new() };
+    let Some(source) = find(scene, uri).filter(|_| (2..=MAX_PARTS).contains(&edits.len())) else {
+        return Vec::new();
+    };
+    let part = |edit: &Edit| {
+        let mut hasher = FxHasher::default();
+        uri.hash(&mut hasher);
+        hash_edit(source, edit, &mut hasher);
+        hasher.finish()
+    };
+    edits.iter().map(part).collect()
+}
+
+fn hash_edit(source: &Source, edit: &Edit, hasher: &mut FxHasher) {
+    let text = source.text();
+    let line = text.line_of(edit.range.start);
+    text.line(line).trim().hash(hasher);
+    line.checked_sub(1).map(|above| text.line(above).trim().to_owned()).hash(hasher);
+    text.slice(edit.range.clone()).hash(hasher);
+    edit.text.hash(hasher);
 }

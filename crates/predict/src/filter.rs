@@ -6,7 +6,7 @@ use crate::{Kind, Predictor, Scene, Source, Suggestion, engine::find};
 
 /// Whether a suggestion may be shown at all.
 pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
-    if scene.memory.is_suppressed(suggestion.fingerprint) {
+    if scene.memory.refused(suggestion) {
         return false;
     }
     let Kind::Edit { uri, edits, .. } = &suggestion.kind else { return true };

@@ -129,6 +129,7 @@ impl Memory {
             Feedback::Rejected => {
                 self.weights.learn(suggestion.features, 0.0, 1.0);
                 self.suppress(suggestion.fingerprint);
+                suggestion.parts.iter().for_each(|part| self.suppress(*part));
                 if self.refused.len() >= MAX_SUPPRESSED {
                     self.refused.clear();
                 }
@@ -139,9 +140,16 @@ impl Memory {
         }
     }
 
-    /// Whether a suggestion was refused before.
+    /// Whether this was refused before.
     pub fn is_suppressed(&self, fingerprint: u64) -> bool {
         self.suppressed.contains(&fingerprint)
+    }
+
+    /// Whether a suggestion was refused before, by itself or as a part of others.
+    pub fn refused(&self, suggestion: &Suggestion) -> bool {
+        let parts = &suggestion.parts;
+        self.is_suppressed(suggestion.fingerprint)
+            || (!parts.is_empty() && parts.iter().all(|part| self.is_suppressed(*part)))
     }
 
     /// How often suggestions of this chain were refused since one was taken.

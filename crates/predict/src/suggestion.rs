@@ -30,6 +30,8 @@ pub struct Suggestion {
     pub features: Features,
     /// What identifies the same suggestion when it is made again: its place and its effect.
     pub fingerprint: u64,
+    /// What identifies each of its edits, if these are several.
+    pub parts: Vec<u64>,
     /// What it has in common with others that stand or fall with it.
     pub chain: u64,
     /// What the predictor's own estimate was made from, by name.

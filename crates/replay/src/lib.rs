@@ -1,8 +1,9 @@
 //! Scores a next edit engine on real history.
 //!
 //! Each commit of a repository is done again as a person might have done it: hunk by hunk, from top to bottom with imports
-//! last, sources before tests before documentation. After each hunk the engine sees the half-done change and may suggest an edit, over
-//! the same interface that editors use. What is right is taken and spares the user a hunk; what is wrong is refused.
+//! last, sources before tests before documentation. After each hunk, and again where the user has gone to do the next one,
+//! the engine sees the half-done change and may suggest an edit, over the same interface that editors use. What is right is
+//! taken and spares the user a hunk; what is wrong is refused.
 //!
 //! *Precision* is the share of shown suggestions that are right, *recall* the share of hunks that suggestions did. Both
 //! are worked out for each commit, averaged over a repository, then over the repositories. `judge.rs` has what right

@@ -120,6 +120,7 @@ impl Substitution {
                 prior: CONFIDENCE,
             },
             fingerprint: hash(&|hasher| (&**source.uri(), line, &self.old, &self.new).hash(hasher)),
+            parts: Vec::new(),
             chain: hash(&|hasher| (&self.old, &self.new).hash(hasher)),
             evidence: Vec::new(),
         }

@@ -116,6 +116,7 @@ pub(crate) fn suggestion(kind: Kind) -> Suggestion {
         Features { predictor: Predictor::Repeat, language: Language::Rust, here: true, prior: 0.8 };
     Suggestion {
         fingerprint: fingerprint(&kind),
+        parts: Vec::new(),
         kind,
         predictor: Predictor::Repeat,
         reason: "repeats your edit on line 1".to_owned(),

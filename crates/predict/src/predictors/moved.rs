@@ -10,12 +10,14 @@ use super::{
     Candidate,
     evidence::{self, Around, Evidence, Spread, flag, probability, small},
 };
-use crate::{Kind, Predictor, Scene};
+use crate::{Kind, Predictor, Scene, Source, engine::find};
 
 /// How many of the newest changes may be one half of a move.
 const RECENT: usize = 8;
 /// Lines with fewer letters are found in many places.
 const MIN_LETTERS: usize = 8;
+/// More lines than this are not looked for.
+const MAX_LINES: usize = 60;
 
 /// Says which lines here go, as they came elsewhere.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
@@ -31,12 +33,19 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
 fn away(scene: &Scene<'_>, around: &Around, change: &Change, number: usize) -> Option<Candidate> {
     let text = scene.source.text();
     let own = |line: usize| (line < text.line_count()).then(|| text.line(line));
+    if change.after_lines > MAX_LINES || !stands(scene, change) {
+        return None;
+    }
     let came: Vec<&str> = lines(&change.after, change.after_lines);
+    let is_own = *change.uri == **scene.source.uri();
+    let written = if is_own { change.line..change.line + change.after_lines } else { 0..0 };
     let first = own(around.cursor)?;
     if letters(&first) == 0 || change.before.lines().any(|line| line.trim() == first.trim()) {
         return None;
     }
-    let is_same = |line: usize, other: &str| own(line).is_some_and(|own| own.trim() == other.trim());
+    let is_same = |line: usize, other: &str| {
+        !written.contains(&line) && own(line).is_some_and(|own| own.trim() == other.trim())
+    };
     let run = |from: usize| {
         let same =
             came[from..].iter().enumerate().take_while(|(at, other)| is_same(around.cursor + at, other));
@@ -67,6 +76,15 @@ fn away(scene: &Scene<'_>, around: &Around, change: &Change, number: usize) -> O
     })
 }
 
+/// Whether what a change wrote is still there: else what is taken away here may be all there is of it.
+fn stands(scene: &Scene<'_>, change: &Change) -> bool {
+    let Some(text) = find(scene, &change.uri).map(Source::text) else { return false };
+    let end = change.line + change.after_lines;
+    change.after_lines > 0
+        && end <= text.line_count()
+        && text.slice(text.line_start(change.line)..text.line_end(end - 1)) == change.after
+}
+
 fn lines(text: &str, count: usize) -> Vec<&str> {
     if count == 0 { Vec::new() } else { text.split('\n').collect() }
 }
@@ -76,7 +94,7 @@ fn letters(text: &str) -> usize {
 }
 
 fn place(scene: &Scene<'_>, change: &Change) -> String {
-    let line = change.line + 1;
+    let line = change.line.saturating_add(1);
     if *change.uri == **scene.source.uri() {
         return format!("at line {line}");
     }

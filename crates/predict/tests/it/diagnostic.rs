@@ -1,6 +1,6 @@
 //! What compilers and linters ask for is offered, in the words of each tool.
 
-use nudge_predict::{Eagerness, Predictor};
+use nudge_predict::{Eagerness, Predictor, Severity};
 
 use crate::fixture::{Fixture, Shown};
 
@@ -255,6 +255,32 @@ fn what_is_not_understood_is_left_alone() {
     assert!(stale.suggestions().is_empty());
 }
 
+/// The diagnostic stays until the tool has looked again.
+#[test]
+fn what_was_done_is_not_done_again() {
+    let text = "fn f(code: u8) {\n    panic!(\"{}\", code);\n}\n";
+    let at = text.find("\"{}").expect("it is there");
+    let message = "you might be missing a string literal to format with: `\"{}\", `";
+    let fixture = Fixture::new(Predictor::Diagnostic, &[(RS, text)]);
+    let shown = fixture.diagnosed_in(at..at, Severity::Hint, message).shown(Eagerness::High);
+    assert!(matches!(shown, Shown::Nothing));
+    let text = "int f(void) {\n    return g();\n}\n";
+    let fixture = Fixture::new(Predictor::Diagnostic, &[("file:///a.c", text)]);
+    let message = "function declaration isn’t a prototype [-Wstrict-prototypes]";
+    let shown = fixture.diagnosed("f(", message).shown(Eagerness::High);
+    assert!(matches!(shown, Shown::Nothing));
+}
+
+#[test]
+fn an_argument_goes_behind_the_last_one() {
+    check(&[Case {
+        uri: "file:///a.go",
+        text: "package a\n\nfunc area(w int, h int⟦→, depth int⟧) int {\n\treturn w\n}\n\nfunc f(depth int) int {\n\treturn area(\n\t\t1,\n\t\t2⟨→, depth⟩,\n\t)\n}\n",
+        at: "area(\n",
+        message: "not enough arguments in call to area\n\thave (number, number)\n\twant (int, int, int)",
+    }]);
+}
+
 /// Not as sure as it has to be at medium.
 #[test]
 fn what_is_in_doubt_is_not_shown() {
@@ -282,6 +308,27 @@ fn what_is_in_doubt_is_not_shown() {
         },
         // Which of the arguments is too many is not known.
         Case { uri: TS, text: "move(1, 2, 3);\n", at: "3", message: "Expected 2 arguments, but got 3." },
+        // What is put first is not to be passed last.
+        Case {
+            uri: GO,
+            text: "package a\n\nfunc area(⟦→depth int, ⟧w int) int {\n\treturn w\n}\n\nfunc f(depth int) int {\n\treturn area(1)\n}\n",
+            at: "area(1",
+            message: "not enough arguments in call to area",
+        },
+        // To compute the value does something.
+        Case {
+            uri: CPP,
+            text: "int f(int n) {\n    int old = n++;\n    return n;\n}\n",
+            at: "old",
+            message: "unused variable 'old' [-Wunused-variable]",
+        },
+        // The name that is meant is longer than what is said of it.
+        Case {
+            uri: RS,
+            text: "fn f() -> u8 {\n    uninitialized()\n}\n",
+            at: "uninitialized",
+            message: "use of deprecated function `uninitialized`: use `mem::MaybeUninit` instead",
+        },
         // What is proposed stands for a part of what is marked, and it is not said for which.
         Case {
             uri: RS,

@@ -112,6 +112,14 @@ impl Fixture {
         self
     }
 
+    /// The user takes a text of the current file away again.
+    pub(crate) fn then_without(mut self, text: &str) -> Self {
+        let edits = Edits::one(self.place(text), "");
+        let file = &mut self.files[self.current];
+        file.source = record(&mut self.history, &file.source, &edits);
+        self
+    }
+
     /// A file that is in the workspace, but not open.
     pub(crate) fn indexed(mut self, uri: &str, text: &str) -> Self {
         let facts = FileFacts::of(Language::of(None, uri), text);

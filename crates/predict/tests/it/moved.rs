@@ -30,3 +30,21 @@ fn what_came_in_another_file_goes_from_this_one() {
     ];
     Fixture::new(Move, &files).gone_behind("main.ts", "").check(0.3);
 }
+
+/// What was put elsewhere is no longer there: here is all that is left of it.
+#[test]
+fn the_only_copy_stays() {
+    let text = "fn first() {\n    one();\n}\n\n⟦→fn moved(count: usize) {\n    do_it(count);\n}\n\n⟧fn second() {\n    two();\n}\n\nfn moved(count: usize) {\n    do_it(count);\n}\n";
+    let fixture = Fixture::new(Move, &[("a.rs", text)]);
+    let found = fixture.then_without("fn moved(count: usize) {\n    do_it(count);\n}\n\n");
+    let found = found.gone_behind("a.rs", "two();\n}\n\n").suggestions();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// What was pasted right below the line it was copied from is not taken away with that.
+#[test]
+fn what_came_does_not_go_with_it() {
+    let text =
+        "⟨    register(first_handler);\n→⟩⟦→    register(first_handler);\n    register(first_handler);\n⟧}\n";
+    Fixture::new(Move, &[("a.rs", text)]).gone_behind("a.rs", "    ").check(0.3);
+}

@@ -163,6 +163,23 @@ fn a_rejected_suggestion_does_not_come_back_when_lines_have_moved() {
     }
 }
 
+/// Two lines are refused together; the user then goes to one of them.
+#[test]
+fn a_part_of_a_rejected_suggestion_does_not_come_back() {
+    let text = "fn f() {\n    log(one);\n    rest();\n    log(two);\n    log(three);\n    rest();\n}\n";
+    let mut moment = Moment::new("a.rs", text).edit("log(one)", 0, "trace(one)");
+    let refused = moment.first();
+    let Kind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
+    assert_eq!(edits.len(), 2, "{edits:?}");
+    moment.memory.feedback(&refused, Feedback::Rejected);
+    for place in ["log(two)", "log(three)"] {
+        moment.cursor = moment.source.content().find(place).expect("it is there");
+        for text in moment.texts() {
+            assert!(text.contains("log(two)") && text.contains("log(three)"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn an_ignored_suggestion_is_only_trusted_less() {
     let mut moment = renaming();
@@ -192,6 +209,26 @@ fn blanks_alone_are_not_changed() {
     for text in moment.texts() {
         assert_ne!(solid(&text), solid(moment.source.content()), "{text}");
     }
+}
+
+/// A linter has said it all along; nobody went there or made it so.
+#[test]
+fn what_a_linter_has_long_said_is_not_removed_unasked() {
+    let text = "import os\nimport sys\n\n\ndef f(alpha):\n    return sys.argv + alpha\n";
+    let mut moment = Moment::new("a.py", text).edit("alpha", 0, "beta");
+    moment.diagnostics.push(Diagnostic {
+        uri: moment.source.uri().clone(),
+        range: 7..9,
+        severity: Severity::Warning,
+        message: "`os` imported but unused".to_owned(),
+    });
+    let is_kept = |moment: &Moment| moment.texts().iter().all(|text| text.contains("import os"));
+    assert!(is_kept(&moment));
+    moment.trigger = Trigger::Manual;
+    assert!(!is_kept(&moment), "who asks gets it");
+    moment.trigger = Trigger::Automatic;
+    moment.cursor = 2;
+    assert!(!is_kept(&moment), "who goes there too");
 }
 
 #[test]

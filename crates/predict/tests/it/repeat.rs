@@ -184,14 +184,18 @@ fn the_same_line_is_changed_without_the_one_below() {
 /// New lines go where the user goes, and as far in as the lines there.
 #[test]
 fn new_lines_are_indented_as_what_is_around() {
-    let test =
+    let function =
         |name: &str, end: &str| format!("def {name}(client):\n    answer = client.get('{name}')\n{end}\n");
     let closed = "⟦→    answer.close()\n⟧";
     let begun = "    check(answer)\n";
     let nested = "def d(client):\n    with client:\n        answer = client.post('d')\n        read(answer)\n\n⟨→        answer.close()\n⟩    pass\n";
-    let text =
-        [test("a", closed), test("b", closed), test("c", &format!("{begun}{closed}")), nested.to_owned()]
-            .concat();
+    let text = [
+        function("a", closed),
+        function("b", closed),
+        function("c", &format!("{begun}{closed}")),
+        nested.to_owned(),
+    ]
+    .concat();
     let fixture = Fixture::new(Repeat, &[("a.py", &text)]).gone_behind("a.py", "read(answer)\n");
     fixture.check(0.3);
 }
@@ -204,4 +208,11 @@ fn new_lines_are_not_put_in_twice() {
         .map(|name| format!("def {name}(client):\n    answer = client.{name}('{name}')\n{close}\n\n"))
         .concat();
     check_silent(Repeat, &[("a.py", &text)], 0.3);
+}
+
+/// The last line has no break: new lines below it bring one.
+#[test]
+fn new_lines_go_below_the_last_one() {
+    let text = "[a]\nkind = one⟦→\nfresh = yes⟧\n\n[b]\nkind = two⟦→\nfresh = yes⟧\n\n[c]\nkind = three⟦→\nfresh = yes⟧\n\n[d]\nsort = none⟨→\nfresh = yes⟩";
+    Fixture::new(Repeat, &[("a.conf", text)]).gone_behind("a.conf", "sort = none").check(0.3);
 }

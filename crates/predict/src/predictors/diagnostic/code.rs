@@ -207,7 +207,8 @@ impl Problem<'_> {
         let indent = text.get(line..last.start_byte()).filter(|code| code.trim().is_empty() && is_idle)?;
         let prefix =
             text[label.byte_range()].rfind("::").map_or("", |at| &text[label.start_byte()..][..at + 2]);
-        let edit = Edit::new(colon..colon, format!("\n{indent}case {prefix}{value}:"));
+        let line_break = self.source.text().line_break();
+        let edit = Edit::new(colon..colon, format!("{line_break}{indent}case {prefix}{value}:"));
         Some(Solution { edits: vec![edit], prior: 0.6, what: format!("lists `{value}`") })
     }
 }

@@ -1,5 +1,7 @@
 //! What the user has just done, which tells what a diagnostic is about.
 
+use std::ops::Range;
+
 use nudge_text::{diff, history::Change};
 
 use super::Problem;
@@ -14,16 +16,21 @@ const MAX_CHANGES: usize = 12;
 /// A change with more text than this is not taken apart.
 const MAX_CHANGE: usize = 8 * 1024;
 
-impl Problem<'_> {
+/// A change, and what became what in it.
+pub(super) struct Done<'a> {
+    change: &'a Change,
+    words: Vec<(Range<usize>, Range<usize>)>,
+}
+
+impl<'a> Problem<'a> {
     /// What the user wrote in the place of a name, if it still stands there.
     pub(super) fn became(&self, name: &str) -> Option<String> {
         let stands = |change: &Change, new: &str| {
             find(self.scene, &change.uri).is_some_and(|source| contains(source.content(), new))
         };
-        self.recent().find_map(|change| {
-            let parts = diff::words(&change.before, &change.after);
-            let (_, to) = parts.into_iter().find(|(from, _)| change.before[from.clone()] == *name)?;
-            let new = &change.after[to];
+        self.done().iter().find_map(|Done { change, words }| {
+            let (_, to) = words.iter().find(|(from, _)| change.before[from.clone()] == *name)?;
+            let new = &change.after[to.clone()];
             (is_name(new) && stands(change, new)).then(|| new.to_owned())
         })
     }
@@ -37,34 +44,39 @@ impl Problem<'_> {
                 .any(|place| place.start < change.touched.end && change.touched.start < place.end);
             touched && !contains(&change.before, name)
         };
-        self.recent().any(wrote)
+        self.done().iter().any(|done| wrote(done.change))
     }
 
     /// Whether the user has just taken away a use of a name.
     pub(super) fn is_dropped(&self, name: &str) -> bool {
         let count = |code: &str| occurrences(code, name, 0..code.len(), 50).len();
-        self.recent().any(|change| count(&change.before) > count(&change.after))
+        self.done().iter().any(|Done { change, .. }| count(&change.before) > count(&change.after))
     }
 
-    /// The first names of what the user put in between other things, as one puts in a parameter.
+    /// The first names of what the user put at the end of brackets, as one puts a parameter.
     pub(super) fn put_in(&self) -> Vec<String> {
         let first = |code: &str| {
             let word = solid(code).into_iter().find(|token| token.kind == TokenKind::Word)?;
             Some(word.text(code).to_owned())
         };
-        let added = |change: &Change| -> Vec<String> {
-            diff::words(&change.before, &change.after)
-                .into_iter()
-                .filter(|(from, _)| from.is_empty())
-                .filter_map(|(_, to)| first(&change.after[to]))
+        let added = |Done { change, words }: &Done<'_>| -> Vec<String> {
+            words
+                .iter()
+                .filter(|(from, to)| from.is_empty() && change.after[to.end..].trim_start().starts_with(')'))
+                .filter_map(|(_, to)| first(&change.after[to.clone()]))
                 .collect()
         };
-        self.recent().flat_map(added).collect()
+        self.done().iter().flat_map(added).collect()
     }
 
-    fn recent(&self) -> impl Iterator<Item = &Change> {
-        let changes = self.scene.changes.iter().rev().take(MAX_CHANGES);
-        changes.filter(|change| change.before.len() + change.after.len() <= MAX_CHANGE)
+    fn done(&self) -> &[Done<'a>] {
+        self.done.get_or_init(|| {
+            let changes = self.scene.changes.iter().rev().take(MAX_CHANGES);
+            changes
+                .filter(|change| change.before.len() + change.after.len() <= MAX_CHANGE)
+                .map(|change| Done { change, words: diff::words(&change.before, &change.after) })
+                .collect()
+        })
     }
 }
 

@@ -8,6 +8,8 @@ mod small;
 mod table;
 mod unused;
 
+use std::cell::OnceCell;
+
 use nudge_text::Edit;
 
 use self::table::{Fix, fixes};
@@ -16,6 +18,10 @@ use crate::{Diagnostic, Predictor, Scene, Source, engine::find, syntax::edit_run
 
 /// Diagnostics that are looked at, the nearest to the cursor first.
 const MAX_DIAGNOSTICS: usize = 40;
+/// Messages of this many bytes are for people only.
+const MAX_MESSAGE: usize = 4 * 1024;
+/// Of code that is quoted in a reason, this many characters.
+const MAX_BRIEF: usize = 40;
 
 /// Says what the diagnostics ask for.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
@@ -24,7 +30,9 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         let here = *diagnostic.uri == **scene.source.uri();
         (!here, diagnostic.severity, diagnostic.range.start.abs_diff(scene.cursor))
     };
+    known.retain(|diagnostic| diagnostic.message.len() <= MAX_MESSAGE);
     known.sort_by_key(|diagnostic| distance(diagnostic));
+    let done = OnceCell::new();
     for (rank, diagnostic) in known.into_iter().take(MAX_DIAGNOSTICS).enumerate() {
         if (scene.cancelled)() {
             return;
@@ -33,7 +41,7 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         if source.content().get(diagnostic.range.clone()).is_none() {
             continue;
         }
-        let problem = Problem { scene, source, diagnostic };
+        let problem = Problem { scene, source, diagnostic, done: &done };
         let found = fixes(&diagnostic.message).find_map(|fix| problem.solve(&fix));
         let found = found.or_else(|| problem.hinted());
         if let Some(found) = found {
@@ -51,6 +59,9 @@ struct Solution {
 
 fn offer(scene: &Scene<'_>, source: &Source, found: Solution, rank: usize, out: &mut Vec<Candidate>) {
     let Solution { edits, prior, what } = found;
+    if edits.iter().any(|edit| is_there(source.content(), edit)) {
+        return;
+    }
     let chain = super::chain(&("diagnostic", &what));
     let mut runs = edit_runs(source, edits, source.text().line_of(scene.cursor));
     if runs.len() != 1 {
@@ -63,11 +74,28 @@ fn offer(scene: &Scene<'_>, source: &Source, found: Solution, rank: usize, out: 
     out.push(Candidate { kind, predictor: Predictor::Diagnostic, reason: what, prior, chain, evidence });
 }
 
+/// Whether what is to be inserted stands there already: a diagnostic stays until the tool has looked again.
+fn is_there(text: &str, edit: &Edit) -> bool {
+    let (before, behind) = text.split_at(edit.range.start);
+    edit.range.is_empty() && (before.ends_with(&edit.text) || behind.starts_with(&edit.text))
+}
+
+/// The beginning of a text, as it is said in a sentence.
+fn brief(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    if line.len() == text.trim().len() && line.chars().count() <= MAX_BRIEF {
+        return line.to_owned();
+    }
+    line.chars().take(MAX_BRIEF).chain(['…']).collect()
+}
+
 /// A diagnostic in its document.
 struct Problem<'a> {
     scene: &'a Scene<'a>,
     source: &'a Source,
     diagnostic: &'a Diagnostic,
+    /// What the user has done, once it was asked for.
+    done: &'a OnceCell<Vec<done::Done<'a>>>,
 }
 
 impl Problem<'_> {
@@ -98,7 +126,7 @@ impl Problem<'_> {
             Fix::Immutable => self.immutable(),
             Fix::Semicolon => self.semicolon(),
             Fix::IsNone => self.is_none(),
-            Fix::Instead(to) => self.instead(to),
+            Fix::Instead { to, is_end } => self.instead(to, *is_end),
             Fix::Statement => self.statement(),
             Fix::Uncaught(name) => self.uncaught(name),
             Fix::Undeclared(name) => self.undeclared(name),

@@ -9,11 +9,14 @@ use crate::{
 /// How much text around a place is searched.
 const WINDOW: usize = 24 * 1024;
 
+/// Names of so many letters are not compared.
+const MAX_NAME: usize = 80;
+
 /// The one declared name near `offset` that is spelled most like `name`, if there is just one.
 pub(super) fn similar(source: &Source, name: &str, offset: usize) -> Option<String> {
     let text = source.content();
     let allowed = match name.chars().count() {
-        0..=2 => return None,
+        0..=2 | MAX_NAME.. => return None,
         3..=5 => 1,
         _ => 2,
     };

@@ -2,7 +2,7 @@
 
 use nudge_text::Edit;
 
-use super::{Problem, Solution};
+use super::{Problem, Solution, brief};
 use crate::{
     Language,
     syntax::{Grammar, Path, Sort, contains, variable},
@@ -33,7 +33,7 @@ impl Problem<'_> {
         let before = if joins(text[..start].chars().next_back(), inner.chars().next()) { " " } else { "" };
         let behind = text[range.end..].chars().next();
         let after = if joins(inner.chars().next_back(), behind) { " " } else { "" };
-        let what = format!("takes away what is around `{inner}`");
+        let what = format!("takes away what is around `{}`", brief(inner));
         let edits = vec![Edit::new(range, format!("{before}{inner}{after}"))];
         Some(Solution { edits, prior: 0.68, what })
     }
@@ -44,7 +44,7 @@ impl Problem<'_> {
         let code = &self.source.content()[range.clone()];
         let inner = code.strip_prefix("&mut ").or_else(|| code.strip_prefix('&'))?;
         let end = range.end - inner.len();
-        let what = format!("passes `{inner}` itself");
+        let what = "passes the value itself".to_owned();
         Some(Solution { edits: vec![Edit::new(range.start..end, "")], prior: 0.7, what })
     }
 
@@ -60,7 +60,9 @@ impl Problem<'_> {
         let text = self.source.content();
         let start = self.diagnostic.range.start;
         let line = text[start..].split('\n').next()?;
-        let at = start + line.find("()").filter(|_| self.source.language() == Language::C)? + 1;
+        let is_name = |code: &str| code.chars().all(|c| is_word(c) || matches!(c, ' ' | '*'));
+        let open = line.find("()").filter(|at| is_name(&line[..*at]))?;
+        let at = (self.source.language() == Language::C).then_some(start + open + 1)?;
         let what = "says that there are no parameters".to_owned();
         Some(Solution { edits: vec![Edit::new(at..at, "void")], prior: 0.66, what })
     }
@@ -98,8 +100,10 @@ impl Problem<'_> {
                 known.is_some_and(|(_, found)| matches!(found.sort, Sort::Local | Sort::Parameter));
             is_value && !contains(arguments, name)
         })?;
-        let at = list.end_byte().checked_sub(1)?;
-        let separator = if arguments.len() > 2 { ", " } else { "" };
+        let mut cursor = list.walk();
+        let end = list.named_children(&mut cursor).last().map(|argument| argument.end_byte());
+        let at = end.unwrap_or(list.start_byte() + 1);
+        let separator = if end.is_some() { ", " } else { "" };
         let what = format!("passes `{name}`, which is a parameter now");
         Some(Solution { edits: vec![Edit::new(at..at, format!("{separator}{name}"))], prior: 0.64, what })
     }

@@ -34,7 +34,7 @@ pub(super) enum Fix {
     /// Put another name in the place of this one, which is that of a member.
     Member(String),
     /// Put this name in the place of one in what is marked.
-    Instead(String),
+    Instead { to: String, is_end: bool },
     /// Take the marked statement away.
     Statement,
     /// Take the name of what is caught away.
@@ -61,7 +61,7 @@ pub(super) enum Fix {
 
 type Make = fn(&Captures<'_>) -> Fix;
 
-/// Patterns in the order in which they are tried. Each has an example of the tool's words in the tests.
+/// Patterns in the order in which they are tried; the next one where one leads to nothing.
 const TABLE: &[(&str, Make)] = &[
     // rustc, rust-analyzer
     (r"(?s)`(?<name>\w+)`.* similar name exists[^`]*`(?<to>\w+)`", rename),
@@ -86,7 +86,7 @@ const TABLE: &[(&str, Make)] = &[
     (r"takes (?<wanted>\d+) arguments? but (?<given>\d+) arguments? w(?:as|ere) supplied", arguments),
     (r"unneeded `return` statement", |_| Fix::Unreturned),
     (r"consider removing the borrow", |_| Fix::Unborrowed),
-    (r"use `(?:\w+::)*(?<to>\w+)` instead", instead),
+    (r"use `(?<path>(?:\w+::)*)(?<to>\w+)` instead", instead),
     // tsc
     (r"has no exported member (?:named )?'(?<name>\w+)'. Did you mean '(?<to>\w+)'\?", rename),
     (r"Cannot find name '(?<name>\w+)'. Did you mean (?:the \w+ member )?'(?<to>[\w.]+)'\?", rename),
@@ -124,9 +124,10 @@ const TABLE: &[(&str, Make)] = &[
     (r"(?i)implicit declaration of function [‘'](?<name>\w+)[’']", member),
     (r"(?i)unused variable [‘'](?<name>\w+)[’']", undeclared),
     (r"(?i)[‘'](?<name>\w+)[’'] (?:may be|is) used uninitialized", initial),
-    (r"(?i)not (?:preceded by )?a prototype|without a prototype|isn[’']t a prototype", |_| {
-        Fix::WithoutParameters
-    }),
+    (
+        r"(?i)function (?:declaration (?:is not|isn[’']t|without)|definition is not preceded by) a prototype",
+        |_| Fix::WithoutParameters,
+    ),
     (r"too few arguments to function", |_| Fix::Argument),
     (r"(?i)enumeration value [‘'](?<name>\w+)[’'] not handled in switch", case),
     (r"‘(?<name>\w+)’ was not declared in this scope", unknown),
@@ -185,7 +186,7 @@ fn member(captures: &Captures<'_>) -> Fix {
 }
 
 fn instead(captures: &Captures<'_>) -> Fix {
-    Fix::Instead(group(captures, "to"))
+    Fix::Instead { to: group(captures, "to"), is_end: !captures["path"].is_empty() }
 }
 
 /// One more argument is wanted, or fewer.

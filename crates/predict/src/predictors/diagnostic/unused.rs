@@ -5,23 +5,43 @@ use std::ops::Range;
 use nudge_text::Edit;
 use tree_sitter::Node;
 
-use super::{Problem, Solution};
-use crate::{Language, predictors::import, syntax::Path};
+use super::{Problem, Solution, brief};
+use crate::{
+    Language, Trigger,
+    predictors::import,
+    syntax::Path,
+    token::{TokenKind, solid},
+};
 
 impl Problem<'_> {
+    /// How likely something is to be taken away: code that nobody touched is left alone. It is asked for if the user has
+    /// made it useless, wants to know, or is there.
+    pub(super) fn removal(&self, is_useless: bool) -> f32 {
+        let lines = self.source.text();
+        let line = |offset: usize| lines.line_of(offset);
+        let range = &self.diagnostic.range;
+        let is_here = **self.source.uri() == **self.scene.source.uri()
+            && (line(range.start)..=line(range.end)).contains(&line(self.scene.cursor));
+        if is_useless || is_here || self.scene.trigger != Trigger::Automatic { 0.66 } else { 0.3 }
+    }
+
     /// The import of names that are not used, unless they are about to be.
     pub(super) fn unimported(&self, names: &[String]) -> Option<Solution> {
         let edits = import::unimport(self.source, names, &self.diagnostic.range)?;
         let last = |name: &String| name.rsplit([':', '.', '/']).next().map(str::to_owned).unwrap_or_default();
         let is_fresh = names.iter().any(|name| self.is_fresh(&last(name)));
+        let is_dropped = names.iter().all(|name| self.is_dropped(&last(name)));
         let what = format!("removes the import of `{}`, which is not used", names.join("`, `"));
-        Some(Solution { edits, prior: if is_fresh { 0.45 } else { 0.66 }, what })
+        Some(Solution { edits, prior: if is_fresh { 0.3 } else { self.removal(is_dropped) }, what })
     }
 
     /// The statement that is marked, with its lines.
     pub(super) fn statement(&self) -> Option<Solution> {
         let edits = vec![Edit::new(self.lines_of(&self.diagnostic.range)?, "")];
-        Some(Solution { edits, prior: 0.66, what: "removes what is not used".to_owned() })
+        let code = &self.source.content()[self.diagnostic.range.clone()];
+        let words = solid(code).into_iter().filter(|token| token.kind == TokenKind::Word);
+        let prior = self.removal(words.map(|word| &code[word.range]).any(|word| self.is_dropped(word)));
+        Some(Solution { edits, prior, what: "removes what is not used".to_owned() })
     }
 
     /// `as name`, where what is caught is not read.
@@ -34,7 +54,7 @@ impl Problem<'_> {
         Some(Solution { edits: vec![Edit::new(start..range.end, "")], prior: 0.66, what })
     }
 
-    /// The declaration of a variable of C, unless it is new or its value is computed by a call.
+    /// The declaration of a variable of C, unless it is new or to compute its value does something.
     pub(super) fn undeclared(&self, name: &str) -> Option<Solution> {
         let in_c = matches!(self.source.language(), Language::C | Language::Cpp);
         let place = self.place(Some(name)).filter(|_| in_c)?;
@@ -43,7 +63,8 @@ impl Problem<'_> {
         let declarators: Vec<Node<'_>> =
             declaration.children_by_field_name("declarator", &mut cursor).collect();
         let at = declarators.iter().position(|node| node.byte_range().contains(&place.start))?;
-        if self.source.content()[declarators[at].byte_range()].contains('(') {
+        let code = &self.source.content()[declarators[at].byte_range()];
+        if ["(", "++", "--"].iter().any(|effect| code.contains(effect)) || code.matches('=').count() > 1 {
             return None;
         }
         let range = match (at.checked_sub(1).map(|before| declarators[before]), declarators.get(at + 1)) {
@@ -51,7 +72,7 @@ impl Problem<'_> {
             (Some(before), None) => before.end_byte()..declarators[at].end_byte(),
             (None, None) => self.lines_of(&declaration.byte_range())?,
         };
-        let prior = if self.is_fresh(name) { 0.4 } else { 0.62 };
+        let prior = if self.is_fresh(name) { 0.3 } else { self.removal(self.is_dropped(name)) };
         let what = format!("takes away `{name}`, which is not used");
         Some(Solution { edits: vec![Edit::new(range, "")], prior, what })
     }
@@ -69,7 +90,7 @@ impl Problem<'_> {
         let start = others.last().map_or(range.start, Node::end_byte);
         let name = &self.source.content()[range.clone()];
         let prior = if self.is_dropped(name) { 0.68 } else { 0.5 };
-        let what = format!("takes away the argument `{name}`");
+        let what = format!("takes away the argument `{}`", brief(name));
         Some(Solution { edits: vec![Edit::new(start..range.end, "")], prior, what })
     }
 
@@ -77,9 +98,9 @@ impl Problem<'_> {
     fn lines_of(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let (text, lines) = (self.source.content(), self.source.text());
         let start = lines.line_start(lines.line_of(range.start));
-        let end = lines.line_end(lines.line_of(range.end));
+        let last = lines.line_of(range.end);
+        let end = lines.line_end(last);
         let is_alone = text[start..range.start].trim().is_empty() && text[range.end..end].trim().is_empty();
-        let end = if text[end..].starts_with('\n') { end + 1 } else { end };
-        is_alone.then_some(start..end)
+        is_alone.then(|| start..lines.line_end_with_break(last))
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Around {
     pub(crate) here: bool,
     /// The line of the cursor.
     pub(crate) cursor: usize,
-    /// Whether the cursor is where nothing was changed: the user went there.
+    /// Where in it the user has gone to.
     pub(crate) arrival: Arrival,
     /// How many lines from that of the cursor on belong to the same place.
     pub(crate) reaches: usize,

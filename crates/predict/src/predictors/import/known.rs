@@ -1,5 +1,7 @@
 //! Names that nobody imports yet, but whose module is known.
 
+use std::ops::Range;
+
 use crate::{
     Language, Scene, Source,
     index::imports::{Import, Statement, Style},
@@ -24,16 +26,19 @@ pub(super) fn from_open_module(
     statements: &[Statement],
     name: &str,
 ) -> Option<Import> {
-    let mut leaves = statements.iter().flat_map(|statement| &statement.leaves);
-    leaves.find_map(|leaf| {
-        let module = &leaf.import.module;
+    let leaves = statements.iter().flat_map(|statement| &statement.leaves);
+    let named = leaves.filter(|leaf| leaf.import.style == Style::Named && !leaf.import.type_only);
+    let mut modules: Vec<&str> = named.map(|leaf| leaf.import.module.as_str()).collect();
+    modules.dedup();
+    let is_seen = |other: &Source, range: &Range<usize>| {
+        declaration_at(other, range).is_some_and(|declaration| !declaration.sort.is_local())
+    };
+    modules.into_iter().find_map(|module| {
         let others = std::iter::once(scene.source).chain(scene.others);
-        let mut meant = others.filter(|other| other.uri() != source.uri() && is_at(other, module));
-        let declares = meant.any(|other| {
-            other.occurrences(name, 10).iter().any(|range| declaration_at(other, range).is_some())
-        });
-        let is_named = leaf.import.style == Style::Named && !leaf.import.type_only;
-        (is_named && declares).then(|| import(name, module, Style::Named))
+        let mut meant = others.filter(|other| other.uri() != source.uri() && is_at(other, source, module));
+        let declares =
+            meant.any(|other| other.occurrences(name, 10).iter().any(|range| is_seen(other, range)));
+        declares.then(|| import(name, module, Style::Named))
     })
 }
 
@@ -54,17 +59,28 @@ fn import(name: &str, module: &str, style: Style) -> Import {
     Import { name: name.to_owned(), original: None, module: module.to_owned(), style, type_only: false }
 }
 
-/// Whether a document is what a module names, as far as its address tells.
-fn is_at(source: &Source, module: &str) -> bool {
-    let path = match source.language() {
-        Language::Python => module.trim_start_matches('.').replace('.', "/"),
+/// Whether a document is what a module names in the source, as far as its address tells.
+fn is_at(other: &Source, source: &Source, module: &str) -> bool {
+    let stem = |uri: &str| uri.rsplit_once('.').map_or(uri, |(stem, _)| stem).to_owned();
+    let (here, there) = (stem(source.uri()), stem(other.uri()));
+    match source.language() {
+        Language::Python if module.starts_with('.') => {
+            let path = module.trim_start_matches('.');
+            let up = module.len() - path.len();
+            above(&here, up).is_some_and(|folder| format!("{folder}/{}", path.replace('.', "/")) == there)
+        }
+        Language::Python => there.ends_with(&format!("/{}", module.replace('.', "/"))),
         Language::TypeScript | Language::Tsx | Language::JavaScript if module.starts_with('.') => {
             let path = module.trim_start_matches("../").trim_start_matches("./");
-            path.trim_end_matches(".js").trim_end_matches(".ts").to_owned()
+            let up = module.matches("../").count() + 1;
+            let path = path.trim_end_matches(".js").trim_end_matches(".ts");
+            above(&here, up).is_some_and(|folder| format!("{folder}/{path}") == there)
         }
-        _ => return false,
-    };
-    let uri: &str = source.uri();
-    let stem = uri.rsplit_once('.').map_or(uri, |(stem, _)| stem);
-    !path.is_empty() && stem.strip_suffix(&path).is_some_and(|folder| folder.ends_with('/'))
+        _ => false,
+    }
+}
+
+/// The folder so many steps up.
+fn above(path: &str, steps: usize) -> Option<&str> {
+    (0..steps).try_fold(path, |path, _| Some(path.rsplit_once('/')?.0))
 }

@@ -67,7 +67,7 @@ impl Block {
         }
         let lines = self.before.iter().enumerate().map(|(at, line)| (line.trim(), at.cast_signed()));
         let mut telling: Vec<(&str, isize)> = lines.filter(|(line, _)| template::is_telling(line)).collect();
-        telling.sort_by_key(|(line, at)| (std::cmp::Reverse(line.len()), *at));
+        telling.sort_by_key(|(line, at)| (std::cmp::Reverse(line.len()), *line, *at));
         telling.dedup_by_key(|(line, _)| *line);
         telling.truncate(ANCHORS);
         telling
@@ -98,8 +98,8 @@ impl Block {
             return None;
         };
         let is_blank = |line: &str| line.trim().is_empty();
-        let (from, to) =
-            if is_blank(&from) || is_blank(&to) { self.measured_by(line, get)? } else { (from, to) };
+        let measured = if is_blank(&from) || is_blank(&to) { self.measured_by(line, get) } else { None };
+        let (from, to) = measured.unwrap_or((from, to));
         let text: Vec<String> = self.after.iter().map(|line| mapping.apply(line, &from, &to)).collect();
         if text == site || self.is_there(line, &text, get) {
             return None;
@@ -107,14 +107,16 @@ impl Block {
         Some(BlockSite { line, lines: site.len(), text, above, below, mapping, is_blind })
     }
 
-    /// The nearest lines of the example and of the place that are not blank and so tell how far lines are indented.
+    /// The nearest lines of the example and of the place that are not blank and so tell how far lines are indented: those
+    /// above, or else those below.
     fn measured_by(&self, line: usize, get: &dyn Fn(usize) -> Option<String>) -> Option<(String, String)> {
         let is_telling = |line: &String| !line.trim().is_empty();
-        let near = 1..=self.above.len().max(1);
-        let above = near.map_while(|up| line.checked_sub(up).and_then(get)).find(is_telling);
-        let to = above.or_else(|| get(line + self.before.len()).filter(is_telling))?;
-        let from = self.above.iter().chain(&self.below).find(|line| is_telling(line))?;
-        Some((from.clone(), to))
+        let mut above = (1..=self.above.len()).map_while(|up| line.checked_sub(up).and_then(get));
+        let mut below = (0..self.below.len()).map_while(|down| get(line + self.before.len() + down));
+        let known = |lines: &[String]| lines.iter().find(|line| is_telling(line)).cloned();
+        let sides =
+            [(known(&self.above), above.find(is_telling)), (known(&self.below), below.find(is_telling))];
+        sides.into_iter().find_map(|(from, to)| from.zip(to))
     }
 
     /// For an insertion: the neighbours, and what differs between them.

@@ -284,9 +284,12 @@ fn block_candidate(
     let start = text.line_start(site.line);
     let end = text.line_start(site.line + site.lines);
     let mut with: String = site.text.iter().flat_map(|line| [line.as_str(), line_break]).collect();
-    // The last line of a document has no break of its own.
-    if site.lines > 0 && site.line + site.lines >= text.line_count() {
+    // The last line of a document has no break of its own; what comes behind it brings one.
+    if site.line + site.lines >= text.line_count() {
         with.truncate(with.len() - line_break.len().min(with.len()));
+        if site.lines == 0 {
+            with.insert_str(0, line_break);
+        }
     }
     let edits = Edits::one(start..end, with).trimmed(text);
     Some(Candidate {
@@ -308,11 +311,11 @@ fn edit_kind(source: &Source, edits: Edits) -> Option<Kind> {
 fn reason(scene: &Scene<'_>, change: usize) -> String {
     match scene.changes.get(change) {
         Some(change) if *change.uri == **scene.source.uri() => {
-            format!("repeats your edit on line {}", change.line + 1)
+            format!("repeats your edit on line {}", change.line.saturating_add(1))
         }
         Some(change) => {
             let name = change.uri.rsplit('/').next().unwrap_or_default();
-            format!("repeats your edit on line {} of {name}", change.line + 1)
+            format!("repeats your edit on line {} of {name}", change.line.saturating_add(1))
         }
         None => "repeats your edit".to_owned(),
     }

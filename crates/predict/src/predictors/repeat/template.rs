@@ -20,6 +20,9 @@ pub(crate) struct Mapping {
 /// Words of a name with fewer letters may be in other names by chance.
 const MIN_LETTERS: usize = 3;
 
+/// Pairs of names whose words are looked for in others.
+const MAX_WORDS: usize = 8;
+
 /// Whether a line says enough to be recognised by.
 pub(crate) fn is_telling(line: &str) -> bool {
     line.split(|c| !crate::token::is_word(c)).any(|word| word.len() >= 3)
@@ -69,7 +72,8 @@ impl Mapping {
     fn find_words(&mut self) {
         for (from, to) in self.pairs.iter().filter(|(from, to)| from != to) {
             let Some((old, new)) = case::difference(from, to) else { continue };
-            if old.iter().map(String::len).sum::<usize>() >= MIN_LETTERS {
+            let is_telling = old.iter().map(String::len).sum::<usize>() >= MIN_LETTERS;
+            if is_telling && self.words.len() < MAX_WORDS {
                 self.words.push((old, new, to.clone()));
             }
         }
