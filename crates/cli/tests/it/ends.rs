@@ -4,11 +4,14 @@ use std::process::{Command, Output, Stdio};
 
 use crate::{nudge, nudge_with, ping};
 
+/// Nothing of the user's is touched.
+const ALONE: [(&str, &str); 2] = [("NUDGE_DAEMON", "off"), ("NUDGE_DATA", "")];
+
 fn run(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_nudge"))
         .args(args)
         .env_remove("NUDGE_LOG")
-        .envs([("NUDGE_DAEMON", "off"), ("NUDGE_DATA", "")])
+        .envs(ALONE)
         .output()
         .expect("nudge starts")
 }
@@ -28,7 +31,7 @@ fn closed_input_ends_it_with_everything_answered() {
 #[test]
 fn an_editor_that_goes_away_is_an_ordinary_end() {
     let script = format!("for i in 1 2 3; do echo x; done | {} acp | true", env!("CARGO_BIN_EXE_nudge"));
-    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let output = Command::new("sh").args(["-c", &script]).envs(ALONE).output().unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -93,6 +96,7 @@ fn nobody_has_to_read_standard_error() {
         let mut child = Command::new("sh")
             .args(["-c", script, env!("CARGO_BIN_EXE_nudge")])
             .env("NUDGE_LOG", "trace")
+            .envs(ALONE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
