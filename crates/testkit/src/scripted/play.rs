@@ -106,7 +106,10 @@ impl Player {
         match command {
             Command::Say(text) => self.say(&text),
             Command::Wait(until) => self.wait(&until, false),
-            Command::Deaf(until) => self.wait(&until, true),
+            Command::Deaf(until) => {
+                self.agent.note("deaf");
+                self.wait(&until, true);
+            }
             Command::Tool(id, until) => self.tool(&id, &until),
             Command::Ask(id) => self.ask_permission(&id),
             Command::Read(path) => self.read(&path),

@@ -9,7 +9,7 @@ pub(super) enum Command {
     Say(String),
     /// `sleep MS` or `until FILE`.
     Wait(Until),
-    /// `deaf MS` or `deaf FILE`: as `sleep` and `until`, but the user cannot end it.
+    /// `deaf MS` or `deaf FILE`: as `sleep` and `until`, but the user cannot end it. It is noted when it begins.
     Deaf(Until),
     /// `tool ID MS` or `tool ID FILE`: a tool call that runs that long, or until FILE is there.
     Tool(String, Until),

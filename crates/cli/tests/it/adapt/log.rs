@@ -35,8 +35,12 @@ impl Log {
 
     /// The process that was started last.
     pub(super) fn newest(&self) -> u32 {
-        let started = self.0.iter().rfind(|line| line.direction == '*' && line.text == "started");
-        started.expect("the agent was started").pid
+        self.noted("started").last().expect("the agent was started").pid
+    }
+
+    /// Where the agent noted this about itself.
+    pub(super) fn noted(&self, what: &str) -> impl Iterator<Item = &Line> {
+        self.0.iter().filter(move |line| line.direction == '*' && line.text == what)
     }
 
     /// The frames that were heard under this method, as they came.

@@ -195,6 +195,8 @@ fn a_turn_that_was_cut_off_for_nothing_goes_on() {
         let mut client = place.session(options, version);
         client.prompt("say one; deaf go; say two");
         client.said("one");
+        // A cancel that comes sooner ends the turn, and the steer is delivered.
+        eventually("the agent to be deaf", || place.log().noted("deaf").count() == 1);
         let id = client.inject("steer", "say steered");
         eventually("the cancel", || place.log().heard("session/cancel").len() == 1);
         client.revoke(&id);
