@@ -33,6 +33,8 @@ pub struct Run {
     pub total: Score,
     /// Each repository.
     pub repositories: Vec<Score>,
+    /// Commits by how many hunks they have: the more, the more there is to go by.
+    pub sizes: Vec<Score>,
     /// Each language.
     pub languages: Vec<Score>,
     /// Each predictor, by what it showed.
@@ -56,8 +58,8 @@ pub struct Score {
     /// What was counted.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Of a repository, the mean over its commits with something shown; of all, the mean over the repositories; of a
-    /// language or a predictor, all counts together.
+    /// Of a repository, the mean over its commits with something shown; of all and of a size, the mean over the
+    /// repositories; of a language or a predictor, all counts together.
     pub precision: Option<f64>,
     /// The mean likewise, over all commits.
     pub recall: Option<f64>,
@@ -104,19 +106,40 @@ impl Run {
             repositories.iter().flat_map(|(_, replayed)| replayed).filter_map(|replayed| replayed.quiet);
         Self {
             eagerness,
-            total: Score {
-                precision: mean(scores.iter().map(|score| score.precision)),
-                recall: mean(scores.iter().map(|score| score.recall)),
-                typed: scores.iter().filter_map(|score| score.typed).reduce(Typed::sum),
-                ..Score::pooled("all", all)
-            },
+            total: Score::of_all("all", &scores, all),
             repositories: scores,
+            sizes: SIZES.into_iter().filter_map(|size| of_size(size, repositories)).collect(),
             languages: pooled(languages),
             predictors: pooled(predictors),
             quiet: quiet.reduce(Quiet::sum),
             recordings: None,
         }
     }
+}
+
+/// What commits are told apart by: the name of a size, the fewest hunks and the most.
+type Size = (&'static str, usize, usize);
+
+const SIZES: [Size; 4] = [
+    ("2 to 4 hunks", 2, 4),
+    ("5 to 9 hunks", 5, 9),
+    ("10 to 29 hunks", 10, 29),
+    ("30 hunks or more", 30, usize::MAX),
+];
+
+/// The commits of one size, if there are any.
+fn of_size((name, fewest, most): Size, repositories: &[(Arc<str>, Vec<&Replayed>)]) -> Option<Score> {
+    let is_of_size = |replayed: &&Replayed| (fewest..=most).contains(&replayed.all.counts.hunks);
+    let mut all = Tally::default();
+    let mut scores = Vec::new();
+    for (name, replayed) in repositories {
+        let own: Vec<&Replayed> = replayed.iter().copied().filter(is_of_size).collect();
+        for replayed in &own {
+            all.add(&replayed.all);
+        }
+        scores.push(Score::of_repository(name, &own));
+    }
+    (all.commits > 0).then(|| Score::of_all(name, &scores, all))
 }
 
 type Named<'a> = BTreeMap<&'a str, Tally>;
@@ -147,6 +170,16 @@ impl Score {
             pooled_recall: recall,
             typed: None,
             latency: Latency::of(tally.micros),
+        }
+    }
+
+    /// The mean over repositories, and all counts together.
+    fn of_all(name: &str, repositories: &[Self], all: Tally) -> Self {
+        Self {
+            precision: mean(repositories.iter().map(|score| score.precision)),
+            recall: mean(repositories.iter().map(|score| score.recall)),
+            typed: repositories.iter().filter_map(|score| score.typed).reduce(Typed::sum),
+            ..Self::pooled(name, all)
         }
     }
 

@@ -28,6 +28,7 @@ impl Display for Run {
             row(f, "mean", &self.total)?;
             let (precision, recall) = (self.total.pooled_precision, self.total.pooled_recall);
             row(f, "all commits together", &Score { precision, recall, ..self.total.clone() })?;
+            block(f, "size of commit", &self.sizes)?;
             block(f, "language", &self.languages)?;
         }
         if !self.predictors.is_empty() {

@@ -57,6 +57,10 @@ fn a_report_as_json() {
         }
         assert_eq!((total["precision"].as_f64(), total["recall"].as_f64()), (Some(1.0), Some(0.5)));
         assert_eq!(run["languages"][0]["name"], "typescript");
+        assert_eq!(
+            (&run["sizes"][0]["name"], &run["sizes"][0]["recall"]),
+            (&"2 to 4 hunks".into(), &0.5.into())
+        );
         assert_eq!(run["predictors"][0]["name"], "repeat");
         assert!(total["latency"]["p99Ms"].is_number());
         assert!(total["typed"]["savedShare"].is_number() && run["quiet"]["shownShare"].is_number());
