@@ -18,11 +18,11 @@ from sklearn.feature_extraction import DictVectorizer
 FOLDS = 5
 FITTED = ("repeat", "move")
 SETTINGS = dict(
-    max_iter=200, max_leaf_nodes=8, learning_rate=0.08, l2_regularization=10, min_samples_leaf=60, random_state=1
+    max_iter=300, max_leaf_nodes=16, learning_rate=0.05, l2_regularization=10, min_samples_leaf=60, random_state=1
 )
 # More of the first never makes a place less likely, more of the second never more likely.
-RISES = "at cursor|support|examples|left|right|similar|same line|alone|done here|hard|block support 2|block support 3|block above|block below"
-FALLS = "block different|residue|passed|age|soft different|comment differs|spread|sooner"
+RISES = "at cursor|support|examples|left|right|similar|same line|alone|done here|hard|block support 2|block support 3|block above|block below|analogy same|analogy same gone|analogy support"
+FALLS = "block different|residue|passed|age|soft different|comment differs|spread|sooner|from example|quoted differs|analogy holes|analogy dropped|analogy others"
 DIRECTION = {name: 1 for name in RISES.split("|")} | {name: -1 for name in FALLS.split("|")}
 
 

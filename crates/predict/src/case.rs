@@ -27,6 +27,11 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 
 /// The letters and digits of a text, in lower case: what a name has in common with its other spellings.
 pub(crate) fn letters(text: &str) -> String {
+    // Whole lines are compared this way, and nearly all are plain.
+    if text.is_ascii() {
+        let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+        return letters.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+    }
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -216,3 +216,16 @@ fn new_lines_go_below_the_last_one() {
     let text = "[a]\nkind = one⟦→\nfresh = yes⟧\n\n[b]\nkind = two⟦→\nfresh = yes⟧\n\n[c]\nkind = three⟦→\nfresh = yes⟧\n\n[d]\nsort = none⟨→\nfresh = yes⟩";
     Fixture::new(Repeat, &[("a.conf", text)]).gone_behind("a.conf", "sort = none").check(0.3);
 }
+
+/// Whole expressions stand where the example has names.
+#[test]
+fn what_is_alike_becomes_alike() {
+    let text = "void a() {\n⟦  writer w(buffer.data(), as<int>(buffer.size()), exp, specs, point);→  writer w(buffer, exp, specs, point);⟧\n}\n\nvoid b() {\n⟨  writer w(out.data(), as<int>(out.size()), dec.exponent, specs, mark('.'));→  writer w(out, dec.exponent, specs, mark('.'));⟩\n}\n";
+    Fixture::new(Repeat, &[("a.cpp", text)]).gone_behind("a.cpp", "void b() {\n  ").check(0.3);
+}
+
+#[test]
+fn what_is_alike_in_another_spelling_becomes_alike() {
+    let text = "fn a() {\n    process::exit(⟦EXITCODE_ERROR→ExitCode::Error.into()⟧);\n}\n\nfn b() {\n    process::exit(⟨EXITCODE_SIGINT→ExitCode::Sigint.into()⟩);\n}\n";
+    Fixture::new(Repeat, &[("a.rs", text)]).gone_behind("a.rs", "fn b() {\n    ").check(0.3);
+}

@@ -12,6 +12,11 @@ use super::Evidence;
 
 const FITTED: &str = include_str!("forest.txt");
 
+/// After so many trees it is known what is hopeless, and the others are not asked.
+const GLANCE: usize = 100;
+/// One in twenty, as a logarithm of odds.
+const HOPELESS: f32 = -3.0;
+
 struct Forest {
     /// The number of what is counted, by name.
     numbers: FxHashMap<&'static str, usize>,
@@ -19,12 +24,18 @@ struct Forest {
     trees: Vec<Vec<Node>>,
 }
 
-enum Node {
-    Ask { number: usize, most: f32, yes: usize, no: usize },
-    Add(f32),
+/// Small, since thousands of them are looked at for every place.
+#[derive(Clone, Copy)]
+struct Node {
+    /// What the count may be at the most, or what is added.
+    value: f32,
+    number: u16,
+    /// Where it goes on; nowhere if nothing is asked, as no question leads to the root.
+    yes: u16,
+    no: u16,
 }
 
-/// The sum of what all trees say of the evidence, as a logarithm of odds.
+/// The sum of what the trees say of the evidence, as a logarithm of odds.
 pub(super) fn log_odds(evidence: &Evidence) -> f32 {
     static FOREST: OnceLock<Forest> = OnceLock::new();
     let forest = FOREST
@@ -46,11 +57,12 @@ impl Forest {
     fn is_sound(&self) -> bool {
         self.trees.iter().all(|tree| {
             !tree.is_empty()
-                && tree.iter().enumerate().all(|(at, node)| match node {
-                    Node::Ask { number, yes, no, .. } => {
-                        *number < self.numbers.len() && at < *yes.min(no) && *yes.max(no) < tree.len()
-                    }
-                    Node::Add(_) => true,
+                && tree.iter().enumerate().all(|(at, node)| {
+                    let (yes, no) = (usize::from(node.yes), usize::from(node.no));
+                    node.is_leaf()
+                        || usize::from(node.number) < self.numbers.len()
+                            && at < yes.min(no)
+                            && yes.max(no) < tree.len()
                 })
         })
     }
@@ -62,7 +74,14 @@ impl Forest {
                 counts[number] = *value;
             }
         }
-        self.base + self.trees.iter().map(|tree| added(tree, &counts)).sum::<f32>()
+        let mut sum = self.base;
+        for (number, tree) in self.trees.iter().enumerate() {
+            if number == GLANCE && sum < HOPELESS {
+                break;
+            }
+            sum += added(tree, &counts);
+        }
+        sum
     }
 }
 
@@ -71,26 +90,34 @@ fn tree(line: &str) -> Option<Vec<Node>> {
 }
 
 fn node(text: &str) -> Option<Node> {
-    let Some((number, rest)) = text.split_once('<') else { return Some(Node::Add(text.parse().ok()?)) };
+    let Some((number, rest)) = text.split_once('<') else {
+        return Some(Node { value: text.parse().ok()?, number: 0, yes: 0, no: 0 });
+    };
     let (most, ways) = rest.split_once(':')?;
     let (yes, no) = ways.split_once(':')?;
-    Some(Node::Ask {
+    let node = Node {
+        value: most.parse().ok()?,
         number: number.parse().ok()?,
-        most: most.parse().ok()?,
         yes: yes.parse().ok()?,
         no: no.parse().ok()?,
-    })
+    };
+    (!node.is_leaf()).then_some(node)
+}
+
+impl Node {
+    fn is_leaf(self) -> bool {
+        self.yes == 0
+    }
 }
 
 /// What one tree adds.
 fn added(tree: &[Node], counts: &[f32]) -> f32 {
-    let mut at = 0;
-    loop {
-        match &tree[at] {
-            Node::Ask { number, most, yes, no } => at = if counts[*number] <= *most { *yes } else { *no },
-            Node::Add(value) => return *value,
-        }
+    let mut node = tree[0];
+    while !node.is_leaf() {
+        let is_less = counts[usize::from(node.number)] <= node.value;
+        node = tree[usize::from(if is_less { node.yes } else { node.no })];
     }
+    node.value
 }
 
 #[cfg(test)]

@@ -41,7 +41,12 @@ impl Block {
     /// The block a change is, if it is one that can be found again.
     pub(crate) fn learn(change: &Change, number: usize) -> Option<Self> {
         let single = change.before_lines == 1 && change.after_lines == 1;
-        if single || change.before_lines > MAX_LINES || change.after_lines > MAX_LINES {
+        if single { None } else { Self::of(change, number) }
+    }
+
+    /// A change as one of whole lines, if it has not too many of them and they are not all blank.
+    pub(crate) fn of(change: &Change, number: usize) -> Option<Self> {
+        if change.before_lines > MAX_LINES || change.after_lines > MAX_LINES {
             return None;
         }
         let lines = |text: &str, count: usize| -> Vec<String> {
@@ -56,6 +61,13 @@ impl Block {
         };
         let blank = |lines: &[String]| lines.iter().all(|line| line.trim().is_empty());
         (!(blank(&block.before) && blank(&block.after))).then_some(block)
+    }
+
+    /// The longest name that goes and the longest that comes.
+    pub(crate) fn names(&self) -> (Option<&str>, Option<&str>) {
+        let (was, came) =
+            (|| self.before.iter().map(String::as_str), || self.after.iter().map(String::as_str));
+        (template::longest_new(was(), came()), template::longest_new(came(), was()))
     }
 
     /// The lines to search for, and where each is relative to the place of the block.

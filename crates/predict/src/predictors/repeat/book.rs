@@ -20,6 +20,8 @@ const FRESHEST: usize = 3;
 const MAX_RULES: usize = 40;
 /// Changes of more lines teach no rules for single lines.
 const MAX_LINES: usize = 40;
+/// Changes of more lines are not a model for others.
+const MAX_MODEL: usize = 8;
 /// A line became another if they have this share of their words in common, in percent.
 const ALIKE: usize = 50;
 
@@ -28,6 +30,8 @@ const ALIKE: usize = 50;
 pub(crate) struct Book {
     pub(crate) rules: Vec<Rule>,
     pub(crate) blocks: Vec<Block>,
+    /// Changes that what the user has come to may be like.
+    pub(crate) models: Vec<Block>,
 }
 
 impl Book {
@@ -57,6 +61,9 @@ impl Book {
                     None => {}
                 }
             }
+            let is_model =
+                has_come && (1..=MAX_MODEL).contains(&change.before_lines) && change.after_lines > 0;
+            book.models.extend(is_model.then(|| Block::of(change, number)).flatten());
             if changes.len() - number <= 2 * FRESH {
                 book.blocks.extend(Block::learn(change, number));
             }

@@ -169,6 +169,6 @@ pub(crate) fn taken(source: &Source, changes: &[Change]) -> Vec<Range<usize>> {
         .collect()
 }
 
-fn is_taken(line: usize, taken: &[Range<usize>]) -> bool {
+pub(crate) fn is_taken(line: usize, taken: &[Range<usize>]) -> bool {
     taken.iter().any(|range| range.contains(&line))
 }

@@ -4,6 +4,7 @@
 //! between; an argument that a call got or lost; the same name in another spelling; whole lines that came, went or were
 //! replaced. Then the documents are searched for places where a rule applies, the one with the cursor first.
 
+mod analogy;
 mod apply;
 mod beside;
 mod block;
@@ -19,11 +20,13 @@ use std::{collections::BTreeMap, ops::Range};
 use nudge_text::{Edit, Edits};
 
 use self::{
+    analogy::Analogy,
     apply::Match,
     block::{Block, BlockSite},
     book::Book,
     find::{Found, Hit},
-    score::{Place, Words, example_words},
+    score::{Place, Usage, Words, example_words},
+    template::Mapping,
 };
 use super::{
     Candidate,
@@ -79,6 +82,9 @@ fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> V
         !blocks.iter().any(|block| Some(block.change) == change && block.lines.contains(line))
     });
     let mut found = group(scene, source, book, scored);
+    if here {
+        found.extend(analogies(scene, source, book, &taken, &around));
+    }
     found.extend(blocks.into_iter().map(|block| block.candidate));
     found
 }
@@ -103,17 +109,69 @@ fn blocks(
         let support = book.blocks.iter().filter(is_same).count();
         let sites = find::places(source, block, taken, around, support > 1);
         let mut lines: Vec<usize> = sites.iter().map(|site| site.line).collect();
+        if lines.is_empty() {
+            continue;
+        }
         lines.sort_unstable();
+        let done = done(scene, source, std::iter::once(block.change));
+        let usage = Usage::of(source, block.names(), lines.len(), done);
         for site in sites {
             let sooner = between(&lines, around.cursor, site.line);
             let spread = Spread { lines: lines.len(), sooner, ..Spread::default() };
-            let evidence = score::block_evidence(block, &site, around, spread, support);
+            let evidence = score::block_evidence(block, &site, around, (spread, &usage), support);
             let candidate = block_candidate(scene, source, block, &site, evidence);
             let lines = site.line..site.line + site.lines;
             found.extend(candidate.map(|candidate| Again { change: block.change, lines, candidate }));
         }
     }
     found
+}
+
+/// What the lines that the user has come to may become, as others like them did.
+fn analogies(
+    scene: &Scene<'_>,
+    source: &Source,
+    book: &Book,
+    taken: &[Range<usize>],
+    around: &Around,
+) -> Vec<Candidate> {
+    let text = source.text();
+    let mut found: Vec<(&Block, BlockSite, Analogy)> = Vec::new();
+    for block in &book.models {
+        let height = block.before.len();
+        for lines in [height, height + 1, height - 1] {
+            let end = around.cursor + lines;
+            if lines == 0
+                || end > text.line_count()
+                || (around.cursor..end).any(|line| find::is_taken(line, taken))
+            {
+                continue;
+            }
+            let place: Vec<String> = (around.cursor..end).map(|line| text.line(line).into_owned()).collect();
+            let Some(analogy) = analogy::of(block, &place) else { continue };
+            let site = BlockSite {
+                line: around.cursor,
+                lines,
+                text: analogy.text.clone(),
+                above: 0,
+                below: 0,
+                mapping: Mapping::default(),
+                is_blind: false,
+            };
+            found.push((block, site, analogy));
+        }
+    }
+    let support = |text: &[String], lines: usize| {
+        found.iter().filter(|(_, site, _)| site.lines == lines && site.text == text).count()
+    };
+    let candidates = found.iter().filter_map(|(block, site, analogy)| {
+        let done = done(scene, source, std::iter::once(block.change));
+        let usage = Usage::of(source, block.names(), 1, done);
+        let support = support(&site.text, site.lines);
+        let evidence = score::analogy_evidence(block, analogy, around, &usage, (support, found.len()));
+        block_candidate(scene, source, block, site, evidence)
+    });
+    candidates.collect()
 }
 
 /// What is to be done to one line.
@@ -130,7 +188,7 @@ struct Judge<'a> {
     /// By rule: the words of its examples.
     words: Vec<Vec<Words<'a>>>,
     around: &'a Around,
-    spreads: BTreeMap<usize, Sites>,
+    spreads: BTreeMap<usize, Sites<'a>>,
 }
 
 impl Judge<'_> {
@@ -139,11 +197,10 @@ impl Judge<'_> {
         let mut scored: Vec<(f32, &Hit, Evidence)> = hits
             .iter()
             .map(|hit| {
-                let sites = self.spreads.get(&hit.rule);
-                let spread =
-                    sites.map(|sites| sites.seen_from(self.around.cursor, place.line)).unwrap_or_default();
+                let sites = &self.spreads[&hit.rule];
+                let seen = (sites.seen_from(self.around.cursor, place.line), &sites.usage);
                 let (rule, words) = (&rules[hit.rule], &self.words[hit.rule]);
-                let evidence = score::rule_evidence(rule, words, &hit.matches, place, self.around, spread);
+                let evidence = score::rule_evidence(rule, words, &hit.matches, place, self.around, seen);
                 (probability(&evidence), hit, evidence)
             })
             .collect();
@@ -176,42 +233,50 @@ impl Judge<'_> {
 }
 
 /// How often each rule applies in the document, and where it was passed over.
-fn spreads(
+fn spreads<'a>(
     scene: &Scene<'_>,
     source: &Source,
-    book: &Book,
+    book: &'a Book,
     lines: &BTreeMap<usize, Vec<Hit>>,
-) -> BTreeMap<usize, Sites> {
-    let mut sites: BTreeMap<usize, Sites> = BTreeMap::new();
+) -> BTreeMap<usize, Sites<'a>> {
+    let mut sites: BTreeMap<usize, Sites<'a>> = BTreeMap::new();
     for (&line, hits) in lines {
         for hit in hits {
             sites.entry(hit.rule).or_default().lines.push(line);
         }
     }
     for (rule, found) in &mut sites {
-        let examples = book.rules[*rule].examples.iter();
-        let changes = examples.filter_map(|example| scene.changes.get(example.change));
-        let mut done: Vec<usize> =
-            changes.filter(|change| *change.uri == **source.uri()).map(|change| change.line).collect();
-        done.sort_unstable();
-        done.dedup();
+        let rule = &book.rules[*rule];
+        let done = done(scene, source, rule.examples.iter().map(|example| example.change));
         let (first, last) = (done.first(), done.last());
         let is_passed = |line: &&usize| first.is_some_and(|first| first < *line) && last > Some(*line);
         let skipped = found.lines.iter().filter(is_passed).count();
         found.spread = Spread { lines: found.lines.len(), skipped, done: done.len(), sooner: 0 };
+        found.usage = Usage::of(source, rule.names(), found.lines.len(), done);
     }
     sites
 }
 
+/// The lines of a document that were changed by some changes, in order.
+fn done(scene: &Scene<'_>, source: &Source, changes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let changes = changes.filter_map(|number| scene.changes.get(number));
+    let own = changes.filter(|change| *change.uri == **source.uri());
+    let mut done: Vec<usize> = own.map(|change| change.line).collect();
+    done.sort_unstable();
+    done.dedup();
+    done
+}
+
 /// Where a rule applies in a document.
 #[derive(Default)]
-struct Sites {
+struct Sites<'a> {
     spread: Spread,
+    usage: Usage<'a>,
     /// In order.
     lines: Vec<usize>,
 }
 
-impl Sites {
+impl Sites<'_> {
     /// The spread as it is for one of the lines.
     fn seen_from(&self, cursor: usize, line: usize) -> Spread {
         Spread { sooner: between(&self.lines, cursor, line), ..self.spread }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use nudge_text::diff;
 use rustc_hash::FxHashMap;
 
-use super::call::CallEdit;
+use super::{call::CallEdit, template};
 use crate::{
     case,
     token::{Token, TokenKind, solid, stands_alone},
@@ -86,6 +86,14 @@ pub(crate) struct Example {
     pub(crate) alone: bool,
     /// The line was indented this far.
     pub(crate) indent: usize,
+    /// Whether the place was in a string or a comment, as far as the line tells.
+    pub(crate) is_quoted: bool,
+}
+
+/// Whether what follows this beginning of a line is in a string or a comment, as far as the line tells.
+pub(crate) fn is_quoted(before: &str) -> bool {
+    let is_open = |mark: char| before.matches(mark).count() % 2 == 1;
+    is_open('"') || is_open('`') || before.contains("//") || before.contains("# ")
 }
 
 /// How many tokens around a place are kept for comparison.
@@ -111,6 +119,26 @@ impl Rule {
     /// Whether it does several things that were done together.
     pub(crate) fn is_joint(&self) -> bool {
         self.shape == Shape::Span
+    }
+
+    /// The longest name that goes and the longest that comes, where these can be told.
+    pub(crate) fn names(&self) -> (Option<&str>, Option<&str>) {
+        if matches!(self.shape, Shape::Call | Shape::Part) {
+            return (None, None);
+        }
+        let came = || {
+            self.output.iter().filter_map(|piece| match piece {
+                Output::Literal(text) => Some(text.as_str()),
+                Output::Soft(_) => None,
+            })
+        };
+        let was = || {
+            self.pattern.iter().filter_map(|token| match token {
+                Pattern::Hard(text) => Some(text.as_str()),
+                Pattern::Soft(..) => None,
+            })
+        };
+        (template::longest_new(was(), came()), template::longest_new(came(), was()))
     }
 
     /// How many characters of names and numbers must be found as they are.
@@ -266,6 +294,7 @@ impl Line<'_> {
             residue: gone.contains(crate::token::is_word) && self.still_has(gone),
             alone: false,
             indent: self.before.len() - self.before.trim_start().len(),
+            is_quoted: is_quoted(&self.before[..old.start]),
         }
     }
 

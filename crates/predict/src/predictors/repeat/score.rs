@@ -3,11 +3,13 @@
 use rustc_hash::FxHashSet;
 
 use super::{
+    analogy::Analogy,
     apply::{Cut, Match},
     block::{Block, BlockSite},
-    rule::{Rule, Shape},
+    rule::{self, Rule, Shape},
 };
 use crate::{
+    Source,
     predictors::evidence::{self, Around, Evidence, Spread, flag, small},
     token::Token,
 };
@@ -31,6 +33,44 @@ impl<'a> Place<'a> {
     }
 }
 
+/// How the names of a rule or a block stand in a document.
+#[derive(Default)]
+pub(crate) struct Usage<'a> {
+    /// The name that comes.
+    come: Option<&'a str>,
+    /// Where the name that goes stands beside the places it goes from.
+    still: usize,
+    /// Where the name that comes stands already.
+    known: usize,
+    /// The lines where it was done by hand, in order.
+    done: Vec<usize>,
+}
+
+/// Names are not counted any further than this.
+const MAX_USES: usize = 64;
+
+impl<'a> Usage<'a> {
+    /// Counts the names that go and come; `places` are where the first goes from.
+    pub(crate) fn of(
+        source: &Source,
+        (gone, come): (Option<&str>, Option<&'a str>),
+        places: usize,
+        done: Vec<usize>,
+    ) -> Self {
+        let count = |name: Option<&str>| name.map_or(0, |name| source.occurrences(name, MAX_USES).len());
+        Self { come, still: count(gone).saturating_sub(places), known: count(come), done }
+    }
+
+    fn tell(&self, evidence: &mut Evidence, line: usize) {
+        let nearest = self.done.iter().map(|done| done.abs_diff(line)).min();
+        evidence.extend([
+            ("still", (small(self.still) + 1.0).log2()),
+            ("known", (small(self.known) + 1.0).log2()),
+            ("from example", nearest.map_or(20.0, |nearest| (small(nearest) + 1.0).log2())),
+        ]);
+    }
+}
+
 /// The words of each example of a rule, which are the same for every line it is tried on.
 pub(crate) fn example_words(rule: &Rule) -> Vec<Words<'_>> {
     rule.examples.iter().take(COMPARED).map(|example| words_of(&example.before)).collect()
@@ -42,7 +82,7 @@ pub(crate) fn rule_evidence(
     hit: &[Match],
     place: &Place<'_>,
     around: &Around,
-    spread: Spread,
+    (spread, usage): (Spread, &Usage<'_>),
 ) -> Evidence {
     let first = &hit[0];
     let (line, tokens) = (place.cut.text, place.cut.tokens());
@@ -63,6 +103,7 @@ pub(crate) fn rule_evidence(
     let best = |f: &dyn Fn(&super::rule::Example) -> usize| rule.examples.iter().map(f).max().unwrap_or(0);
     let left = best(&|example| same(&example.left, &left));
     let right = best(&|example| same(&example.right, &right));
+    let is_quoted = rule::is_quoted(&line[..first.range.start]);
     let newest = changes.iter().max().copied().unwrap_or(0);
     let mut evidence = vec![
         (shape_name(rule.shape), 1.0),
@@ -87,7 +128,13 @@ pub(crate) fn rule_evidence(
         ("length", small(trimmed.len().min(160)) / 10.0),
         ("alone", flag(rule.examples.iter().all(|example| example.alone))),
         ("at cursor", around.at_cursor(place.line)),
+        ("import", flag(is_import(trimmed))),
+        ("quoted", flag(is_quoted)),
+        ("quoted differs", flag(rule.examples.iter().all(|example| example.is_quoted != is_quoted))),
+        ("has new", flag(usage.come.is_some_and(|name| place.words.contains(name)))),
+        ("matches", small(hit.len().min(6))),
     ];
+    usage.tell(&mut evidence, place.line);
     evidence::of_place(&mut evidence, place.line, around, spread, newest);
     evidence
 }
@@ -96,7 +143,7 @@ pub(crate) fn block_evidence(
     block: &Block,
     site: &BlockSite,
     around: &Around,
-    spread: Spread,
+    (spread, usage): (Spread, &Usage<'_>),
     support: usize,
 ) -> Evidence {
     let shape = if block.before.is_empty() {
@@ -121,8 +168,37 @@ pub(crate) fn block_evidence(
         ("block mapped", flag(site.mapping.different > 0)),
         ("block lines 2", flag(block.before.len() >= 2)),
         ("block after 3", flag(block.after.len() >= 3)),
+        ("block length", (small(site.text.iter().map(|line| line.trim().len()).sum()) + 1.0).log2()),
+        ("import", flag(block.before.iter().chain(&block.after).all(|line| is_import(line.trim())))),
     ];
+    usage.tell(&mut evidence, site.line);
     evidence::of_place(&mut evidence, site.line, around, spread, block.change);
+    evidence
+}
+
+/// `support` is how many changes make the same of the place, of how many that make something of it.
+pub(crate) fn analogy_evidence(
+    block: &Block,
+    analogy: &Analogy,
+    around: &Around,
+    usage: &Usage<'_>,
+    (support, found): (usize, usize),
+) -> Evidence {
+    let is_alone = block.before.len() == 1 && block.after.len() == 1;
+    let mut evidence = vec![
+        ("analogy", 1.0),
+        ("at cursor", 1.0),
+        ("analogy same", analogy.same),
+        ("analogy same gone", analogy.same_gone),
+        ("analogy holes", small(analogy.holes)),
+        ("analogy dropped", small(analogy.dropped)),
+        ("analogy support", small(support)),
+        ("analogy others", small(found - support)),
+        ("analogy line", flag(is_alone)),
+        ("analogy lines", flag(analogy.lines == block.before.len())),
+    ];
+    usage.tell(&mut evidence, around.cursor);
+    evidence::of_place(&mut evidence, around.cursor, around, Spread::default(), block.change);
     evidence
 }
 
@@ -143,6 +219,11 @@ pub(crate) fn words_of(line: &str) -> Words<'_> {
 fn is_comment(line: &str) -> bool {
     ["//", "#", "*", "/*", "--", "<!--"].iter().any(|start| line.starts_with(start))
         && !line.starts_with("#[")
+}
+
+fn is_import(line: &str) -> bool {
+    const STARTS: [&str; 6] = ["import ", "from ", "use ", "pub use ", "using ", "#include "];
+    STARTS.iter().any(|start| line.starts_with(start)) || line.contains("= require(")
 }
 
 fn shape_name(shape: Shape) -> &'static str {

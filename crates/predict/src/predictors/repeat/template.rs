@@ -18,7 +18,7 @@ pub(crate) struct Mapping {
 }
 
 /// Words of a name with fewer letters may be in other names by chance.
-const MIN_LETTERS: usize = 3;
+pub(crate) const MIN_LETTERS: usize = 3;
 
 /// Pairs of names whose words are looked for in others.
 const MAX_WORDS: usize = 8;
@@ -26,6 +26,18 @@ const MAX_WORDS: usize = 8;
 /// Whether a line says enough to be recognised by.
 pub(crate) fn is_telling(line: &str) -> bool {
     line.split(|c| !crate::token::is_word(c)).any(|word| word.len() >= 3)
+}
+
+/// The longest word of some texts that is not in the others, if it is long enough to say something.
+pub(crate) fn longest_new<'a, 'b>(
+    texts: impl Iterator<Item = &'a str>,
+    others: impl Iterator<Item = &'b str>,
+) -> Option<&'a str> {
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c| !crate::token::is_word(c)).filter(|word| word.len() >= MIN_LETTERS)
+    }
+    let known: Vec<&str> = others.flat_map(words).collect();
+    texts.flat_map(words).filter(|word| !known.contains(word)).max_by_key(|word| word.len())
 }
 
 /// The mapping that makes the one run of lines the other, if they have the same marks and kinds of token.
@@ -109,7 +121,7 @@ pub(crate) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-fn reindent(line: &str, from: &str, to: &str) -> String {
+pub(crate) fn reindent(line: &str, from: &str, to: &str) -> String {
     if line.trim().is_empty() {
         return line.to_owned();
     }
