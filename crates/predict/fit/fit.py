@@ -3,12 +3,14 @@
     nudge replay --git A --git B ... --limit 100 --dump asks.jsonl
     python3 fit.py asks.jsonl > ../src/predictors/evidence/forest.txt
 
-Take repositories that results are not reported on. It wants numpy and scikit-learn 1.9. On standard error it says how right
+Take repositories that results are not reported on. `must.json` has what tests of the crate demand and histories are silent
+on, as so many commits that have it. It wants numpy and scikit-learn 1.9. On standard error it says how right
 the forest is for repositories that it has not seen: precision and recall as `nudge replay` has them, by the bar.
 """
 
 import collections
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -22,7 +24,7 @@ SETTINGS = dict(
 )
 # More of the first never makes a place less likely, more of the second never more likely.
 RISES = "at cursor|support|examples|left|right|similar|same line|alone|done here|hard|block support 2|block support 3|block above|block below|analogy same|analogy same gone|analogy support"
-FALLS = "block different|residue|passed|age|soft different|comment differs|spread|sooner|from example|quoted differs|analogy holes|analogy dropped|analogy others"
+FALLS = "block different|residue|passed|age|soft different|comment differs|spread|sooner|matches|from example|quoted differs|analogy holes|analogy dropped|analogy others"
 DIRECTION = {name: 1 for name in RISES.split("|")} | {name: -1 for name in FALLS.split("|")}
 
 
@@ -60,8 +62,16 @@ def main(path):
             model = new_model(names).fit(matrix[train], right[train], sample_weight=weight[train])
             scores[test] = model.predict_proba(matrix[test])[:, 1]
     judge(asks, rows, scores)
-    model = new_model(names).fit(matrix[is_fitted], right[is_fitted], sample_weight=weight[is_fitted])
-    write(model, names)
+    write(fitted(vectors, names, matrix[is_fitted], right[is_fitted], weight[is_fitted]), names)
+
+
+def fitted(vectors, names, matrix, right, weight):
+    """The model of all that was seen, and of what must be."""
+    must = json.loads((pathlib.Path(__file__).parent / "must.json").read_text(encoding="utf-8"))
+    matrix = np.vstack([matrix, vectors.transform([case["evidence"] for case in must]).astype(np.float32)])
+    right = np.append(right, np.ones(len(must), int))
+    weight = np.append(weight, [case["weight"] for case in must])
+    return new_model(names).fit(matrix, right, sample_weight=weight)
 
 
 def judge(asks, rows, scores):

@@ -93,7 +93,7 @@ fn nothing(why: &'static str) -> Outcome {
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
         Eagerness::Low => 0.85,
-        Eagerness::Medium => 0.53,
+        Eagerness::Medium => 0.55,
         Eagerness::High => 0.33,
     };
     // Whoever asks wants to see something.

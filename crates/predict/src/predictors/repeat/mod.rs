@@ -206,7 +206,7 @@ impl Judge<'_> {
             .collect();
         // What does all of the example is preferred to what does a part of it.
         let worth = |(prior, hit, _): &(f32, &Hit, Evidence)| {
-            prior * if rules[hit.rule].is_joint() { 1.5 } else { 1.0 }
+            prior * if rules[hit.rule].is_joint() { 2.0 } else { 1.0 }
         };
         scored.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.rule.cmp(&b.1.rule)));
         let (prior, first, evidence) = scored.first()?;
@@ -217,6 +217,10 @@ impl Judge<'_> {
         for (prior, hit, _) in &scored[1..] {
             if *prior < COMPANION {
                 break;
+            }
+            // Where it does not apply to all of a line, it is not applied to the rest of it after all.
+            if hit.rule == first.rule {
+                continue;
             }
             for extra in &hit.matches {
                 if matches
