@@ -229,3 +229,10 @@ fn what_is_alike_in_another_spelling_becomes_alike() {
     let text = "fn a() {\n    process::exit(⟦EXITCODE_ERROR→ExitCode::Error.into()⟧);\n}\n\nfn b() {\n    process::exit(⟨EXITCODE_SIGINT→ExitCode::Sigint.into()⟩);\n}\n";
     Fixture::new(Repeat, &[("a.rs", text)]).gone_behind("a.rs", "fn b() {\n    ").check(0.3);
 }
+
+/// A number is not taken apart, though a part of it stands where the lines differ.
+#[test]
+fn what_is_alike_keeps_its_numbers_whole() {
+    let text = "void a() {\n⟦  scale(view, 1);→  scale_by(view, 1, 1.5);⟧\n}\n\nvoid b() {\n⟨  scale(view, 2);→  scale_by(view, 2, 1.5);⟩\n}\n";
+    Fixture::new(Repeat, &[("a.c", text)]).gone_behind("a.c", "void b() {\n  ").check(0.3);
+}

@@ -8,7 +8,7 @@ use nudge_text::diff;
 use super::{block::Block, template};
 use crate::{
     case,
-    token::{TokenKind, is_word, solid, stands_alone, tokens},
+    token::{TokenKind, is_word, solid, tokens},
 };
 
 /// Longer texts are not compared.
@@ -36,8 +36,7 @@ type Segment = (Range<usize>, Range<usize>);
 
 /// What the change of a block makes of these lines, if they are like those it was made to.
 pub(crate) fn of(block: &Block, place: &[String]) -> Option<Analogy> {
-    let (before, after) = (joined(&block.before), joined(&block.after));
-    let there = joined(place);
+    let (before, after, there) = (joined(&block.before)?, joined(&block.after)?, joined(place)?);
     let longest = before.len().max(after.len()).max(there.len());
     if before == there || longest > MAX_LENGTH || after.trim().is_empty() {
         return None;
@@ -65,11 +64,14 @@ pub(crate) fn of(block: &Block, place: &[String]) -> Option<Analogy> {
     Some(Analogy { lines: place.len(), text, holes: other.len(), same, same_gone, dropped })
 }
 
-/// Lines as one text, as far to the left as the first of them can go.
-fn joined(lines: &[String]) -> String {
+/// Lines as one text, as far to the left as the first of them can go; nothing if another cannot go as far.
+fn joined(lines: &[String]) -> Option<String> {
     let indent = lines.first().map_or("", |line| template::indent(line));
-    let lines: Vec<String> = lines.iter().map(|line| template::reindent(line, indent, "")).collect();
-    lines.join("\n")
+    let moved = |line: &String| match line.strip_prefix(indent) {
+        Some(rest) => Some(rest.to_owned()),
+        None => line.trim().is_empty().then(|| line.clone()),
+    };
+    Some(lines.iter().map(moved).collect::<Option<Vec<String>>>()?.join("\n"))
 }
 
 /// The differences of two texts, from border to border of words and marks.
@@ -169,15 +171,16 @@ fn with_differences(come: &str, texts: Texts<'_>, other: &[Segment]) -> String {
         .collect();
     pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
     let mut text = String::with_capacity(come.len());
+    let all = tokens(come);
+    let is_end = |at: usize| all.iter().any(|token| token.range.end == at);
     let mut at = 0;
-    for token in tokens(come) {
+    for token in &all {
         if token.range.start < at {
             continue;
         }
         let rest = &come[token.range.start..];
-        let whole = pairs.iter().find(|(from, _)| {
-            rest.starts_with(from) && stands_alone(come, &(token.range.start..token.range.start + from.len()))
-        });
+        let is_here = |from: &str| rest.starts_with(from) && is_end(token.range.start + from.len());
+        let whole = pairs.iter().find(|(from, _)| is_here(from));
         if let Some((from, to)) = whole {
             text.push_str(to);
             at = token.range.start + from.len();
