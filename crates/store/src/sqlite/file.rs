@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicU64, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use sqlx::{
@@ -95,9 +95,10 @@ async fn open_memory() -> Result<Opened, StoreError> {
 
 async fn open_file(path: &Path) -> Result<Opened, StoreError> {
     make_directory(path)?;
-    let (lock, alone) = lock(path)?;
+    let (lock, mut alone) = lock(path)?;
     let mut moved = None;
     if examine(path).await? == Condition::Damaged {
+        alone = alone || is_left_alone(&lock);
         if !alone {
             return Err(StoreError::DamagedInUse { path: path.to_owned() });
         }
@@ -238,6 +239,18 @@ fn lock(path: &Path) -> Result<(File, bool), StoreError> {
         Err(TryLockError::Error(error)) => return Err(StoreError::io("locking", name)(error)),
     }
     Ok((file, false))
+}
+
+/// Whether the others who have the file open leave it in a moment.
+///
+/// A process that has just begun holds the locks of the one that began it, until it is another program.
+fn is_left_alone(lock: &File) -> bool {
+    const TRIES: u32 = 25;
+    const PAUSE: Duration = Duration::from_millis(20);
+    (0..TRIES).any(|_| {
+        std::thread::sleep(PAUSE);
+        lock.try_lock().is_ok()
+    })
 }
 
 fn make_directory(path: &Path) -> Result<(), StoreError> {
