@@ -41,7 +41,7 @@ pub(crate) fn of(block: &Block, place: &[String]) -> Option<Analogy> {
     if before == there || longest > MAX_LENGTH || after.trim().is_empty() {
         return None;
     }
-    let (edit, other) = (snapped(&before, &after), snapped(&before, &there));
+    let (edit, other) = (diff::words(&before, &after), diff::words(&before, &there));
     if other.len() > MAX_HOLES || edit.is_empty() {
         return None;
     }
@@ -72,20 +72,6 @@ fn joined(lines: &[String]) -> Option<String> {
         None => line.trim().is_empty().then(|| line.clone()),
     };
     Some(lines.iter().map(moved).collect::<Option<Vec<String>>>()?.join("\n"))
-}
-
-/// The differences of two texts, from border to border of words and marks.
-fn snapped(old: &str, new: &str) -> Vec<Segment> {
-    let mut found: Vec<Segment> = Vec::new();
-    for (old, new) in diff::words(old, new) {
-        match found.last_mut() {
-            Some(last) if last.0.end >= old.start || last.1.end >= new.start => {
-                *last = (last.0.start..old.end, last.1.start..new.end);
-            }
-            _ => found.push((old, new)),
-        }
-    }
-    found
 }
 
 /// The share of the names and numbers in a range that no difference touches; those that are another name with some of the

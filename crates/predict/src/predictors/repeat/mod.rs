@@ -22,11 +22,10 @@ use nudge_text::{Edit, Edits};
 use self::{
     analogy::Analogy,
     apply::Match,
-    block::{Block, BlockSite},
+    block::Block,
     book::Book,
     find::{Found, Hit},
     score::{Place, Usage, Words, example_words},
-    template::Mapping,
 };
 use super::{
     Candidate,
@@ -119,8 +118,8 @@ fn blocks(
             let sooner = between(&lines, around.cursor, site.line);
             let spread = Spread { lines: lines.len(), sooner, ..Spread::default() };
             let evidence = score::block_evidence(block, &site, around, (spread, &usage), support);
-            let candidate = block_candidate(scene, source, block, &site, evidence);
             let lines = site.line..site.line + site.lines;
+            let candidate = block_candidate(scene, source, block, (lines.clone(), &site.text), evidence);
             found.extend(candidate.map(|candidate| Again { change: block.change, lines, candidate }));
         }
     }
@@ -136,40 +135,28 @@ fn analogies(
     around: &Around,
 ) -> Vec<Candidate> {
     let text = source.text();
-    let mut found: Vec<(&Block, BlockSite, Analogy)> = Vec::new();
+    let mut found: Vec<(&Block, Analogy)> = Vec::new();
     for block in &book.models {
         let height = block.before.len();
         for lines in [height, height + 1, height - 1] {
             let end = around.cursor + lines;
-            if lines == 0
-                || end > text.line_count()
-                || (around.cursor..end).any(|line| find::is_taken(line, taken))
-            {
+            let is_free = |line: usize| !find::is_taken(line, taken);
+            if lines == 0 || end > text.line_count() || !(around.cursor..end).all(is_free) {
                 continue;
             }
             let place: Vec<String> = (around.cursor..end).map(|line| text.line(line).into_owned()).collect();
-            let Some(analogy) = analogy::of(block, &place) else { continue };
-            let site = BlockSite {
-                line: around.cursor,
-                lines,
-                text: analogy.text.clone(),
-                above: 0,
-                below: 0,
-                mapping: Mapping::default(),
-                is_blind: false,
-            };
-            found.push((block, site, analogy));
+            found.extend(analogy::of(block, &place).map(|analogy| (block, analogy)));
         }
     }
-    let support = |text: &[String], lines: usize| {
-        found.iter().filter(|(_, site, _)| site.lines == lines && site.text == text).count()
-    };
-    let candidates = found.iter().filter_map(|(block, site, analogy)| {
+    let candidates = found.iter().filter_map(|(block, analogy)| {
+        let is_same =
+            |(_, other): &&(&Block, Analogy)| other.lines == analogy.lines && other.text == analogy.text;
+        let support = found.iter().filter(is_same).count();
         let done = done(scene, source, std::iter::once(block.change));
         let usage = Usage::of(source, block.names(), 1, done);
-        let support = support(&site.text, site.lines);
         let evidence = score::analogy_evidence(block, analogy, around, &usage, (support, found.len()));
-        block_candidate(scene, source, block, site, evidence)
+        let lines = around.cursor..around.cursor + analogy.lines;
+        block_candidate(scene, source, block, (lines, &analogy.text), evidence)
     });
     candidates.collect()
 }
@@ -345,18 +332,17 @@ fn block_candidate(
     scene: &Scene<'_>,
     source: &Source,
     block: &Block,
-    site: &BlockSite,
+    (lines, becomes): (Range<usize>, &[String]),
     evidence: Evidence,
 ) -> Option<Candidate> {
     let text = source.text();
     let line_break = text.line_break();
-    let start = text.line_start(site.line);
-    let end = text.line_start(site.line + site.lines);
-    let mut with: String = site.text.iter().flat_map(|line| [line.as_str(), line_break]).collect();
+    let (start, end) = (text.line_start(lines.start), text.line_start(lines.end));
+    let mut with: String = becomes.iter().flat_map(|line| [line.as_str(), line_break]).collect();
     // The last line of a document has no break of its own; what comes behind it brings one.
-    if site.line + site.lines >= text.line_count() {
+    if lines.end >= text.line_count() {
         with.truncate(with.len() - line_break.len().min(with.len()));
-        if site.lines == 0 {
+        if lines.is_empty() {
             with.insert_str(0, line_break);
         }
     }
