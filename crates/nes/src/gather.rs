@@ -74,6 +74,7 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
         snippets: snippets(&ask.context),
         index: session.workspace.index.as_ref().map(|index| index.latest()).unwrap_or_default(),
         memory: session.memory(),
+        lessons: Arc::clone(&session.lessons),
         eagerness: session.settings.eagerness,
         trigger,
         standing,

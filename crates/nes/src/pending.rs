@@ -10,8 +10,8 @@ use std::{
 };
 
 use nudge_predict::{
-    Action, Diagnostic, Eagerness, Index, Kind, Memory, Offers, Outcome, Scene, Snippet, Source, Suggestion,
-    Trigger,
+    Action, Diagnostic, Eagerness, Index, Kind, Lessons, Memory, Offers, Outcome, Scene, Snippet, Source,
+    Suggestion, Trigger,
 };
 use nudge_text::{Encoding, Text, history::Change};
 use nudge_wire::Error;
@@ -69,6 +69,7 @@ pub(crate) struct Snapshot {
     pub(crate) snippets: Vec<Snippet>,
     pub(crate) index: Arc<Index>,
     pub(crate) memory: Arc<Memory>,
+    pub(crate) lessons: Arc<Lessons>,
     pub(crate) eagerness: Eagerness,
     pub(crate) trigger: Trigger,
     /// What is shown and goes on to be, unless something extends it.
@@ -167,6 +168,7 @@ impl Snapshot {
             snippets: &self.snippets,
             index: &self.index,
             memory: &self.memory,
+            lessons: &self.lessons,
             offers: self.client.offers,
             eagerness: self.eagerness,
             trigger: self.trigger,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_predict::{Feedback, Memory, Source};
+use nudge_predict::{Feedback, Lessons, Memory, Source};
 use nudge_text::{Encoding, history::History};
 use nudge_wire::{
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
@@ -27,6 +27,8 @@ pub(crate) struct Session {
     pub(crate) shelf: Shelf,
     pub(crate) settings: Settings,
     pub(crate) offered: Offered,
+    /// What its changes teach.
+    pub(crate) lessons: Arc<Lessons>,
     memory: Arc<Memory>,
     /// The state of the workspace's weights that the memory has.
     revision: Option<u64>,
@@ -43,6 +45,7 @@ impl Session {
             shelf: Shelf::default(),
             settings,
             offered: Offered::default(),
+            lessons: Arc::default(),
             memory: Arc::default(),
             revision: None,
             running: Cancel::default(),

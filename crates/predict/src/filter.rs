@@ -34,7 +34,6 @@ fn changes_more_than_blanks(text: &Text, edits: &Edits) -> bool {
 /// Whether it takes away what was just typed, or brings back what was just taken away.
 fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
     let text = source.text();
-    let after = edits.apply(text);
     scene.changes.iter().rev().take(16).filter(|change| *change.uri == **source.uri()).any(|change| {
         let start = text.line_start(change.line);
         let end =
@@ -56,8 +55,8 @@ fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
         if removes_typed {
             return true;
         }
-        let region = edits.map_range(start..end);
-        let now = after.slice(region);
+        let after = edits.apply(text);
+        let now = after.slice(edits.map_range(start..end));
         !change.before.trim().is_empty() && now.trim_matches(['\r', '\n']) == change.before
     })
 }

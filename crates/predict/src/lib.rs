@@ -2,7 +2,7 @@
 //!
 //! It is pure and deterministic. A caller describes the moment in a [`Scene`] and calls [`suggest`]; what comes back is a
 //! ranked list with a confidence and a one-sentence reason each, or nothing and why. [`Memory`] learns from what became
-//! of earlier suggestions. Documents are [`Source`]s, which keep their analysis; files that are not open are in an
+//! of earlier suggestions; [`Lessons`] keeps what changes teach from question to question. Documents are [`Source`]s, which keep their analysis; files that are not open are in an
 //! [`Index`].
 
 mod case;
@@ -23,6 +23,7 @@ pub use engine::{consider, suggest};
 pub use index::{FileFacts, Index};
 pub use language::Language;
 pub use memory::{Features, Feedback, Memory, Weights};
+pub use predictors::repeat::Lessons;
 pub use scene::{Action, Diagnostic, Eagerness, Offers, Scene, Severity, Snippet, Trigger};
 pub use source::Source;
 pub use suggestion::{Kind, Outcome, Predictor, Suggestion};

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use nudge_text::history::Change;
 
-use crate::{Index, Memory, Source};
+use crate::{Index, Lessons, Memory, Source};
 
 /// Everything the engine may look at.
 #[derive(Clone, Copy)]
@@ -31,6 +31,8 @@ pub struct Scene<'a> {
     pub index: &'a Index,
     /// What became of earlier suggestions.
     pub memory: &'a Memory,
+    /// What was learned for earlier questions.
+    pub lessons: &'a Lessons,
     /// Which kinds of suggestion the client can show.
     pub offers: Offers,
     /// How sure a suggestion must be to be shown.

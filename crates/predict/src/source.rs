@@ -93,7 +93,11 @@ impl Source {
 
     /// Its text in one piece.
     pub fn content(&self) -> &str {
-        self.0.content.get_or_init(|| self.0.text.to_string())
+        self.0.content.get_or_init(|| {
+            let mut content = String::with_capacity(self.0.text.len());
+            self.0.text.chunks().for_each(|chunk| content.push_str(chunk));
+            content
+        })
     }
 
     /// Where a piece of text begins, in order; occurrences that overlap the one before are left out.

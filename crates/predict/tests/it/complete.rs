@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nudge_predict::{
-    Eagerness, FileFacts, Index, Kind, Language, Memory, Offers, Predictor, Scene, Source, Suggestion,
-    Trigger, consider,
+    Eagerness, FileFacts, Index, Kind, Language, Lessons, Memory, Offers, Predictor, Scene, Source,
+    Suggestion, Trigger, consider,
 };
 use nudge_text::{Edits, Text, history::History};
 use proptest::prelude::*;
@@ -173,6 +173,7 @@ impl Moment {
             snippets: &[],
             index: &self.index,
             memory: &memory,
+            lessons: &Lessons::default(),
             offers: Offers::default(),
             eagerness: Eagerness::High,
             trigger: Trigger::Automatic,

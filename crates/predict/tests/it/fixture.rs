@@ -5,8 +5,8 @@
 use std::{ops::Range, sync::Arc};
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Feedback, FileFacts, Index, Kind, Language, Memory, Offers, Outcome, Predictor,
-    Scene, Severity, Source, Suggestion, Trigger, Weights, consider, suggest,
+    Diagnostic, Eagerness, Feedback, FileFacts, Index, Kind, Language, Lessons, Memory, Offers, Outcome,
+    Predictor, Scene, Severity, Source, Suggestion, Trigger, Weights, consider, suggest,
 };
 use nudge_text::{Edits, Text, history::History};
 
@@ -22,6 +22,7 @@ pub(crate) struct Fixture {
     diagnostics: Vec<Diagnostic>,
     pub(crate) offers: Offers,
     memory: Memory,
+    lessons: Lessons,
 }
 
 struct File {
@@ -59,6 +60,7 @@ impl Fixture {
             diagnostics: Vec::new(),
             offers: Offers::default(),
             memory: Memory::new(silent_but(predictor)),
+            lessons: Lessons::default(),
         };
         for (at, (uri, marked)) in files.iter().enumerate() {
             fixture.open(at, uri, &pieces(marked));
@@ -193,6 +195,7 @@ impl Fixture {
             snippets: &[],
             index: &self.index,
             memory: &self.memory,
+            lessons: &self.lessons,
             offers: self.offers,
             eagerness,
             trigger: Trigger::Automatic,

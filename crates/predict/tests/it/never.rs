@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Feedback, Index, Kind, Language, Memory, Offers, Outcome, Scene, Severity, Source,
-    Suggestion, Trigger, suggest,
+    Diagnostic, Eagerness, Feedback, Index, Kind, Language, Lessons, Memory, Offers, Outcome, Scene,
+    Severity, Source, Suggestion, Trigger, suggest,
 };
 use nudge_text::{
     Edits, Text,
@@ -66,6 +66,7 @@ impl Moment {
             snippets: &[],
             index: &Index::default(),
             memory: &self.memory,
+            lessons: &Lessons::default(),
             offers: Offers { jump: true, rename: true, search_and_replace: true },
             eagerness: Eagerness::High,
             trigger: self.trigger,
@@ -289,6 +290,7 @@ fn kinds_are_offered_only_if_the_client_shows_them() {
         snippets: &[],
         index: &Index::default(),
         memory: &moment.memory,
+        lessons: &Lessons::default(),
         offers: Offers::default(),
         eagerness: Eagerness::High,
         trigger: Trigger::Automatic,

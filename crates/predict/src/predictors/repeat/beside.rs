@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::rule::{Line, Pattern, Rule, Segment, Shape, output};
+use super::rule::{Lesson, Line, Pattern, Segment, Shape, output};
 use crate::token::{Token, TokenKind};
 
 /// How many neighbours are taken in before and behind, from the most telling.
 const WINDOWS: [(usize, usize); 6] = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2)];
-/// Rules of one change.
-const MAX_RULES: usize = 4;
+/// Rewrites of one change.
+const MAX_REWRITES: usize = 4;
 
-/// The rules for places where marks alone were changed, or something was put in between, and for what is between them.
-pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>) -> Vec<Rule> {
+/// The rewrites of places where marks alone were changed, or something was put in between, and for what is between them.
+pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>) -> Vec<Lesson> {
     let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return Vec::new() };
     let (old, new) = (first.0.start..last.0.end, first.1.start..last.1.end);
     let tokens = &line.tokens;
@@ -26,7 +26,7 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>)
     }
     let from = tokens.partition_point(|token| token.range.end <= old.start);
     let to = tokens.partition_point(|token| token.range.start < old.end).max(from);
-    let mut rules: Vec<Rule> = Vec::new();
+    let mut lessons: Vec<Lesson> = Vec::new();
     for (before, behind) in WINDOWS {
         let start = from.checked_sub(before).filter(|start| tokens[*start].range.start >= limit.start);
         let end = to + behind;
@@ -41,29 +41,28 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>)
         // The name next to the place is kept, or all names are open.
         for kept in [left, right, None] {
             if left.is_none() && right.is_none() || kept.is_some() || before > 1 || behind > 1 {
-                rules.extend(rule(line, start..end, &place, &then, kept));
+                lessons.extend(rewrite(line, start..end, &place, &then, kept));
             }
         }
     }
-    let mut seen = Vec::new();
-    rules.retain(|rule| {
-        let key = rule.key();
-        let is_new = !seen.contains(&key);
-        seen.push(key);
+    let mut known = Vec::new();
+    lessons.retain(|lesson| {
+        let is_new = !known.contains(&lesson.rewrite.chain);
+        known.push(lesson.rewrite.chain);
         is_new
     });
-    rules.truncate(MAX_RULES);
-    rules
+    lessons.truncate(MAX_REWRITES);
+    lessons
 }
 
-/// The rule for a run of tokens in which every name is open but the one that is kept.
-fn rule(
+/// The rewrite of a run of tokens in which every name is open but the one that is kept.
+fn rewrite(
     line: &Line<'_>,
     run: Range<usize>,
     place: &Range<usize>,
     then: &Range<usize>,
     kept: Option<usize>,
-) -> Option<Rule> {
+) -> Option<Lesson> {
     let tokens = &line.tokens;
     let mut pattern = Vec::new();
     let mut open: FxHashMap<&str, usize> = FxHashMap::default();
@@ -82,11 +81,11 @@ fn rule(
         return None;
     }
     let output = output(line.after.get(then.clone())?, &open);
-    let mut rule = line.finish(Shape::Beside, pattern, output, place)?;
+    let mut lesson = line.finish(Shape::Beside, pattern, output, place)?;
     if kept.is_none() {
-        marks_of(&line.before[place.clone()])?.clone_into(&mut rule.anchor);
+        marks_of(&line.before[place.clone()])?.clone_into(&mut lesson.rewrite.anchor);
     }
-    Some(rule)
+    Some(lesson)
 }
 
 /// The longest run of marks: one alone is nearly everywhere.

@@ -1,11 +1,14 @@
 //! All rules of the recent changes, each with its examples.
 
+use std::{collections::hash_map::Entry, sync::Arc};
+
 use nudge_text::history::Change;
 use rustc_hash::FxHashMap;
 
 use super::{
     block::Block,
-    rule::{Key, Rule, Shape, learn_line},
+    lessons::Lessons,
+    rule::{Example, Rule, Shape},
     score::{Words, words_of},
 };
 use crate::case;
@@ -37,9 +40,9 @@ pub(crate) struct Book {
 impl Book {
     /// Learns from the changes, the newest first; older examples of a known rule support it. If the user has come to a
     /// place, older changes may be meant there.
-    pub(crate) fn learn(changes: &[Change], has_come: bool) -> Self {
+    pub(crate) fn learn(changes: &[Change], has_come: bool, lessons: &Lessons) -> Self {
         let mut book = Self::default();
-        let mut known: FxHashMap<Key, usize> = FxHashMap::default();
+        let mut known: FxHashMap<u64, usize> = FxHashMap::default();
         let from = changes.len().saturating_sub(RECENT);
         for (number, change) in changes.iter().enumerate().skip(from).rev() {
             if is_undone(change, &changes[from..]) {
@@ -48,18 +51,18 @@ impl Book {
             // Older changes support what was done since; by themselves they are not repeated any more.
             let is_fresh = has_come || changes.len() - number <= FRESH;
             let lines = lines_of(change).into_iter().filter(|(before, _)| is_fresh || book.may_know(before));
-            let rules: Vec<Rule> =
-                lines.flat_map(|(before, after)| learn_line(before, after, number)).collect();
-            for mut rule in rules {
-                rule.is_old = changes.len() - number > freshness(rule.shape);
-                match known.get(&rule.key()) {
-                    Some(&at) => book.rules[at].examples.extend(rule.examples),
-                    None if book.rules.len() < MAX_RULES && (has_come || !rule.is_old) => {
-                        known.insert(rule.key(), book.rules.len());
-                        book.rules.push(rule);
+            let lessons: Vec<_> = lines.map(|(before, after)| lessons.of(before, after)).collect();
+            for lesson in lessons.iter().flat_map(|lessons| lessons.iter()) {
+                let is_old = changes.len() - number > freshness(lesson.rewrite.shape);
+                let at = match known.entry(lesson.rewrite.chain) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(new) if book.rules.len() < MAX_RULES && (has_come || !is_old) => {
+                        book.rules.push(Rule::new(Arc::clone(lesson), is_old));
+                        *new.insert(book.rules.len() - 1)
                     }
-                    None => {}
-                }
+                    Entry::Vacant(_) => continue,
+                };
+                book.rules[at].examples.push(Example::new(number, Arc::clone(lesson)));
             }
             let is_model =
                 has_come && (1..=MAX_MODEL).contains(&change.before_lines) && change.after_lines > 0;
@@ -73,14 +76,14 @@ impl Book {
 
     /// Whether a known rule might be learned from this line, too. To learn takes far longer than to look.
     fn may_know(&self, before: &str) -> bool {
-        let mut letters = None;
-        self.rules.iter().any(|rule| {
+        let mut own = None;
+        self.rules.iter().any(|rule| match &rule.letters {
             // A single name may have been in another spelling here.
-            if rule.pattern.len() == 1 {
-                let letters = letters.get_or_insert_with(|| case::letters(before));
-                return !rule.anchor.is_ascii() || letters.contains(&case::letters(&rule.anchor));
+            Some(letters) => {
+                let own = own.get_or_insert_with(|| case::letters(before));
+                !rule.anchor.is_ascii() || own.contains(letters)
             }
-            before.contains(&rule.anchor)
+            None => before.contains(&rule.anchor),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rule::{Line, Output, Pattern, Rule, Segment, Shape};
+use super::rule::{Lesson, Line, Output, Pattern, Segment, Shape};
 use crate::token::{Token, TokenKind};
 
 /// What happens to the arguments of a call.
@@ -22,8 +22,8 @@ struct Call {
     arguments: Vec<Range<usize>>,
 }
 
-/// The rule for a call whose arguments changed, if that is all that changed.
-pub(crate) fn learn(line: &Line<'_>, segments: &[Segment]) -> Option<Rule> {
+/// The rewrite of a call whose arguments changed, if that is all that changed.
+pub(crate) fn learn(line: &Line<'_>, segments: &[Segment]) -> Option<Lesson> {
     let (first, last) = (segments.first()?, segments.last()?);
     let before = around(line.before, &line.tokens, &(first.0.start..last.0.end))?;
     let after_tokens = crate::token::solid(line.after);
@@ -38,9 +38,9 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment]) -> Option<Rule> {
     let edit = compare(&texts(line.before, &before), &texts(line.after, &after))?;
     let pattern = vec![Pattern::Hard(name.to_owned()), Pattern::Hard("(".to_owned())];
     let output = vec![Output::Literal(format!("{edit:?}"))];
-    let mut rule = line.finish(Shape::Call, pattern, output, &before.name)?;
-    rule.call = Some(edit);
-    Some(rule)
+    let mut lesson = line.finish(Shape::Call, pattern, output, &before.name)?;
+    lesson.rewrite.call = Some(edit);
+    Some(lesson)
 }
 
 fn compare(old: &[String], new: &[String]) -> Option<CallEdit> {

@@ -11,6 +11,7 @@ mod block;
 mod book;
 mod call;
 mod find;
+mod lessons;
 mod rule;
 mod score;
 mod template;
@@ -19,6 +20,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use nudge_text::{Edit, Edits};
 
+pub use self::lessons::Lessons;
 use self::{
     analogy::Analogy,
     apply::Match,
@@ -47,7 +49,7 @@ const MAX_PLACES: usize = 8;
 /// Says where the recent changes may be repeated.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
     let has_come = Around::of(scene, scene.source, true).has_come();
-    let book = Book::learn(scene.changes, has_come);
+    let book = Book::learn(scene.changes, has_come, scene.lessons);
     let mut seen = 0;
     for (number, source) in std::iter::once(scene.source).chain(scene.others).enumerate() {
         seen += source.text().len() * (book.rules.len() / 8 + 1);
@@ -323,7 +325,7 @@ fn line_candidate(
         predictor: Predictor::Repeat,
         reason: reason(scene, rule.examples.first()?.change),
         prior,
-        chain: super::chain(&rule.key()),
+        chain: rule.chain,
         evidence: best.evidence.clone(),
     })
 }

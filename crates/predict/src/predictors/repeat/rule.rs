@@ -1,6 +1,9 @@
 //! Rewrites of a line, learned from one changed line.
 
-use std::ops::Range;
+use std::{
+    ops::{Deref, Range},
+    sync::Arc,
+};
 
 use nudge_text::diff;
 use rustc_hash::FxHashMap;
@@ -8,11 +11,12 @@ use rustc_hash::FxHashMap;
 use super::{call::CallEdit, template};
 use crate::{
     case,
+    predictors::chain,
     token::{Token, TokenKind, solid, stands_alone},
 };
 
-/// What tells rules apart.
-pub(crate) type Key = (Vec<Pattern>, Vec<Output>);
+/// What tells rewrites apart.
+type Key<'a> = (Vec<Pattern>, &'a [Output]);
 
 /// Where a rule comes from; how far it can be trusted differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,26 +58,24 @@ pub(crate) enum Output {
 }
 
 /// How a run of tokens is rewritten.
-#[derive(Debug, Clone)]
-pub(crate) struct Rule {
+#[derive(Debug)]
+pub(crate) struct Rewrite {
     pub(crate) shape: Shape,
     pub(crate) pattern: Vec<Pattern>,
     pub(crate) output: Vec<Output>,
     /// The text to search for.
     pub(crate) anchor: String,
-    /// What happens to the arguments of a call, for rules of that shape.
+    /// Its letters, where it is all there is and may be in another spelling.
+    pub(crate) letters: Option<String>,
+    /// What happens to the arguments of a call, for rewrites of that shape.
     pub(crate) call: Option<CallEdit>,
-    /// Whether it is from so long ago that it is tried at the cursor only.
-    pub(crate) is_old: bool,
-    /// What it was learned from.
-    pub(crate) examples: Vec<Example>,
+    /// What it has in common with others that do the same: the names that are left open do not count.
+    pub(crate) chain: u64,
 }
 
-/// A changed line a rule was learned from.
-#[derive(Debug, Clone)]
-pub(crate) struct Example {
-    /// Which change, counted from the oldest.
-    pub(crate) change: usize,
+/// A changed line that a rewrite was learned from.
+#[derive(Debug)]
+pub(crate) struct Seen {
     /// The line before.
     pub(crate) before: String,
     /// Tokens before the place, the nearest first.
@@ -90,6 +92,60 @@ pub(crate) struct Example {
     pub(crate) is_quoted: bool,
 }
 
+/// One of the things that a changed line teaches.
+#[derive(Debug)]
+pub(crate) struct Lesson {
+    pub(crate) rewrite: Rewrite,
+    pub(crate) seen: Seen,
+}
+
+/// A rewrite with all recent changes that it was learned from.
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    /// As the newest of them teaches it.
+    lesson: Arc<Lesson>,
+    /// Whether it is from so long ago that it is tried at the cursor only.
+    pub(crate) is_old: bool,
+    /// What it was learned from, the newest first.
+    pub(crate) examples: Vec<Example>,
+}
+
+/// A change that a rule was learned from.
+#[derive(Debug, Clone)]
+pub(crate) struct Example {
+    /// Which change, counted from the oldest.
+    pub(crate) change: usize,
+    lesson: Arc<Lesson>,
+}
+
+impl Rule {
+    pub(crate) fn new(lesson: Arc<Lesson>, is_old: bool) -> Self {
+        Self { lesson, is_old, examples: Vec::new() }
+    }
+}
+
+impl Deref for Rule {
+    type Target = Rewrite;
+
+    fn deref(&self) -> &Rewrite {
+        &self.lesson.rewrite
+    }
+}
+
+impl Example {
+    pub(crate) fn new(change: usize, lesson: Arc<Lesson>) -> Self {
+        Self { change, lesson }
+    }
+}
+
+impl Deref for Example {
+    type Target = Seen;
+
+    fn deref(&self) -> &Seen {
+        &self.lesson.seen
+    }
+}
+
 /// Whether what follows this beginning of a line is in a string or a comment, as far as the line tells.
 pub(crate) fn is_quoted(before: &str) -> bool {
     let is_open = |mark: char| before.matches(mark).count() % 2 == 1;
@@ -99,21 +155,11 @@ pub(crate) fn is_quoted(before: &str) -> bool {
 /// How many tokens around a place are kept for comparison.
 const CONTEXT: usize = 4;
 
-impl Rule {
-    /// What makes two rules the same: the names that are left open do not count.
-    pub(crate) fn key(&self) -> Key {
-        let mut open: Vec<&str> = Vec::new();
-        let pattern = self.pattern.iter().map(|token| match token {
-            Pattern::Hard(text) => Pattern::Hard(text.clone()),
-            Pattern::Soft(text, kind) => {
-                let number = open.iter().position(|known| known == text).unwrap_or(open.len());
-                if number == open.len() {
-                    open.push(text);
-                }
-                Pattern::Soft(number.to_string(), *kind)
-            }
-        });
-        (pattern.collect(), self.output.clone())
+impl Rewrite {
+    fn new(shape: Shape, pattern: Vec<Pattern>, output: Vec<Output>, anchor: String) -> Self {
+        let chain = chain(&key(&pattern, &output));
+        let letters = (pattern.len() == 1).then(|| case::letters(&anchor));
+        Self { shape, pattern, output, anchor, letters, call: None, chain }
     }
 
     /// Whether it does several things that were done together.
@@ -153,42 +199,57 @@ impl Rule {
     }
 }
 
-/// The rules that one changed line teaches.
-pub(crate) fn learn_line(before: &str, after: &str, change: usize) -> Vec<Rule> {
+/// The same for all rewrites that differ only in the names that are left open.
+fn key<'a>(pattern: &[Pattern], output: &'a [Output]) -> Key<'a> {
+    let mut open: Vec<&str> = Vec::new();
+    let pattern = pattern.iter().map(|token| match token {
+        Pattern::Hard(text) => Pattern::Hard(text.clone()),
+        Pattern::Soft(text, kind) => {
+            let number = open.iter().position(|known| known == text).unwrap_or(open.len());
+            if number == open.len() {
+                open.push(text);
+            }
+            Pattern::Soft(number.to_string(), *kind)
+        }
+    });
+    (pattern.collect(), output)
+}
+
+/// What one changed line teaches.
+pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
     let segments = diff::words(before, after);
-    let line = Line { before, after, tokens: solid(before), change };
+    let line = Line { before, after, tokens: solid(before) };
     let segments = join_close(&line, snap(&line, segments));
     if segments.is_empty() || segments.len() > 8 {
         return Vec::new();
     }
-    let mut rules = Vec::new();
+    let mut lessons = Vec::new();
     for (number, segment) in segments.iter().enumerate() {
         // What lies beyond the neighbours has moved.
         let from = number.checked_sub(1).map_or(0, |before| segments[before].0.end);
         let to = segments.get(number + 1).map_or(before.len(), |next| next.0.start);
-        rules.extend(line.rule(std::slice::from_ref(segment), &(from..to)));
-        rules.extend(line.variants(segment));
-        rules.extend(super::beside::learn(&line, std::slice::from_ref(segment), &(from..to)));
+        lessons.extend(line.rewrite(std::slice::from_ref(segment), &(from..to)));
+        lessons.extend(line.variants(segment));
+        lessons.extend(super::beside::learn(&line, std::slice::from_ref(segment), &(from..to)));
     }
     if segments.len() > 1 {
-        rules.extend(line.rule(&segments, &(0..before.len())));
-        rules.extend(super::beside::learn(&line, &segments, &(0..before.len())));
+        lessons.extend(line.rewrite(&segments, &(0..before.len())));
+        lessons.extend(super::beside::learn(&line, &segments, &(0..before.len())));
     }
-    rules.extend(super::call::learn(&line, &segments));
-    rules.extend(line.whole(&segments));
-    for example in rules.iter_mut().flat_map(|rule| &mut rule.examples) {
-        example.alone = segments.len() == 1;
+    lessons.extend(super::call::learn(&line, &segments));
+    lessons.extend(line.whole(&segments));
+    for lesson in &mut lessons {
+        lesson.seen.alone = segments.len() == 1;
     }
-    rules
+    lessons
 }
 
-/// A changed line in the making of rules.
+/// A changed line in the making of lessons.
 pub(crate) struct Line<'a> {
     pub(crate) before: &'a str,
     pub(crate) after: &'a str,
     /// The tokens of `before` that are not space.
     pub(crate) tokens: Vec<Token>,
-    pub(crate) change: usize,
 }
 
 /// A run of bytes before and what it became.
@@ -242,8 +303,8 @@ fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
 }
 
 impl Line<'_> {
-    /// The rule for these segments and what is between them.
-    fn rule(&self, segments: &[Segment], limit: &Range<usize>) -> Option<Rule> {
+    /// The rewrite of these segments and what is between them.
+    fn rewrite(&self, segments: &[Segment], limit: &Range<usize>) -> Option<Lesson> {
         let (first, last) = (segments.first()?, segments.last()?);
         let mut old = first.0.start..last.0.end;
         let mut new = first.1.start..last.1.end;
@@ -265,7 +326,7 @@ impl Line<'_> {
         pattern: Vec<Pattern>,
         output: Vec<Output>,
         old: &Range<usize>,
-    ) -> Option<Rule> {
+    ) -> Option<Lesson> {
         let anchor = pattern
             .iter()
             .filter_map(|token| match token {
@@ -274,20 +335,19 @@ impl Line<'_> {
             })
             .max_by_key(|text| (text.starts_with(crate::token::is_word), text.len()))?
             .clone();
-        let mut example = self.example(old);
+        let mut seen = self.seen(old);
         // What only stands beside an insertion stays by its nature.
-        example.residue &= !matches!(shape, Shape::Insertion | Shape::Call);
-        Some(Rule { shape, pattern, output, anchor, call: None, is_old: false, examples: vec![example] })
+        seen.residue &= !matches!(shape, Shape::Insertion | Shape::Call);
+        Some(Lesson { rewrite: Rewrite::new(shape, pattern, output, anchor), seen })
     }
 
-    pub(crate) fn example(&self, old: &Range<usize>) -> Example {
+    fn seen(&self, old: &Range<usize>) -> Seen {
         let text = |token: &Token| token.text(self.before).to_owned();
         let left =
             self.tokens.iter().rev().filter(|token| token.range.end <= old.start).take(CONTEXT).map(text);
         let right = self.tokens.iter().filter(|token| token.range.start >= old.end).take(CONTEXT).map(text);
         let gone = &self.before[old.clone()];
-        Example {
-            change: self.change,
+        Seen {
             before: self.before.trim().to_owned(),
             left: left.collect(),
             right: right.collect(),
@@ -409,8 +469,8 @@ impl Line<'_> {
         Some((pattern, output(&self.after[new.clone()], &soft)))
     }
 
-    /// The rule for lines of the same build, whatever their names, but for the first.
-    fn whole(&self, segments: &[Segment]) -> Option<Rule> {
+    /// The rewrite of lines of the same build, whatever their names, but for the first.
+    fn whole(&self, segments: &[Segment]) -> Option<Lesson> {
         let (first, last) = (self.tokens.first()?, self.tokens.last()?);
         let old = first.range.start..last.range.end;
         let new = self.after.len() - self.after.trim_start().len()..self.after.trim_end().len();
@@ -423,31 +483,23 @@ impl Line<'_> {
             Pattern::Soft(text, _) | Pattern::Hard(text) => text.clone(),
         });
         let anchor = anchor.max_by_key(String::len)?;
-        let mut example = self.example(&old);
-        example.residue = false;
-        Some(Rule {
-            shape: Shape::Line,
-            pattern,
-            output,
-            anchor,
-            call: None,
-            is_old: false,
-            examples: vec![example],
-        })
+        let mut seen = self.seen(&old);
+        seen.residue = false;
+        Some(Lesson { rewrite: Rewrite::new(Shape::Line, pattern, output, anchor), seen })
     }
 
-    /// The rules for other spellings and for parts of names, where one name became another.
-    fn variants(&self, (old, new): &Segment) -> Vec<Rule> {
+    /// The rewrites of other spellings and of parts of names, where one name became another.
+    fn variants(&self, (old, new): &Segment) -> Vec<Lesson> {
         let (gone, come) = (&self.before[old.clone()], &self.after[new.clone()]);
-        let mut rules = Vec::new();
+        let mut lessons = Vec::new();
         for (shape, from, to) in case::variants(gone, come)
             .into_iter()
             .map(|(from, to)| (Shape::CaseVariant, from, to))
             .chain(case::part(gone, come).map(|(from, to)| (Shape::Part, from, to)))
         {
-            rules.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
+            lessons.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
         }
-        rules
+        lessons
     }
 }
 
