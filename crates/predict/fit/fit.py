@@ -19,6 +19,8 @@ from sklearn.feature_extraction import DictVectorizer
 
 FOLDS = 5
 FITTED = ("repeat", "move")
+# What does a part of a hunk is not as good as what does all of it.
+PARTIAL = 0.7
 SETTINGS = dict(
     max_iter=300, max_leaf_nodes=16, learning_rate=0.05, l2_regularization=10, min_samples_leaf=60, random_state=1
 )
@@ -44,7 +46,7 @@ def main(path):
     rows = [(number, one) for number, ask in enumerate(asks) for one in ask.get("considered", [])]
     commit = [(asks[number]["repo"], asks[number]["commit"]) for number, _ in rows]
     is_fitted = np.array([one["predictor"] in FITTED for _, one in rows])
-    right = np.array([one["outcome"] != "wrong" for _, one in rows]).astype(int)
+    worth = np.array([{"exact": 1.0, "partial": PARTIAL, "wrong": 0.0}[one["outcome"]] for _, one in rows])
     count = collections.Counter(commit)
     # A commit with many places does not count as much more than one with few.
     weight = np.array([count[key] ** -0.7 for key in commit])
@@ -59,19 +61,28 @@ def main(path):
     for number in range(FOLDS):
         train, test = is_fitted & (fold != number), is_fitted & (fold == number)
         if test.any():
-            model = new_model(names).fit(matrix[train], right[train], sample_weight=weight[train])
+            model = fit(names, matrix[train], worth[train], weight[train])
             scores[test] = model.predict_proba(matrix[test])[:, 1]
     judge(asks, rows, scores)
-    write(fitted(vectors, names, matrix[is_fitted], right[is_fitted], weight[is_fitted]), names)
+    write(fitted(vectors, names, matrix[is_fitted], worth[is_fitted], weight[is_fitted]), names)
 
 
-def fitted(vectors, names, matrix, right, weight):
+def fit(names, matrix, worth, weight):
+    """What is worth a part counts as right by that part, and as wrong by the rest."""
+    is_part = (worth > 0) & (worth < 1)
+    both = np.vstack([matrix, matrix[is_part]])
+    right = np.append(worth > 0, np.zeros(is_part.sum())).astype(int)
+    weights = np.append(weight * np.where(is_part, worth, 1), (weight * (1 - worth))[is_part])
+    return new_model(names).fit(both, right, sample_weight=weights)
+
+
+def fitted(vectors, names, matrix, worth, weight):
     """The model of all that was seen, and of what must be."""
     must = json.loads((pathlib.Path(__file__).parent / "must.json").read_text(encoding="utf-8"))
     matrix = np.vstack([matrix, vectors.transform([case["evidence"] for case in must]).astype(np.float32)])
-    right = np.append(right, np.ones(len(must), int))
+    worth = np.append(worth, np.ones(len(must)))
     weight = np.append(weight, [case["weight"] for case in must])
-    return new_model(names).fit(matrix, right, sample_weight=weight)
+    return fit(names, matrix, worth, weight)
 
 
 def judge(asks, rows, scores):

@@ -92,9 +92,9 @@ fn nothing(why: &'static str) -> Outcome {
 /// How confident a suggestion must be.
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
-        Eagerness::Low => 0.85,
-        Eagerness::Medium => 0.55,
-        Eagerness::High => 0.33,
+        Eagerness::Low => 0.83,
+        Eagerness::Medium => 0.53,
+        Eagerness::High => 0.31,
     };
     // Whoever asks wants to see something.
     if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }

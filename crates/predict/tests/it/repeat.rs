@@ -236,3 +236,34 @@ fn what_is_alike_keeps_its_numbers_whole() {
     let text = "void a() {\n⟦  scale(view, 1);→  scale_by(view, 1, 1.5);⟧\n}\n\nvoid b() {\n⟨  scale(view, 2);→  scale_by(view, 2, 1.5);⟩\n}\n";
     Fixture::new(Repeat, &[("a.c", text)]).gone_behind("a.c", "void b() {\n  ").check(0.3);
 }
+
+/// Two marks changed together: the one is not changed without the other.
+#[test]
+fn what_belongs_together_is_done_together() {
+    let text = "/**\n * One:\n * <pre>⟦{@code→<code>⟧\n * one();\n */\nclass A {}\n\n/**\n * Two:\n * <pre>⟦{@code→<code>⟧\n * two();\n */\nclass B {}\n\n/**\n * Three:\n * <pre>⟨{@code→<code>⟩\n * three();\n */\nclass C {}\n";
+    check(Repeat, &[("a.java", text)]);
+}
+
+/// The name got something in front, whatever stands around it.
+#[test]
+fn a_name_gets_its_prefix_wherever_it_stands() {
+    let text = "void f(⟦→std::⟧string name);\nvoid g(int a, ⟦→std::⟧string b);\nvector<⟦→std::⟧string> all;\nstd::string done;\nconst ⟨→std::⟩string *last;\n";
+    Fixture::new(Repeat, &[("a.cpp", text)]).gone_behind("a.cpp", "std::string done;\n").check(0.3);
+}
+
+#[test]
+fn a_name_gets_its_suffix_once() {
+    let text = "Result⟦→?⟧ a;\nList<Result⟦→?⟧> b;\nf(Result⟦→?⟧ c);\nResult? d;\nreturn (Result⟨→?⟩) e;\n";
+    Fixture::new(Repeat, &[("a.cs", text)]).gone_behind("a.cs", "Result? d;\n").check(0.3);
+}
+
+/// What one file got at its top the next one gets there, too, though they have nothing else in common.
+#[test]
+fn what_comes_at_the_top_comes_at_the_top_of_the_next_file() {
+    let head = "// Copyright the authors\n// All rights reserved\n\n";
+    let first = format!("⟦→{head}⟧use std::fmt;\n");
+    let second = format!("⟦→{head}⟧mod parse;\n");
+    let third = format!("⟨→{head}⟩pub fn main() {{}}\n");
+    let files = [("a.rs", &*first), ("b.rs", &*second), ("c.rs", &*third)];
+    Fixture::new(Repeat, &files).gone_behind("c.rs", "").check(0.3);
+}

@@ -41,6 +41,7 @@ pub(crate) fn matches(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
         Shape::CaseVariant | Shape::Part => inside_names(rule, line),
         Shape::Call => calls(rule, line),
         Shape::Line => whole(rule, line).into_iter().collect(),
+        Shape::Affix => affixes(rule, line),
         _ => runs(rule, line),
     }
 }
@@ -58,6 +59,25 @@ fn runs(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
             None => at += 1,
         }
     }
+    found
+}
+
+/// The places of a name that does not have yet what comes before or behind it.
+fn affixes(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
+    let (Some(Pattern::Hard(name)), [Output::Literal(first), Output::Literal(second)]) =
+        (rule.pattern.first(), &rule.output[..])
+    else {
+        return Vec::new();
+    };
+    let mut found = runs(rule, line);
+    found.retain(|hit| {
+        let (before, behind) = (&line.text[..hit.range.start], &line.text[hit.range.end..]);
+        if second == name {
+            !before.ends_with(first.trim_start())
+        } else {
+            !behind.starts_with(second.trim_end())
+        }
+    });
     found
 }
 

@@ -105,7 +105,12 @@ impl Block {
             (from, to)
         } else if may_be_blind {
             is_blind = true;
-            (self.above.first()?.clone(), line.checked_sub(1).and_then(get)?)
+            match (self.above.first(), line.checked_sub(1).and_then(get)) {
+                (Some(from), Some(to)) => (from.clone(), to),
+                // At the top of a document, as there.
+                (None, None) => (String::new(), String::new()),
+                _ => return None,
+            }
         } else {
             return None;
         };

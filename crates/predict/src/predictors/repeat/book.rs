@@ -90,7 +90,7 @@ impl Book {
 
 fn freshness(shape: Shape) -> usize {
     match shape {
-        Shape::CaseVariant | Shape::Part | Shape::Line | Shape::Beside => FRESHEST,
+        Shape::CaseVariant | Shape::Part | Shape::Line | Shape::Beside | Shape::Affix => FRESHEST,
         Shape::Segment | Shape::Span | Shape::Insertion | Shape::Call => FRESH,
     }
 }

@@ -124,14 +124,15 @@ pub(crate) fn places(
         starts.extend(same.filter_map(|line| line.checked_add_signed(-offset)));
     }
     let comes = block.before.is_empty();
-    let is_tried = if comes { around.arrival == Arrival::End } else { around.has_come() };
-    let at = is_tried.then(|| around.cursor + usize::from(comes));
+    let is_top = comes && block.above.is_empty() && around.cursor == 0;
+    let is_tried = if comes && !is_top { around.arrival == Arrival::End } else { around.has_come() };
+    let at = is_tried.then(|| around.cursor + usize::from(comes && !is_top));
     for start in starts.into_iter().chain(at) {
         let end = start + block.before.len().max(1);
         if (start..end).any(|line| is_taken(line, taken)) || found.iter().any(|site| site.line == start) {
             continue;
         }
-        found.extend(block.at(start, &get, is_repeated && Some(start) == at));
+        found.extend(block.at(start, &get, (is_repeated || is_top) && Some(start) == at));
     }
     found
 }

@@ -195,7 +195,7 @@ impl Judge<'_> {
             .collect();
         // What does all of the example is preferred to what does a part of it.
         let worth = |(prior, hit, _): &(f32, &Hit, Evidence)| {
-            prior * if rules[hit.rule].is_joint() { 2.0 } else { 1.0 }
+            prior * if rules[hit.rule].is_joint { 2.0 } else { 1.0 }
         };
         scored.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.rule.cmp(&b.1.rule)));
         let (prior, first, evidence) = scored.first()?;

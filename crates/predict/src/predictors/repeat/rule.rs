@@ -37,6 +37,8 @@ pub(crate) enum Shape {
     Line,
     /// Something came or went beside a name, whatever the name.
     Beside,
+    /// Something came directly before or behind a name.
+    Affix,
 }
 
 /// A token of what is to be rewritten.
@@ -69,6 +71,8 @@ pub(crate) struct Rewrite {
     pub(crate) letters: Option<String>,
     /// What happens to the arguments of a call, for rewrites of that shape.
     pub(crate) call: Option<CallEdit>,
+    /// Whether it does several things that were done together.
+    pub(crate) is_joint: bool,
     /// What it has in common with others that do the same: the names that are left open do not count.
     pub(crate) chain: u64,
 }
@@ -159,12 +163,7 @@ impl Rewrite {
     fn new(shape: Shape, pattern: Vec<Pattern>, output: Vec<Output>, anchor: String) -> Self {
         let chain = chain(&key(&pattern, &output));
         let letters = (pattern.len() == 1).then(|| case::letters(&anchor));
-        Self { shape, pattern, output, anchor, letters, call: None, chain }
-    }
-
-    /// Whether it does several things that were done together.
-    pub(crate) fn is_joint(&self) -> bool {
-        self.shape == Shape::Span
+        Self { shape, pattern, output, anchor, letters, call: None, is_joint: false, chain }
     }
 
     /// The longest name that goes and the longest that comes, where these can be told.
@@ -231,10 +230,15 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
         lessons.extend(line.rewrite(std::slice::from_ref(segment), &(from..to)));
         lessons.extend(line.variants(segment));
         lessons.extend(super::beside::learn(&line, std::slice::from_ref(segment), &(from..to)));
+        lessons.extend(line.affixes(segment));
     }
     if segments.len() > 1 {
-        lessons.extend(line.rewrite(&segments, &(0..before.len())));
-        lessons.extend(super::beside::learn(&line, &segments, &(0..before.len())));
+        let limit = 0..before.len();
+        let all = line.rewrite(&segments, &limit).into_iter();
+        lessons.extend(all.chain(super::beside::learn(&line, &segments, &limit)).map(|mut lesson| {
+            lesson.rewrite.is_joint = true;
+            lesson
+        }));
     }
     lessons.extend(super::call::learn(&line, &segments));
     lessons.extend(line.whole(&segments));
@@ -337,7 +341,7 @@ impl Line<'_> {
             .clone();
         let mut seen = self.seen(old);
         // What only stands beside an insertion stays by its nature.
-        seen.residue &= !matches!(shape, Shape::Insertion | Shape::Call);
+        seen.residue &= !matches!(shape, Shape::Insertion | Shape::Call | Shape::Affix);
         Some(Lesson { rewrite: Rewrite::new(shape, pattern, output, anchor), seen })
     }
 
@@ -500,6 +504,30 @@ impl Line<'_> {
             lessons.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
         }
         lessons
+    }
+
+    /// The rewrites of a name that something came directly before or behind: `string` became `std::string`.
+    fn affixes(&self, (old, new): &Segment) -> Vec<Lesson> {
+        let come = &self.after[new.clone()];
+        // What comes into a list is about the list.
+        if !old.is_empty() || come.trim().is_empty() || come.contains([',', ';']) {
+            return Vec::new();
+        }
+        let names =
+            self.tokens.iter().filter(|token| token.kind == TokenKind::Word && token.range.len() >= 3);
+        let lessons = names.filter_map(|token| {
+            let name = token.text(self.before);
+            let output = if token.range.start == old.start {
+                [come, name]
+            } else if token.range.end == old.start {
+                [name, come]
+            } else {
+                return None;
+            };
+            let output = output.map(|text| Output::Literal(text.to_owned())).into();
+            self.finish(Shape::Affix, vec![Pattern::Hard(name.to_owned())], output, &token.range)
+        });
+        lessons.collect()
     }
 }
 

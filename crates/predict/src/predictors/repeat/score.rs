@@ -154,11 +154,11 @@ pub(crate) fn block_evidence(
         "block"
     };
     let (same, different) = (site.mapping.same, site.mapping.different);
-    // New lines go below the line of the cursor.
-    let line = site.line.checked_sub(usize::from(block.before.is_empty()));
+    // New lines go below the line of the cursor, but for those at the top.
+    let line = site.line.saturating_sub(usize::from(block.before.is_empty()));
     let mut evidence = vec![
         (shape, 1.0),
-        ("at cursor", flag(line == Some(around.cursor) && around.has_come())),
+        ("at cursor", flag(line == around.cursor && around.has_come())),
         ("block blind", flag(site.is_blind)),
         ("block different", small(different) / small((same + different).max(1))),
         ("block support 2", flag(support >= 2)),
@@ -236,5 +236,6 @@ fn shape_name(shape: Shape) -> &'static str {
         Shape::Part => "part",
         Shape::Line => "line",
         Shape::Beside => "beside",
+        Shape::Affix => "affix",
     }
 }
