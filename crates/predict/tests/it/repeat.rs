@@ -267,3 +267,10 @@ fn what_comes_at_the_top_comes_at_the_top_of_the_next_file() {
     let files = [("a.rs", &*first), ("b.rs", &*second), ("c.rs", &*third)];
     Fixture::new(Repeat, &files).gone_behind("c.rs", "").check(0.3);
 }
+
+/// What is opened is closed: where the whole does not apply, a half of it is not done.
+#[test]
+fn no_bracket_is_changed_without_its_other_half() {
+    let text = "a = make(⟦new[] { one }→[one]⟧);\nb();\nc = make(⟦new[] { two }→[two]⟧);\nd();\ne = make(new[] { f(3), f(4) });\n";
+    check_silent(Repeat, &[("a.txt", text)], 0.1);
+}

@@ -223,7 +223,11 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
         return Vec::new();
     }
     let mut lessons = Vec::new();
+    let tilts: Vec<Tilt> = segments.iter().map(|segment| line.tilt(segment)).collect();
     for (number, segment) in segments.iter().enumerate() {
+        if is_half(&tilts, number) {
+            continue;
+        }
         // What lies beyond the neighbours has moved.
         let from = number.checked_sub(1).map_or(0, |before| segments[before].0.end);
         let to = segments.get(number + 1).map_or(before.len(), |next| next.0.start);
@@ -246,6 +250,22 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
         lesson.seen.alone = segments.len() == 1;
     }
     lessons
+}
+
+/// Marks that come in pairs: brackets, and quotes, of which the first and the second are the same.
+const PAIRS: [(char, char); 7] =
+    [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>'), ('"', '"'), ('\'', '\''), ('`', '`')];
+
+/// By how many more marks of each pair are opened than closed after a change.
+type Tilt = [i32; PAIRS.len()];
+
+/// Whether one part of a change opens what another part closes: neither is done without the other.
+fn is_half(tilts: &[Tilt], number: usize) -> bool {
+    (0..PAIRS.len()).any(|pair| {
+        let is_quote = PAIRS[pair].0 == PAIRS[pair].1;
+        let is_even = |tilt: i32| if is_quote { tilt % 2 == 0 } else { tilt == 0 };
+        !is_even(tilts[number][pair]) && is_even(tilts.iter().map(|tilt| tilt[pair]).sum())
+    })
 }
 
 /// A changed line in the making of lessons.
@@ -307,6 +327,17 @@ fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
 }
 
 impl Line<'_> {
+    fn tilt(&self, (old, new): &Segment) -> Tilt {
+        let count = |text: &str, mark: char| i32::try_from(text.matches(mark).count()).unwrap_or(i32::MAX);
+        PAIRS.map(|(open, close)| {
+            let of = |text: &str| match (count(text, open), count(text, close)) {
+                (quotes, _) if open == close => quotes,
+                (opened, closed) => opened - closed,
+            };
+            of(&self.after[new.clone()]) - of(&self.before[old.clone()])
+        })
+    }
+
     /// The rewrite of these segments and what is between them.
     fn rewrite(&self, segments: &[Segment], limit: &Range<usize>) -> Option<Lesson> {
         let (first, last) = (segments.first()?, segments.last()?);
