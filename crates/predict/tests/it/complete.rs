@@ -140,6 +140,15 @@ fn nothing_is_proposed_where_nothing_was_typed() {
     check_silent(&[("file:///a.rs", &text)]);
 }
 
+#[test]
+fn what_was_taken_away_is_not_typed_again() {
+    let line = "  expect(state).not.toBe(before);\n".repeat(9);
+    let text = format!(
+        "{line}⟦  expect(next).toBe(before);\n  expect(state).not.toBe(before);→  expect(next).toBe(before)\n  expect(state).not.toBe(before)⟧\n"
+    );
+    check_silent(&[("file:///a.js", &text)]);
+}
+
 /// A document into which `typed` was just typed.
 pub(crate) struct Moment {
     source: Source,

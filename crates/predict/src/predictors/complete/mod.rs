@@ -45,6 +45,9 @@ fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
     if way.prior < if new_line { NEW_LINE_PRIOR } else { LEAST_PRIOR } {
         return None;
     }
+    if brings_back(scene, &way.text) {
+        return None;
+    }
     let reason = reason(scene, way.origin);
     let text = match scene.source.text().line_break() {
         "\n" => way.text,
@@ -63,6 +66,17 @@ fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
         chain,
         evidence: way.judge.evidence().to_vec(),
     })
+}
+
+/// Whether the last line would be one that the newest change has just taken away.
+fn brings_back(scene: &Scene<'_>, text: &str) -> bool {
+    let Some(change) = scene.changes.last() else { return false };
+    let document = scene.source.text();
+    let begun = document.slice(document.line_start(document.line_of(scene.cursor))..scene.cursor);
+    let whole = format!("{begun}{text}");
+    let last = whole.rsplit('\n').next().unwrap_or(&whole).trim();
+    let has = |lines: &str| lines.lines().any(|line| line.trim() == last);
+    has(&change.before) && !has(&change.after)
 }
 
 fn reason(scene: &Scene<'_>, origin: Origin) -> String {
