@@ -20,10 +20,6 @@ use nudge_process::shim;
 
 use crate::args::{Args, Command};
 
-/// Every message and every suggestion is made of many small pieces.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let mut started_as = std::env::args_os().skip(1);
     if started_as.next().is_some_and(|first| first == shim::ARGUMENT) {
