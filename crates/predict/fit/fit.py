@@ -3,9 +3,10 @@
     nudge replay --git A --git B ... --limit 100 --dump asks.jsonl
     python3 fit.py asks.jsonl > ../src/predictors/evidence/forest.txt
 
-Take repositories that results are not reported on. `must.json` has what tests of the crate demand and histories are silent
-on, as so many commits that have it. It wants numpy and scikit-learn 1.9. On standard error it says how right
-the forest is for repositories that it has not seen: precision and recall as `nudge replay` has them, by the bar.
+Take repositories that results are not reported on; dumps of several seeds may be put into one file. `must.json` has what
+tests of the crate demand and histories are silent on, as so many commits that have it. It wants numpy and scikit-learn 1.9.
+On standard error it says how right the forest is for repositories that it has not seen: precision and recall as `nudge
+replay` has them, by the bar.
 """
 
 import collections
