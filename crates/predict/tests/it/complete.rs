@@ -126,6 +126,22 @@ fn lines_that_follow_closely_come_along() {
 fn what_stands_below_is_not_typed_again() {
     let text = "fn a() {\n    start();\n    finish();\n}\n\nfn b() {\n    start();\n    finish();\n}\n\nfn c() {\n    start();\n    ⟦→\n⟧    finish();\n}\n";
     check_silent(&[("file:///a.rs", text)]);
+    let block = |word: &str, name: usize| {
+        format!(
+            "the size of it in bytes, always:\n    {word}\n    {{\n        {}\n    }}\n",
+            "x".repeat(name)
+        )
+    };
+    let known: String = (1..20).map(|name| block("get", name)).collect();
+    let text = format!("{known}{}", block("⟦→get⟧", 30));
+    check_silent(&[("file:///a.txt", &text)]);
+}
+
+#[test]
+fn whoever_takes_away_does_not_want_more() {
+    let given = "    if broken {\n        return nil, err\n    }\n".repeat(9);
+    let text = format!("{given}    if broken {{\n        return⟦ next(c)→⟧\n    }}\n");
+    check_silent(&[("file:///a.go", &text)]);
 }
 
 #[test]

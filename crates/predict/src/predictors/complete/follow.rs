@@ -120,9 +120,8 @@ impl Walk<'_> {
     fn end_line(&mut self) -> bool {
         let added = self.draft.added();
         let line = &added[self.line..];
-        let is_whole = self.line > 0 || self.place.is_blank();
         // What stands below already is not typed again.
-        if is_whole && line.trim() == self.place.next_line() {
+        if line.starts_with('\n') && line.trim() == self.place.next_line() {
             return false;
         }
         self.line = added.len();

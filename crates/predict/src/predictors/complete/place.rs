@@ -100,10 +100,11 @@ pub(super) fn is_break(id: Id) -> bool {
     id == Id::START || id.as_line_break().is_some()
 }
 
-/// Whether the newest change is at the cursor and made by keys: what came in one piece is complete.
+/// Whether the newest change is at the cursor and made by keys that put something there: what came in one piece is
+/// complete, and who takes away does not want more.
 fn is_typed(scene: &Scene<'_>) -> bool {
     let Some(change) = scene.changes.last() else { return false };
-    if *change.uri != **scene.source.uri() || change.after_lines == 0 || change.pasted {
+    if *change.uri != **scene.source.uri() || change.touched.is_empty() || change.pasted {
         return false;
     }
     let line = scene.source.text().line_of(scene.cursor);
