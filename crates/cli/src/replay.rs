@@ -55,6 +55,10 @@ pub(crate) struct Replay {
     #[arg(long, value_enum, default_value_t = Eagerness::Medium)]
     eagerness: Eagerness,
 
+    /// Do the lines of a hunk one after the other, where as many came as went, and ask after each
+    #[arg(long)]
+    by_line: bool,
+
     /// Also type every hunk key by key, and count the keys that suggestions save
     #[arg(long)]
     typed: bool,
@@ -125,6 +129,7 @@ pub(crate) fn run(args: &Replay) -> Result<ExitCode> {
             Eagerness::High => vec![Level::High],
             Eagerness::All => Level::ALL.to_vec(),
         },
+        by_line: args.by_line,
         typed: args.typed,
         quiet: args.quiet_files,
         dump: args.dump.clone(),

@@ -2,7 +2,11 @@
 
 use nudge_text::{Edit, Edits, Text};
 
-use crate::{Kind, Predictor, Scene, Source, Suggestion, engine::find};
+use crate::{
+    Kind, Predictor, Scene, Source, Suggestion,
+    engine::find,
+    needed::{is_head, is_needed},
+};
 
 /// Whether a suggestion may be shown at all.
 pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
@@ -14,7 +18,7 @@ pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
     edits.fits(source.text())
         && changes_more_than_blanks(source.text(), edits)
         && !undoes(scene, source, edits)
-        && (may_delete(suggestion.predictor) || !only_deletes(source.text(), edits) || user_deletes(scene))
+        && (!only_deletes(source.text(), edits) || may_go(scene, source, suggestion.predictor, edits))
         && keeps_sound(source, edits)
 }
 
@@ -61,9 +65,18 @@ fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
     })
 }
 
-/// Predictors whose very job includes taking something away.
-fn may_delete(predictor: Predictor) -> bool {
-    matches!(predictor, Predictor::Import | Predictor::Diagnostic | Predictor::Signature | Predictor::Move)
+/// Whether edits that only take away may do so. There are predictors whose very job that is; others may if the user does,
+/// and nothing else needs what goes.
+fn may_go(scene: &Scene<'_>, source: &Source, predictor: Predictor, edits: &Edits) -> bool {
+    let heads = || edits.into_iter().any(|edit| is_head(source.text(), &edit.range));
+    match predictor {
+        Predictor::Import | Predictor::Diagnostic | Predictor::Signature => true,
+        Predictor::Move => !heads(),
+        _ => {
+            let is_needed = || edits.into_iter().any(|edit| is_needed(source, &edit.range));
+            user_deletes(scene) && !heads() && !is_needed()
+        }
+    }
 }
 
 fn only_deletes(text: &Text, edits: &Edits) -> bool {

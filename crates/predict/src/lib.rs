@@ -11,6 +11,7 @@ mod filter;
 mod index;
 mod language;
 mod memory;
+mod needed;
 mod predictors;
 mod scene;
 mod search;

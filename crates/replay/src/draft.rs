@@ -107,6 +107,19 @@ impl Draft {
         below_the_line(edit, &text)
     }
 
+    /// What a person does next in a hunk whose lines become others one by one: the first of those that are left. None if
+    /// it is the last, or if lines come or go.
+    pub(crate) fn line_by_hand(&self, place: usize) -> Option<Edit> {
+        let Place { now, want } = &self.places[place];
+        let (now, want): (Vec<&str>, Vec<&str>) =
+            (now.split_inclusive('\n').collect(), want.split_inclusive('\n').collect());
+        let mut left = (0..now.len()).filter(|line| now.get(*line) != want.get(*line));
+        let line = left.next().filter(|_| now.len() == want.len() && left.next().is_some())?;
+        let start = self.start(place) + now[..line].iter().map(|line| line.len()).sum::<usize>();
+        let whole = Edits::one(start..start + now[line].len(), want[line]);
+        whole.trimmed(&Text::new(&self.text())).iter().next().cloned()
+    }
+
     /// What stands in a place after an edit that stays inside it.
     pub(crate) fn with(&self, place: usize, edit: &Edit) -> String {
         let start = self.start(place);
@@ -168,6 +181,18 @@ mod tests {
             }
             assert_eq!(text, after);
         }
+    }
+
+    #[test]
+    fn lines_are_done_one_by_one() {
+        let mut draft = draft("a\nb\nc\nd\n", "A\nB\nC\nd\nx\n");
+        for (at, letter) in ["A", "B"].into_iter().enumerate() {
+            let edit = draft.line_by_hand(0).expect("a line is left");
+            assert_eq!(edit, Edit::new(2 * at..2 * at + 1, letter));
+            draft.places[0].now = draft.with(0, &edit);
+        }
+        assert_eq!(draft.line_by_hand(0), None, "the last one ends the hunk");
+        assert_eq!(draft.line_by_hand(1), None, "a line comes");
     }
 
     #[test]

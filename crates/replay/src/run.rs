@@ -41,6 +41,8 @@ pub struct Options {
     pub engine: Scored,
     /// The levels of eagerness, one run each.
     pub eagerness: Vec<Level>,
+    /// Whether lines that became others one by one are also done one by one, and asked after each.
+    pub by_line: bool,
     /// Whether hunks are also typed key by key.
     pub typed: bool,
     /// Whether it is also asked where nothing is to be done.
@@ -198,6 +200,7 @@ fn replay(options: &Options, engine: &Arc<dyn Engine>, case: &Case) -> Result<(L
             || Log { wanted: is_dumped, eagerness: level.name(), watched: watched.clone(), ..Log::default() };
         let mut session = Session::start(engine, *level)?;
         let mut walk = Walk::begin(case, &mut session, log())?;
+        walk.by_line = options.by_line;
         let asks = walk.run()?;
         details.append(&mut walk.log.details);
         let hunks = drafts.iter().map(|draft| (draft.language, draft.places()));

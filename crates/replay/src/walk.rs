@@ -24,8 +24,10 @@ pub(crate) struct Walk<'a, D> {
     /// The file the user is in, and the place in it.
     pub(crate) file: usize,
     pub(crate) cursor: usize,
-    /// Hunks done by hand.
+    /// Hunks done by hand, and lines of hunks.
     pub(crate) step: usize,
+    /// Whether the lines of a hunk are done one after the other.
+    pub(crate) by_line: bool,
     pub(crate) log: Log,
 }
 
@@ -52,7 +54,7 @@ impl<'a, D: Driver> Walk<'a, D> {
         for draft in drafts.iter().rev() {
             driver.open(&draft.uri, draft.language, &draft.text())?;
         }
-        Ok(Self { case, driver, drafts, file: 0, cursor: 0, step: 0, log })
+        Ok(Self { case, driver, drafts, file: 0, cursor: 0, step: 0, by_line: false, log })
     }
 
     /// Does the commit to its end.
@@ -65,7 +67,10 @@ impl<'a, D: Driver> Walk<'a, D> {
                 self.ask_once(Mode::Came, &mut asks)?
             };
             if !goes_on {
-                self.do_by_hand(file, place)?;
+                match self.drafts[file].line_by_hand(place).filter(|_| self.by_line) {
+                    Some(edit) => self.do_line_by_hand(file, place, edit)?,
+                    None => self.do_by_hand(file, place)?,
+                }
                 goes_on = true;
             }
             while goes_on && self.remaining() > 0 && asks.len() < most {
@@ -118,6 +123,13 @@ impl<'a, D: Driver> Walk<'a, D> {
         self.driver.change(&self.drafts[file].uri, &[edit])?;
         self.drafts[file].finish(place);
         Ok(())
+    }
+
+    /// The user does one line of a hunk.
+    fn do_line_by_hand(&mut self, file: usize, place: usize, edit: Edit) -> Result<(), Error> {
+        self.go(file, edit.range.start)?;
+        self.set_out(file, place);
+        self.press(file, place, edit)
     }
 
     /// The user sets out to do a hunk.

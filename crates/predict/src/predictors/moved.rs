@@ -1,8 +1,8 @@
-//! Takes lines away from where they were once they stand elsewhere.
+//! Takes a declaration, or several lines, away from where they were once they stand elsewhere.
 //!
-//! Only where the user has gone to: before that, it cannot be told whether lines are moved or copied. The other half, to put
-//! lines where they went, is not here: of a thousand places that the user goes to after taking lines away, they are put
-//! into twenty.
+//! Only where the user has gone to: before that, it cannot be told whether they are moved or copied. Other lines stay: the
+//! same statement may well be meant twice. The other half, to put lines where they went, is not here: of a thousand places
+//! that the user goes to after taking lines away, they are put into twenty.
 
 use nudge_text::{Edits, history::Change};
 
@@ -10,12 +10,13 @@ use super::{
     Candidate,
     evidence::{self, Around, Evidence, Spread, flag, probability, small},
 };
-use crate::{Kind, Predictor, Scene, Source, engine::find};
+use crate::{Kind, Predictor, Scene, Source, engine::find, syntax::declaration_at, token::solid};
 
 /// How many of the newest changes may be one half of a move.
 const RECENT: usize = 8;
-/// Lines with fewer letters are found in many places.
-const MIN_LETTERS: usize = 8;
+/// Less than this is found in many places: letters and lines of a declaration, and of any other lines.
+const DECLARED: (usize, usize) = (20, 2);
+const OTHERS: (usize, usize) = (40, 3);
 /// More lines than this are not looked for.
 const MAX_LINES: usize = 60;
 
@@ -54,7 +55,11 @@ fn away(scene: &Scene<'_>, around: &Around, change: &Change, number: usize) -> O
     let count = (0..came.len()).map(run).max()?;
     let range = text.line_start(around.cursor)..text.line_start(around.cursor + count);
     let gone = text.slice(range.clone());
-    if letters(&gone) < MIN_LETTERS {
+    let least = if declares(scene.source, around.cursor) { DECLARED } else { OTHERS };
+    let is_small = letters(&gone) < least.0 || gone.trim().lines().count() < least.1;
+    // What was put right beside it is to become something else.
+    let is_beside = is_own && written.start <= around.cursor + count && around.cursor <= written.end;
+    if is_small || is_beside {
         return None;
     }
     let mut evidence: Evidence = vec![
@@ -83,6 +88,15 @@ fn stands(scene: &Scene<'_>, change: &Change) -> bool {
     change.after_lines > 0
         && end <= text.line_count()
         && text.slice(text.line_start(change.line)..text.line_end(end - 1)) == change.after
+}
+
+/// Whether a line begins a declaration that is seen outside of it.
+fn declares(source: &Source, line: usize) -> bool {
+    let text = source.text();
+    let start = text.line_start(line);
+    let names =
+        solid(&text.line(line)).into_iter().map(|token| start + token.range.start..start + token.range.end);
+    names.filter_map(|name| declaration_at(source, &name)).any(|found| !found.sort.is_local())
 }
 
 fn lines(text: &str, count: usize) -> Vec<&str> {

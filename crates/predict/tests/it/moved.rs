@@ -41,10 +41,29 @@ fn the_only_copy_stays() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// What was pasted right below the line it was copied from is not taken away with that.
+/// What was copied is to stay: nobody cut it.
 #[test]
-fn what_came_does_not_go_with_it() {
-    let text =
-        "⟨    register(first_handler);\n→⟩⟦→    register(first_handler);\n    register(first_handler);\n⟧}\n";
-    Fixture::new(Move, &[("a.rs", text)]).gone_behind("a.rs", "    ").check(0.3);
+fn copies_stay() {
+    let silent = [
+        // Right beside where it was copied from.
+        ("a.rs", "    register(first_handler);\n⟦→    register(first_handler);\n⟧}\n", "    "),
+        ("a.rs", "fn one() {\n    do_something();\n}\n⟦→fn one() {\n    do_something();\n}\n⟧", ""),
+        // Statements that are meant twice.
+        (
+            "a.py",
+            "def a(x):\n    if x:\n        return None\n\ndef b(x):\n    ⟦→return None⟧\n",
+            "if x:\n        ",
+        ),
+        (
+            "a.py",
+            "def a(items):\n    result = []\n    for item in items:\n        result.append(item)\n\ndef b(items):\n⟦→    result = []\n    for item in items:\n        result.append(item)\n⟧",
+            "def a(items):\n    ",
+        ),
+        ("a.rs", "#[derive(Debug, Clone)]\nstruct A;\n\n⟦→#[derive(Debug, Clone)]\nstruct B;\n⟧", ""),
+        ("a.py", "A = {\n    'timeout': 30,\n}\nB = {\n    'timeout': ⟦10→30⟧,\n}\n", "A = {\n    "),
+    ];
+    for (file, text, place) in silent {
+        let found = Fixture::new(Move, &[(file, text)]).gone_behind(file, place).suggestions();
+        assert!(found.is_empty(), "{text}: {found:?}");
+    }
 }

@@ -274,3 +274,49 @@ fn no_bracket_is_changed_without_its_other_half() {
     let text = "a = make(⟦new[] { one }→[one]⟧);\nb();\nc = make(⟦new[] { two }→[two]⟧);\nd();\ne = make(new[] { f(3), f(4) });\n";
     check_silent(Repeat, &[("a.txt", text)], 0.1);
 }
+
+#[test]
+fn lines_that_lie_together_are_changed_one_after_the_other() {
+    check(
+        Repeat,
+        &[("a.txt", "alpha ⟦foo→bar⟧ one\nbeta ⟦foo→bar⟧ two\ngamma ⟨foo→bar⟩ three\n\nend of it\n")],
+    );
+    check(
+        Repeat,
+        &[("a.py", "CASES = [\n    ('a', 1⟦→, None⟧),\n    ('b', 2⟦→, None⟧),\n    ('c', 3⟨→, None⟩),\n]\n")],
+    );
+    // After one, only a line that is like it.
+    check(
+        Repeat,
+        &[("a.js", "⟦var→const⟧ first = load(1)\n⟨var→const⟩ second = load(2)\nrun(first, second)\n")],
+    );
+    check_silent(Repeat, &[("a.txt", "The ⟦house→home⟧ of\na house like this\n")], 0.55);
+}
+
+#[test]
+fn what_is_needed_elsewhere_does_not_go() {
+    let silent = [
+        "fn a() {\n⟦    let cnt = 128;\n→⟧    run();\n}\n\nfn b() {\n    let cnt = 128;\n    for at in 0..cnt {\n        run(at);\n    }\n}\n",
+        "fn a() {\n⟦    if is_done {\n        stop();\n    }\n→⟧    run();\n}\n\nfn b() {\n    if is_done {\n        stop();\n        return;\n    }\n}\n",
+    ];
+    for text in silent {
+        check_silent(Repeat, &[("a.rs", text)], 0.31);
+    }
+}
+
+/// That one line went does not mean that another goes which is only like it.
+#[test]
+fn lines_that_are_only_alike_go_after_two_have_gone() {
+    let file = |marks: [&str; 4]| {
+        let [a, b, c, d] = marks;
+        format!(
+            "{a}import rx.Subscription;\n{b}import io.Reader;\n{c}import rx.Scheduler;\n{d}import io.Writer;\n"
+        )
+    };
+    let with = |text: &str| format!("{text}⟨import rx.Observable;\n→⟩import io.File;\n\nclass A {{}}\n");
+    let one = file(["⟦", "→⟧", "", ""]);
+    let fixture = Fixture::new(Repeat, &[("A.java", &with(&one))]).gone_behind("A.java", "Writer;\n");
+    assert!(fixture.suggestions().is_empty());
+    let two = file(["⟦", "→⟧", "⟦", "→⟧"]);
+    Fixture::new(Repeat, &[("A.java", &with(&two))]).gone_behind("A.java", "Writer;\n").check(0.1);
+}

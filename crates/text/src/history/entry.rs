@@ -61,7 +61,15 @@ impl Open {
         }
         let paused = time.saturating_sub(self.time) > PAUSE;
         let same_place = run.old_bytes.start <= self.last.end && self.last.start <= run.old_bytes.end;
-        !paused || same_place
+        (!paused || same_place) && !self.is_revised(run)
+    }
+
+    /// Whether a run replaces something on another line than the last edit where several lines are new: whoever wrote them
+    /// has finished and looks them over.
+    fn is_revised(&self, run: &Run) -> bool {
+        let is_new = self.after_lines.len() > self.before_lines.len() + 1;
+        let line = self.after.line_of(self.last.end);
+        is_new && !run.old_bytes.is_empty() && !run.old.contains(&line)
     }
 
     /// Goes on with a run that this change owns.

@@ -231,6 +231,19 @@ fn a_pause_splits_only_if_the_place_moved() {
 }
 
 #[test]
+fn new_lines_are_written_and_then_revised() {
+    let new = "x one\ny one\n";
+    check(&[Put((1, 0), (1, 0), new), Put((1, 0), (1, 1), "z")], &["1: +x one +y one", "1*: -x one +z one"]);
+    check(
+        &[Type(1, 1, "\nx one\ny one"), Put((2, 0), (2, 1), ""), Type(2, 0, "z")],
+        &["2: +x one +y one", "2*: -x one +z one"],
+    );
+    // On the line that is being written, and where something is only added, it goes on.
+    check(&[Type(1, 1, "\nx one\ny one"), Put((3, 0), (3, 1), "z")], &["2*: +x one +z one"]);
+    check(&[Type(1, 1, "\nx one\ny one"), Type(2, 5, "!")], &["2*: +x one! +y one"]);
+}
+
+#[test]
 fn documents_have_changes_of_their_own() {
     check(
         &[Type(1, 1, "x"), Go("two"), Type(1, 1, "y"), Go("one"), Type(1, 2, "z")],

@@ -10,6 +10,7 @@ use super::{
     lessons::Lessons,
     rule::{Example, Rule, Shape},
     score::{Words, words_of},
+    template,
 };
 use crate::case;
 
@@ -72,6 +73,16 @@ impl Book {
             }
         }
         book
+    }
+
+    /// How often lines like those of a block were taken away, itself included.
+    pub(crate) fn takes_away(&self, block: &Block) -> usize {
+        let is_like = |other: &&Block| {
+            other.after.is_empty()
+                && other.before.len() == block.before.len()
+                && template::map_lines(&other.before, &block.before).is_some()
+        };
+        self.blocks.iter().filter(is_like).count()
     }
 
     /// Whether a known rule might be learned from this line, too. To learn takes far longer than to look.

@@ -12,6 +12,7 @@ mod book;
 mod call;
 mod find;
 mod lessons;
+mod row;
 mod rule;
 mod score;
 mod template;
@@ -116,7 +117,12 @@ fn blocks(
         lines.sort_unstable();
         let done = done(scene, source, std::iter::once(block.change));
         let usage = Usage::of(source, block.names(), lines.len(), done);
+        let is_habit = book.takes_away(block) > 1;
         for site in sites {
+            // That one line went does not mean that others like it go.
+            if block.after.is_empty() && site.mapping.different > 0 && !is_habit {
+                continue;
+            }
             let sooner = between(&lines, around.cursor, site.line);
             let spread = Spread { lines: lines.len(), sooner, ..Spread::default() };
             let evidence = score::block_evidence(block, &site, around, (spread, &usage), support);
@@ -190,7 +196,8 @@ impl Judge<'_> {
                 let seen = (sites.seen_from(self.around.cursor, place.line), &sites.usage);
                 let (rule, words) = (&rules[hit.rule], &self.words[hit.rule]);
                 let evidence = score::rule_evidence(rule, words, &hit.matches, place, self.around, seen);
-                (probability(&evidence), hit, evidence)
+                let in_row = row::prior(rule, &sites.usage, place.line, &evidence);
+                (probability(&evidence).max(in_row), hit, evidence)
             })
             .collect();
         // What does all of the example is preferred to what does a part of it.

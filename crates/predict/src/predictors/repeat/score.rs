@@ -43,7 +43,7 @@ pub(crate) struct Usage<'a> {
     /// Where the name that comes stands already.
     known: usize,
     /// The lines where it was done by hand, in order.
-    done: Vec<usize>,
+    pub(crate) done: Vec<usize>,
 }
 
 /// Names are not counted any further than this.
