@@ -264,3 +264,15 @@ proptest! {
         Moment::new(&format!("{before}\n{before}"), &typed, &after, Index::default()).completions();
     }
 }
+
+#[test]
+fn half_a_word_is_not_a_name() {
+    let check = "    check(\n        merge([ExitCode::NAME]),\n        ExitCode::NAME\n    );\n";
+    let known: String = ["Success", "GeneralError"].iter().map(|name| check.replace("NAME", name)).collect();
+    let text = format!(
+        "fn t() {{\n{known}    check(\n        merge([ExitCode::Killed]),\n        ⟦→ExitC⟧⟨→ode::Killed⟩\n    );\n}}\n"
+    );
+    self::check(&[("file:///a.rs", &text)]);
+    let text = "const names = {\n  regex: \"regex\",\n  email: \"email\",\n  url: \"url\",\n  uuid: \"uuid\",\n  ⟦→date⟧\n};\n";
+    check_silent(&[("file:///a.ts", text)]);
+}

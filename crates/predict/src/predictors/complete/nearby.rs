@@ -34,7 +34,10 @@ pub(super) fn hits(text: &str, gap: &Range<usize>, draft: &Draft<'_>, most: usiz
         let from = gap.start.saturating_sub(room);
         let ends: Vec<usize> =
             finder.find_iter(&text.as_bytes()[from..gap.start]).map(|at| from + at + needle.len()).collect();
-        found.extend(ends.iter().rev().filter_map(|end| hit(text, *end, draft)).take(most));
+        // What stands before the gap may be found too, and leads into it.
+        let is_outside = |hit: &Hit| hit.next.start < gap.start;
+        let before = ends.iter().rev().filter_map(|end| hit(text, *end, draft)).filter(is_outside);
+        found.extend(before.take(most));
         let upto = gap.end.saturating_add(room).min(text.len());
         let ends = finder.find_iter(&text.as_bytes()[gap.end..upto]).map(|at| gap.end + at + needle.len());
         found.extend(ends.filter_map(|end| hit(text, end, draft)).take(most / 2));
