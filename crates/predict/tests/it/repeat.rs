@@ -320,3 +320,12 @@ fn lines_that_are_only_alike_go_after_two_have_gone() {
     let two = file(["⟦", "→⟧", "⟦", "→⟧"]);
     Fixture::new(Repeat, &[("A.java", &with(&two))]).gone_behind("A.java", "Writer;\n").check(0.1);
 }
+
+#[test]
+fn a_condition_that_is_turned_turns_no_other() {
+    let text = "function save(user, opts) {\n  if (⟦→!⟧user) {\n    return;\n  }\n  if (opts.force) {\n    write(user);\n  }\n  if (user.name !== opts.name) {\n    go();\n  }\n}\n";
+    for place in ["if (opts.force) {", "write(user);", "!== opts.name) {"] {
+        let found = Fixture::new(Repeat, &[("a.js", text)]).gone_behind("a.js", place).suggestions();
+        assert!(found.iter().all(|found| found.confidence < 0.31), "{place}: {found:#?}");
+    }
+}

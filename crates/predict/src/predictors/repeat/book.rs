@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::{
     block::Block,
     lessons::Lessons,
-    rule::{Example, Rule, Shape},
+    rule::{Example, Rule, Shape, only_negates},
     score::{Words, words_of},
     template,
 };
@@ -65,8 +65,10 @@ impl Book {
                 };
                 book.rules[at].examples.push(Example::new(number, Arc::clone(lesson)));
             }
-            let is_model =
-                has_come && (1..=MAX_MODEL).contains(&change.before_lines) && change.after_lines > 0;
+            let is_model = has_come
+                && (1..=MAX_MODEL).contains(&change.before_lines)
+                && change.after_lines > 0
+                && !(change.before_lines == 1 && only_negates(&change.before, &change.after));
             book.models.extend(is_model.then(|| Block::of(change, number)).flatten());
             if changes.len() - number <= 2 * FRESH {
                 book.blocks.extend(Block::learn(change, number));

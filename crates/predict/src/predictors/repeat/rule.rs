@@ -186,6 +186,11 @@ impl Rewrite {
         (template::longest_new(was(), came()), template::longest_new(came(), was()))
     }
 
+    /// Whether it leaves names open.
+    fn is_open(&self) -> bool {
+        self.pattern.iter().any(|token| matches!(token, Pattern::Soft(..)))
+    }
+
     /// How many characters of names and numbers must be found as they are.
     pub(crate) fn hard_length(&self) -> usize {
         self.pattern
@@ -231,7 +236,12 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
         // What lies beyond the neighbours has moved.
         let from = number.checked_sub(1).map_or(0, |before| segments[before].0.end);
         let to = segments.get(number + 1).map_or(before.len(), |next| next.0.start);
-        lessons.extend(line.rewrite(std::slice::from_ref(segment), &(from..to)));
+        let rewrite = line.rewrite(std::slice::from_ref(segment), &(from..to));
+        if line.negates(segment) {
+            lessons.extend(rewrite.filter(|lesson| !lesson.rewrite.is_open()));
+            continue;
+        }
+        lessons.extend(rewrite);
         lessons.extend(line.variants(segment));
         lessons.extend(super::beside::learn(&line, std::slice::from_ref(segment), &(from..to)));
         lessons.extend(line.affixes(segment));
@@ -252,9 +262,18 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
     lessons
 }
 
+/// Whether all that a line has more or less than before turns the sense of something.
+pub(crate) fn only_negates(before: &str, after: &str) -> bool {
+    let line = Line { before, after, tokens: Vec::new() };
+    diff::words(before, after).iter().all(|segment| line.negates(segment))
+}
+
 /// Marks that come in pairs: brackets, and quotes, of which the first and the second are the same.
 const PAIRS: [(char, char); 7] =
     [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>'), ('"', '"'), ('\'', '\''), ('`', '`')];
+
+/// What turns the sense of what follows.
+const NEGATIONS: [&str; 4] = ["!", "-", "~", "not"];
 
 /// By how many more marks of each pair are opened than closed after a change.
 type Tilt = [i32; PAIRS.len()];
@@ -327,6 +346,12 @@ fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
 }
 
 impl Line<'_> {
+    /// Whether the sign or the sense of something was turned, which says nothing about other things.
+    fn negates(&self, (old, new): &Segment) -> bool {
+        let (gone, come) = (self.before[old.clone()].trim(), self.after[new.clone()].trim());
+        (gone.is_empty() && NEGATIONS.contains(&come)) || (come.is_empty() && NEGATIONS.contains(&gone))
+    }
+
     fn tilt(&self, (old, new): &Segment) -> Tilt {
         let count = |text: &str, mark: char| i32::try_from(text.matches(mark).count()).unwrap_or(i32::MAX);
         PAIRS.map(|(open, close)| {
