@@ -6,12 +6,14 @@
 //! [`Index`].
 
 mod case;
+mod effect;
 mod engine;
 mod filter;
 mod index;
 mod language;
 mod memory;
 mod predictors;
+mod refused;
 mod scene;
 mod search;
 mod source;
@@ -19,6 +21,7 @@ mod suggestion;
 mod syntax;
 mod token;
 
+pub use effect::Effect;
 pub use engine::{consider, suggest};
 pub use index::{FileFacts, Index};
 pub use language::Language;
