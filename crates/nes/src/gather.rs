@@ -1,10 +1,13 @@
 //! What a request is about, put together from the events of the session and what came with the request. Where both tell,
-//! the events are believed.
+//! the events are believed, but for what the user sees.
 
 use std::sync::Arc;
 
 use nudge_predict::{Action, Diagnostic, Snippet, Source, Suggestion, Trigger};
-use nudge_text::history::{self, Change};
+use nudge_text::{
+    Text,
+    history::{self, Change},
+};
 use nudge_wire::{
     Error,
     nes::{ErrorReason, RecentFile, SuggestContext},
@@ -54,8 +57,9 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
     let standing = session.offered.standing(&place, |uri| {
         std::iter::once(&source).chain(&others).find(|source| **source.uri() == *uri).map(Source::text)
     });
+    let memory = session.memory_of(std::iter::once(&source).chain(&others));
     if standing.is_empty() {
-        if let Some(left) = session.offered.remainder(&place) {
+        if let Some(left) = session.offered.remainder(&place).filter(|left| !memory.refuses(&left.effect)) {
             return Ok(Gathered::Left(Box::new(left), place));
         }
         if changes.is_empty() && diagnostics.is_empty() && trigger != Trigger::Manual {
@@ -65,7 +69,7 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
     Ok(Gathered::Scene(Box::new(Snapshot {
         client: client.clone(),
         folders: Arc::clone(&session.workspace.folders),
-        visible: visible(session, ask, client, &source),
+        visible: visible(session, ask, client, text, cursor),
         cursor,
         selection,
         changes,
@@ -73,7 +77,7 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
         actions: actions(&ask.context),
         snippets: snippets(&ask.context),
         index: session.workspace.index.as_ref().map(|index| index.latest()).unwrap_or_default(),
-        memory: session.memory(),
+        memory,
         lessons: Arc::clone(&session.lessons),
         eagerness: session.settings.eagerness,
         trigger,
@@ -110,7 +114,7 @@ fn attached(session: &mut Session, ask: &Ask, now: u64) -> Result<Result<Source,
     let (source, changed) = session.shelf.put(&file.uri, &file.language_id, &file.text);
     // A client that tells no edits at all still shows them, one request after the other.
     if let Some(made) = changed.filter(|_| ask.context.edit_history.is_none()) {
-        session.history.record(&made.uri, &made.before, &made.edits, &made.after, now);
+        session.changed(&made, now);
     }
     Ok(Ok(source))
 }
@@ -206,13 +210,20 @@ fn snippets(context: &SuggestContext) -> Vec<Snippet> {
     snippets
 }
 
-/// What the user sees of the document.
-fn visible(session: &Session, ask: &Ask, client: &Client, source: &Source) -> Option<std::ops::Range<usize>> {
-    let focused = match session.documents.get(&ask.uri) {
-        Lookup::Open { visible, .. } => visible,
-        _ => None,
-    };
+/// What the user sees of the document. What came with the request is newer than what an event told, and an event that does
+/// not know the cursor's place is out of date: editors need not tell that the user has scrolled.
+fn visible(
+    session: &Session,
+    ask: &Ask,
+    client: &Client,
+    text: &Text,
+    cursor: usize,
+) -> Option<std::ops::Range<usize>> {
+    let range = |range| convert::range(text, range, client.encoding);
     let open = ask.context.open_files.iter().flatten().find(|file| file.uri == ask.uri);
-    let range = focused.or_else(|| open?.visible_range.as_option())?;
-    Some(convert::range(source.text(), range, client.encoding))
+    if let Some(told) = open.and_then(|file| file.visible_range.as_option()) {
+        return Some(range(told));
+    }
+    let Lookup::Open { visible, .. } = session.documents.get(&ask.uri) else { return None };
+    visible.map(range).filter(|seen| seen.start <= cursor && cursor <= seen.end)
 }

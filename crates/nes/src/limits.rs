@@ -33,3 +33,5 @@ pub(crate) const SNIPPETS: usize = 64;
 pub(crate) const DIAGNOSTICS: usize = 256;
 /// Suggestions of a session that feedback may still come for.
 pub(crate) const REMEMBERED: usize = 256;
+/// Bytes of the texts that these are about, each counted for itself though they share most of them.
+pub(crate) const REMEMBERED_BYTES: usize = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
-use nudge_predict::{Kind, Source, Suggestion};
+use nudge_predict::{Effect, Kind, Source, Suggestion};
 use nudge_text::{Bias, Edit, Edits, Text};
 
 use crate::{answer::Answer, limits};
@@ -65,7 +65,19 @@ impl Offered {
             self.known.pop_front();
         }
         self.known.push_back((id.clone(), suggestion.clone()));
+        self.forget_texts();
         Entry { answer: Answer { id: id.clone(), ..answer }, id, suggestion, target }
+    }
+
+    /// Makes room for bytes: what has to do with the oldest texts can still be judged, but not be known again.
+    fn forget_texts(&mut self) {
+        let mut bytes = 0;
+        for (_, suggestion) in self.known.iter_mut().rev() {
+            bytes += suggestion.effect.bytes();
+            if bytes > limits::REMEMBERED_BYTES {
+                suggestion.effect = Effect::default();
+            }
+        }
     }
 
     /// The suggestion with this id, if it is one of the last.
@@ -159,7 +171,8 @@ fn left_over(suggestion: &Suggestion, then: &Place, now: &Place, typed: &str) ->
         left.iter().any(|edit| !is_same_but_space(&now.text.slice(edit.range.clone()), &edit.text));
     // The text after both is the same, so the cursor is where it was to be.
     let kind = Kind::Edit { uri: Arc::clone(uri), edits: left, cursor: *cursor };
-    is_worth_it.then(|| Suggestion { kind, ..suggestion.clone() })
+    let effect = Effect::of(&kind, |_| Some(&now.text));
+    is_worth_it.then(|| Suggestion { kind, effect, ..suggestion.clone() })
 }
 
 fn is_same_but_space(old: &str, new: &str) -> bool {

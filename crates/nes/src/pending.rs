@@ -10,8 +10,8 @@ use std::{
 };
 
 use nudge_predict::{
-    Action, Diagnostic, Eagerness, Index, Kind, Lessons, Memory, Offers, Outcome, Scene, Snippet, Source,
-    Suggestion, Trigger,
+    Action, Diagnostic, Eagerness, Effect, Index, Kind, Lessons, Memory, Offers, Outcome, Scene, Snippet,
+    Source, Suggestion, Trigger,
 };
 use nudge_text::{Encoding, Text, history::Change};
 use nudge_wire::Error;
@@ -185,11 +185,15 @@ impl Snapshot {
             Kind::Rename { .. } => offers.rename,
             Kind::Replace { .. } => offers.search_and_replace,
         };
-        let ready = |suggestion: Suggestion| {
+        let ready = |mut suggestion: Suggestion| {
             let known = self.text(suggestion.kind.uri());
             let read = if known.is_none() { self.read(&suggestion.kind) } else { None };
             let text = |uri: &str| self.text(uri).or(read.as_ref());
             let answer = convert::answer(&suggestion, text, self.client.encoding)?;
+            // Not every engine says what identifies a suggestion.
+            if suggestion.effect.is_empty() {
+                suggestion.effect = Effect::of(&suggestion.kind, text);
+            }
             // What a whole folder is about is not looked at again, nor is a file that is not open.
             let is_placed = !matches!(suggestion.kind, Kind::Replace { .. });
             Some(Ready { target: known.filter(|_| is_placed).cloned(), suggestion, answer })
@@ -215,8 +219,9 @@ impl Snapshot {
     fn settle(mut self, session: &mut Session, mut ready: Vec<Ready>, why_nothing: &'static str) -> Response {
         // Something may have been taken or refused while this one was on its way.
         let memory = session.memory();
-        ready.retain(|ready| !memory.refused(&ready.suggestion));
-        self.standing.retain(|entry| session.offered.is_shown(&entry.id));
+        ready.retain(|ready| !memory.refuses(&ready.suggestion.effect));
+        self.standing
+            .retain(|entry| session.offered.is_shown(&entry.id) && !memory.refuses(&entry.suggestion.effect));
         let entries: Vec<Entry> = if self.standing.is_empty() {
             ready.into_iter().map(|ready| session.offered.enter(ready)).collect()
         } else {

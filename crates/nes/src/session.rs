@@ -11,7 +11,7 @@ use nudge_wire::{
 
 use crate::{
     Cancel, convert,
-    documents::{Documents, NotChanged},
+    documents::{Changed, Documents, NotChanged},
     offered::Offered,
     service::Workspace,
     setting::Settings,
@@ -61,12 +61,21 @@ impl Session {
     pub(crate) fn did_change(&mut self, event: DidChange, encoding: Encoding, now: u64) {
         let changes = convert::changes(event.content_changes);
         match self.documents.change(&event.uri, event.version, &changes, encoding) {
-            Ok(made) => self.history.record(&made.uri, &made.before, &made.edits, &made.after, now),
+            Ok(made) => self.changed(&made, now),
             Err(NotChanged::Still) => {}
             Err(why) => {
                 self.history.forget(&event.uri);
                 tracing::warn!(session = self.id, uri = event.uri, %why, "a change could not be made");
             }
+        }
+    }
+
+    /// A document was changed by the user.
+    pub(crate) fn changed(&mut self, made: &Changed, now: u64) {
+        let Changed { uri, before, edits, after } = made;
+        self.history.record(uri, before, edits, after, now);
+        if self.memory.is_behind(uri, after) {
+            Arc::make_mut(&mut self.memory).changed(uri, before, edits, after);
         }
     }
 
@@ -124,6 +133,16 @@ impl Session {
             self.revision = Some(revision);
         }
         Arc::clone(&self.memory)
+    }
+
+    /// The same, for documents that have these texts now.
+    pub(crate) fn memory_of<'a>(&mut self, sources: impl Iterator<Item = &'a Source>) -> Arc<Memory> {
+        for source in sources {
+            if self.memory.is_behind(source.uri(), source.text()) {
+                Arc::make_mut(&mut self.memory).follow(source.uri(), source.text());
+            }
+        }
+        self.memory()
     }
 
     /// Begins a request for suggestions, which supersedes the one that runs.

@@ -1,12 +1,9 @@
 //! Asks the predictors, ranks what they say, and shows what is good enough.
 
-use std::hash::{Hash, Hasher};
-
-use nudge_text::Edit;
-use rustc_hash::FxHasher;
+use nudge_text::Edits;
 
 use crate::{
-    Eagerness, Features, Kind, Outcome, Predictor, Scene, Source, Suggestion, Trigger, filter,
+    Eagerness, Effect, Features, Kind, Outcome, Predictor, Scene, Source, Suggestion, Trigger, filter,
     predictors::{self, Candidate},
 };
 
@@ -23,9 +20,6 @@ struct Most {
 const SHOWN: Most = Most { examined: 12, said: 3, parts: false };
 /// For those who want to know more.
 const CONSIDERED: Most = Most { examined: 30, said: 12, parts: true };
-
-/// More edits than this are refused only together.
-const MAX_PARTS: usize = 64;
 
 type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
 
@@ -116,8 +110,7 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
     let trust = trust.powi(i32::try_from(refusals).unwrap_or(9).min(9));
     Some(Suggestion {
         confidence: scene.memory.weights().confidence(features) * trust,
-        fingerprint: fingerprint(source, &candidate.kind),
-        parts: Vec::new(),
+        effect: Effect::default(),
         kind: candidate.kind,
         predictor: candidate.predictor,
         reason: candidate.reason,
@@ -137,8 +130,11 @@ fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Sugges
         let known = shown.iter().any(|other| {
             other.kind == suggestion.kind || (!most.parts && is_part(&suggestion.kind, &other.kind))
         });
-        suggestion.parts = parts(scene, &suggestion.kind);
-        if !known && filter::allows(scene, &suggestion) {
+        if known {
+            continue;
+        }
+        suggestion.effect = Effect::of(&suggestion.kind, |uri| find(scene, uri).map(Source::text));
+        if filter::allows(scene, &suggestion) {
             shown.push(suggestion);
         }
     }
@@ -160,8 +156,7 @@ fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>, most: Most) -> Vec<
     let Some(first) = shown.first() else { return shown };
     let Kind::Edit { uri, edits, .. } = &first.kind else { return shown };
     let Some(offset) = edits.as_slice().first().map(|edit| edit.range.start) else { return shown };
-    let here = **uri == **scene.source.uri();
-    let hidden = !here || scene.visible.is_some_and(|visible| !visible.contains(&offset));
+    let hidden = **uri != **scene.source.uri() || is_hidden(scene, edits);
     if !scene.offers.jump || !hidden {
         return shown;
     }
@@ -170,15 +165,27 @@ fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>, most: Most) -> Vec<
         predictor: Predictor::Jump,
         reason: format!("goes to the next edit, which {}", first.reason),
         features: Features { predictor: Predictor::Jump, ..first.features },
-        fingerprint: first.fingerprint ^ 1,
-        parts: Vec::new(),
+        effect: first.effect.way_there(),
         ..first.clone()
     };
-    if !scene.memory.is_suppressed(jump.fingerprint) {
+    if !scene.memory.refuses(&jump.effect) {
         shown.insert(0, jump);
         shown.truncate(most.said);
     }
     shown
+}
+
+/// Whether edits of the document with the cursor begin where the user does not look.
+fn is_hidden(scene: &Scene<'_>, edits: &Edits) -> bool {
+    let (Some(visible), Some(first)) = (scene.visible, edits.as_slice().first()) else { return false };
+    let text = scene.source.text();
+    let cursor = text.line_of(scene.cursor);
+    // Who has come to the place sees it, whatever the editor told last.
+    let is_there = edits
+        .iter()
+        .any(|edit| text.line_of(edit.range.start) <= cursor && cursor <= text.line_of(edit.range.end));
+    let offset = first.range.start;
+    !is_there && (offset < visible.start || visible.end < offset)
 }
 
 /// The document with this address.
@@ -187,41 +194,4 @@ pub(crate) fn find<'a>(scene: &Scene<'a>, uri: &str) -> Option<&'a Source> {
         return Some(scene.source);
     }
     scene.others.iter().find(|source| **source.uri() == *uri)
-}
-
-/// What stays the same when the same suggestion is made again, though lines have moved.
-fn fingerprint(source: &Source, kind: &Kind) -> u64 {
-    let mut hasher = FxHasher::default();
-    kind.uri().hash(&mut hasher);
-    match kind {
-        Kind::Edit { edits, .. } => edits.iter().for_each(|edit| hash_edit(source, edit, &mut hasher)),
-        Kind::Jump { offset, .. } => offset.hash(&mut hasher),
-        Kind::Rename { name, .. } => name.hash(&mut hasher),
-        Kind::Replace { search, replace, regex, .. } => (search, replace, regex).hash(&mut hasher),
-    }
-    hasher.finish()
-}
-
-/// The fingerprint that each of several edits would have by itself.
-fn parts(scene: &Scene<'_>, kind: &Kind) -> Vec<u64> {
-    let Kind::Edit { uri, edits, .. } = kind else { return Vec::new() };
-    let Some(source) = find(scene, uri).filter(|_| (2..=MAX_PARTS).contains(&edits.len())) else {
-        return Vec::new();
-    };
-    let part = |edit: &Edit| {
-        let mut hasher = FxHasher::default();
-        uri.hash(&mut hasher);
-        hash_edit(source, edit, &mut hasher);
-        hasher.finish()
-    };
-    edits.iter().map(part).collect()
-}
-
-fn hash_edit(source: &Source, edit: &Edit, hasher: &mut FxHasher) {
-    let text = source.text();
-    let line = text.line_of(edit.range.start);
-    text.line(line).trim().hash(hasher);
-    line.checked_sub(1).map(|above| text.line(above).trim().to_owned()).hash(hasher);
-    text.slice(edit.range.clone()).hash(hasher);
-    edit.text.hash(hasher);
 }

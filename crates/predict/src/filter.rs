@@ -1,6 +1,6 @@
 //! What is never suggested, however likely it seems.
 
-use nudge_text::{Edit, Edits, Text};
+use nudge_text::{Bias, Edit, Edits, Text};
 
 use crate::{
     Kind, Predictor, Scene, Source, Suggestion,
@@ -10,7 +10,7 @@ use crate::{
 
 /// Whether a suggestion may be shown at all.
 pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
-    if scene.memory.refused(suggestion) {
+    if scene.memory.refuses(&suggestion.effect) {
         return false;
     }
     let Kind::Edit { uri, edits, .. } = &suggestion.kind else { return true };
@@ -60,7 +60,8 @@ fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
             return true;
         }
         let after = edits.apply(text);
-        let now = after.slice(edits.map_range(start..end));
+        // Of lines that are gone nothing is left but a place: what is put there counts.
+        let now = after.slice(edits.map(start, Bias::Before)..edits.map(end, Bias::After));
         !change.before.trim().is_empty() && now.trim_matches(['\r', '\n']) == change.before
     })
 }

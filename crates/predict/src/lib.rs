@@ -6,6 +6,7 @@
 //! [`Index`].
 
 mod case;
+mod effect;
 mod engine;
 mod filter;
 mod index;
@@ -13,6 +14,7 @@ mod language;
 mod memory;
 mod needed;
 mod predictors;
+mod refused;
 mod scene;
 mod search;
 mod source;
@@ -20,6 +22,7 @@ mod suggestion;
 mod syntax;
 mod token;
 
+pub use effect::Effect;
 pub use engine::{consider, suggest};
 pub use index::{FileFacts, Index};
 pub use language::Language;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use nudge_text::{Edit, Edits, Text};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{Language, Predictor, Suggestion};
+use crate::{Effect, Language, Predictor, Source, Suggestion, refused::Refused};
 
 /// What the user did with a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +47,8 @@ pub struct Weights(BTreeMap<String, f32>);
 const RATE: f32 = 0.35;
 /// How far one weight may move: a run of bad luck must not silence a predictor for ever.
 const BOUND: f32 = 1.5;
-/// Suppressed suggestions that are remembered.
-const MAX_SUPPRESSED: usize = 4096;
+/// Chains whose refusals are counted.
+const MAX_CHAINS: usize = 4096;
 
 impl Weights {
     /// The confidence in a suggestion with these features.
@@ -98,9 +99,9 @@ fn logit(p: f32) -> f32 {
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     weights: Weights,
-    suppressed: FxHashSet<u64>,
+    refused: Refused,
     /// By chain: how often one of its suggestions was refused since one was taken.
-    refused: FxHashMap<u64, u32>,
+    refusals: FxHashMap<u64, u32>,
 }
 
 impl Memory {
@@ -124,43 +125,52 @@ impl Memory {
         match feedback {
             Feedback::Accepted => {
                 self.weights.learn(suggestion.features, 1.0, 1.0);
-                self.refused.remove(&suggestion.chain);
+                self.refusals.remove(&suggestion.chain);
             }
             Feedback::Rejected => {
                 self.weights.learn(suggestion.features, 0.0, 1.0);
-                self.suppress(suggestion.fingerprint);
-                suggestion.parts.iter().for_each(|part| self.suppress(*part));
-                if self.refused.len() >= MAX_SUPPRESSED {
-                    self.refused.clear();
+                self.refused.remember(&suggestion.effect);
+                if self.refusals.len() >= MAX_CHAINS {
+                    self.refusals.clear();
                 }
-                *self.refused.entry(suggestion.chain).or_insert(0) += 1;
+                *self.refusals.entry(suggestion.chain).or_insert(0) += 1;
             }
             Feedback::Ignored => self.weights.learn(suggestion.features, 0.0, 0.25),
             Feedback::Replaced | Feedback::Cancelled => {}
         }
     }
 
-    /// Whether this was refused before.
-    pub fn is_suppressed(&self, fingerprint: u64) -> bool {
-        self.suppressed.contains(&fingerprint)
+    /// Whether what a suggestion does was refused before, in part or as a part of more, and its place is still as it was.
+    pub fn refuses(&self, effect: &Effect) -> bool {
+        self.refused.has(effect)
     }
 
-    /// Whether a suggestion was refused before, by itself or as a part of others.
-    pub fn refused(&self, suggestion: &Suggestion) -> bool {
-        let parts = &suggestion.parts;
-        self.is_suppressed(suggestion.fingerprint)
-            || (!parts.is_empty() && parts.iter().all(|part| self.is_suppressed(*part)))
+    /// Whether edits of a document, which are in the order of its text, were refused before.
+    pub(crate) fn refuses_edits(&self, source: &Source, edits: &[Edit]) -> bool {
+        let (Some(first), Some(last)) = (edits.first(), edits.last()) else { return false };
+        self.refused.is_near(source.uri(), source.text(), &(first.range.start..last.range.end))
+            && self.refused.has(&Effect::of_edits(source.uri(), source.text(), edits))
+    }
+
+    /// Whether the text of a document is another than that in which something was refused.
+    pub fn is_behind(&self, uri: &str, text: &Text) -> bool {
+        self.refused.is_behind(uri, text)
+    }
+
+    /// A document has this text now.
+    ///
+    /// What was refused is found again without it, too, but has to be looked for with every question then.
+    pub fn follow(&mut self, uri: &str, text: &Text) {
+        self.refused.follow(uri, text);
+    }
+
+    /// A document was changed: closer than [`follow`](Self::follow) can tell from the texts alone.
+    pub fn changed(&mut self, uri: &str, before: &Text, edits: &Edits, after: &Text) {
+        self.refused.changed(uri, before, edits, after);
     }
 
     /// How often suggestions of this chain were refused since one was taken.
     pub fn refusals(&self, chain: u64) -> u32 {
-        self.refused.get(&chain).copied().unwrap_or(0)
-    }
-
-    fn suppress(&mut self, fingerprint: u64) {
-        if self.suppressed.len() >= MAX_SUPPRESSED {
-            self.suppressed.clear();
-        }
-        self.suppressed.insert(fingerprint);
+        self.refusals.get(&chain).copied().unwrap_or(0)
     }
 }

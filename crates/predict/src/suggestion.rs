@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nudge_text::Edits;
 
-use crate::Features;
+use crate::{Effect, Features};
 
 /// The answer to one question.
 #[derive(Debug, Clone, Default)]
@@ -28,10 +28,8 @@ pub struct Suggestion {
     pub confidence: f32,
     /// What the confidence was made from; given back with the feedback.
     pub features: Features,
-    /// What identifies the same suggestion when it is made again: its place and its effect.
-    pub fingerprint: u64,
-    /// What identifies each of its edits, if these are several.
-    pub parts: Vec<u64>,
+    /// What it does and where, to know it again; given back with the feedback.
+    pub effect: Effect,
     /// What it has in common with others that stand or fall with it.
     pub chain: u64,
     /// What the predictor's own estimate was made from, by name.

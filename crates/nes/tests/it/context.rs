@@ -63,6 +63,28 @@ fn everything_attached_is_seen() {
 }
 
 #[test]
+fn what_the_user_sees_is_what_was_told_last() {
+    let editor = Editor::new();
+    editor.open(URI, 1, "0\n1\n2\n3\n4\n5\n");
+    let seen = |line: u32, context: &Value| {
+        editor.suggest(manual(attach(editor.ask(1, line, 0), context))).unwrap();
+        editor.engine.last().visible
+    };
+    let screen = piece((0, 0, 2, 0), "").range.unwrap();
+    let at = nudge_wire::nes::Position::new(0, 0);
+    editor.connection.did_focus(nudge_wire::document::DidFocus::new(&editor.session, URI, 1, at, screen));
+    let nothing = json!({});
+    assert_eq!(seen(1, &nothing), Some(0..4));
+    assert_eq!(seen(2, &nothing), Some(0..4), "its last line is seen too");
+    assert_eq!(seen(5, &nothing), None, "the user has gone on since");
+    let told =
+        |visible: Value| json!({"openFiles": [{"uri": URI, "languageId": "rust", "visibleRange": visible}]});
+    assert_eq!(seen(1, &told(range(1, 0, 3, 0))), Some(2..6), "the request is newer");
+    assert_eq!(seen(5, &told(range(1, 0, 3, 0))), Some(2..6), "and is believed");
+    assert_eq!(seen(1, &told(Value::Null)), Some(0..4));
+}
+
+#[test]
 fn triggers_are_told_apart_and_an_unknown_one_is_automatic() {
     let editor = Editor::new();
     let context = json!({

@@ -7,7 +7,7 @@ use std::{
 
 use nudge_nes::{Connection, Engine, Options, Pending, Service};
 use nudge_predict::{
-    Eagerness, Features, Kind, Language, Offers, Outcome, Predictor, Scene, Suggestion, Trigger,
+    Eagerness, Effect, Features, Kind, Language, Offers, Outcome, Predictor, Scene, Suggestion, Trigger,
 };
 use nudge_text::{Edit, Edits};
 use nudge_wire::{
@@ -115,8 +115,7 @@ pub(crate) fn suggestion(kind: Kind) -> Suggestion {
     let features =
         Features { predictor: Predictor::Repeat, language: Language::Rust, here: true, prior: 0.8 };
     Suggestion {
-        fingerprint: fingerprint(&kind),
-        parts: Vec::new(),
+        effect: Effect::default(),
         kind,
         predictor: Predictor::Repeat,
         reason: "repeats your edit on line 1".to_owned(),
@@ -125,10 +124,6 @@ pub(crate) fn suggestion(kind: Kind) -> Suggestion {
         chain: 0,
         evidence: Vec::new(),
     }
-}
-
-fn fingerprint(kind: &Kind) -> u64 {
-    format!("{kind:?}").bytes().fold(7, |sum: u64, byte| sum.wrapping_mul(31) + u64::from(byte))
 }
 
 /// A suggestion that makes these edits, with the cursor behind the last.

@@ -3,11 +3,11 @@
 use std::{fs, path::Path, sync::Arc};
 
 use nudge_nes::{Engine, Local, Options, Service};
-use nudge_predict::{Outcome, Scene};
-use nudge_wire::{Version, nes::RejectReason};
+use nudge_predict::{Kind, Outcome, Scene};
+use nudge_wire::{Version, document::DidClose, nes::RejectReason};
 use serde_json::json;
 
-use crate::editor::{Editor, URI, begin, client, edit, manual, name};
+use crate::editor::{Editor, URI, begin, client, edit, full, manual, name, piece, rename, suggestion};
 
 /// How much the engine is told to trust the kind of suggestion that the tests make.
 fn confidence(editor: &Editor) -> f32 {
@@ -66,6 +66,87 @@ fn what_was_rejected_does_not_come_back() {
     assert!(editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions.is_empty());
     editor.engine.says(|_| vec![edit(URI, &[(0..3, "2")])]);
     assert_eq!(editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions.len(), 1);
+}
+
+/// What the engine says after this was refused and the document then changed; each place is found by its text.
+fn after_rejection(change: impl Fn(&Editor), text: &'static str) -> usize {
+    let editor = Editor::new();
+    editor.open(URI, 1, "use(x);\nshow(old);\nend();\n");
+    editor.engine.says(|_| vec![edit(URI, &[(13..16, "new")])]);
+    let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
+    editor.connection.reject(&editor.session, shown[0].id(), None);
+    change(&editor);
+    editor.engine.says(move |scene| {
+        let at = scene.source.content().find(text).expect("the place is there") + text.find("old").unwrap();
+        vec![edit(URI, &[(at..at + 3, "new")])]
+    });
+    editor.suggest(manual(editor.ask(2, 0, 0))).unwrap().suggestions.len()
+}
+
+#[test]
+fn what_was_rejected_does_not_come_back_whatever_happens_around_it() {
+    type Change = fn(&Editor);
+    let changes: [(&str, Change); 6] = [
+        ("the line above", |editor| editor.replace(2, (0, 4, 0, 5), "y")),
+        ("a line above", |editor| editor.replace(2, (0, 0, 0, 0), "fn a() {}\n")),
+        ("the same line", |editor| editor.replace(2, (1, 9, 1, 9), " // note")),
+        ("all of the text", |editor| {
+            editor.change(URI, 2, vec![full("// top\nuse(y);\nshow(old);\nend();\n")]);
+        }),
+        ("all of the text by a range", |editor| {
+            editor.change(URI, 2, vec![piece((0, 0, 3, 0), "use(y);\nshow(old, 1);\nend();\n")]);
+        }),
+        ("closed and opened", |editor| {
+            editor.connection.did_close(&DidClose::new(&editor.session, URI));
+            editor.open(URI, 2, "use(y);\n\nshow(old);\nend();\n");
+        }),
+    ];
+    for (what, change) in changes {
+        assert_eq!(after_rejection(change, "show(old"), 0, "{what}");
+    }
+    // The same line is put above or below it: which one was refused is known.
+    let copy = |editor: &Editor| editor.replace(2, (1, 0, 1, 0), "show(old);\n");
+    assert_eq!(after_rejection(copy, "show(old);\nshow"), 1);
+    assert_eq!(after_rejection(copy, "show(old);\nend"), 0);
+    let copy = |editor: &Editor| editor.replace(2, (2, 0, 2, 0), "show(old);\n");
+    assert_eq!(after_rejection(copy, "show(old);\nshow"), 0);
+    assert_eq!(after_rejection(copy, "show(old);\nend"), 1);
+}
+
+#[test]
+fn what_is_rejected_late_is_found_where_it_is_by_then() {
+    let editor = editor();
+    editor.engine.says(|_| vec![edit(URI, &[(0..3, "1")])]);
+    let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
+    editor.replace(2, (0, 0, 0, 0), "zero\n");
+    editor.connection.reject(&editor.session, shown[0].id(), None);
+    editor.engine.says(|_| vec![edit(URI, &[(5..8, "1")])]);
+    assert!(editor.suggest(manual(editor.ask(2, 0, 0))).unwrap().suggestions.is_empty());
+}
+
+/// Of several that are shown one is refused: what does the same goes with it.
+#[test]
+fn what_does_the_same_as_what_was_rejected_is_not_shown_any_more() {
+    let editor = Editor::with(&json!({"nes": {"searchAndReplace": {}, "rename": {}}}), &json!({}));
+    editor.open(URI, 1, "one\ntwo\n");
+    let replace = |search: &str| Kind::Replace {
+        uri: URI.into(),
+        search: search.to_owned(),
+        replace: "1".to_owned(),
+        regex: false,
+    };
+    editor.engine.says(move |_| {
+        vec![
+            edit(URI, &[(0..3, "1")]),
+            suggestion(replace("one")),
+            rename(1, "1", Vec::new()),
+            suggestion(replace("two")),
+        ]
+    });
+    let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
+    assert_eq!(shown.len(), 4);
+    editor.connection.reject(&editor.session, shown[0].id(), None);
+    assert_eq!(editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions, shown[3..]);
 }
 
 #[test]

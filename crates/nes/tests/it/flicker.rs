@@ -7,7 +7,7 @@ use nudge_wire::nes::{RejectReason, v1};
 
 use crate::editor::{Editor, URI, edit, edits, manual, piece};
 
-/// The same suggestion every time, with another fingerprint each.
+/// The same suggestion every time.
 fn says(editor: &Editor, changes: &'static [(Range<usize>, &'static str)]) {
     editor.engine.says(move |_| vec![edit(URI, changes)]);
 }

@@ -1,107 +1,19 @@
 //! What must never be suggested, one test each.
 
-use std::sync::Arc;
+use nudge_predict::{Diagnostic, Eagerness, Index, Kind, Lessons, Offers, Scene, Severity, Trigger, suggest};
+use nudge_text::Edits;
 
-use nudge_predict::{
-    Diagnostic, Eagerness, Feedback, Index, Kind, Language, Lessons, Memory, Offers, Outcome, Scene,
-    Severity, Source, Suggestion, Trigger, suggest,
-};
-use nudge_text::{
-    Edits, Text,
-    history::{Change, History},
-};
-
-/// A document whose edits were made one after the other.
-struct Moment {
-    source: Source,
-    history: History,
-    cursor: usize,
-    memory: Memory,
-    diagnostics: Vec<Diagnostic>,
-    trigger: Trigger,
-}
-
-impl Moment {
-    fn new(uri: &str, text: &str) -> Self {
-        let uri: Arc<str> = uri.into();
-        Self {
-            source: Source::new(uri.clone(), Language::of(None, &uri), Text::new(text)),
-            history: History::default(),
-            cursor: 0,
-            memory: Memory::default(),
-            diagnostics: Vec::new(),
-            trigger: Trigger::Automatic,
-        }
-    }
-
-    /// Replaces the occurrence of `old` with this number.
-    fn edit(mut self, old: &str, number: usize, new: &str) -> Self {
-        let (at, _) = self.source.content().match_indices(old).nth(number).expect("the text is there");
-        self.apply(&Edits::one(at..at + old.len(), new));
-        self.cursor = at + new.len();
-        self
-    }
-
-    fn apply(&mut self, edits: &Edits) {
-        let after = edits.apply(self.source.text());
-        self.history.record(self.source.uri(), self.source.text(), edits, &after, 0);
-        self.history.close_open();
-        self.source = self.source.edited(edits, after);
-    }
-
-    fn changes(&self) -> Vec<Change> {
-        self.history.changes()
-    }
-
-    fn ask(&self) -> Outcome {
-        suggest(&Scene {
-            source: &self.source,
-            cursor: self.cursor,
-            selection: None,
-            visible: None,
-            others: &[],
-            changes: &self.changes(),
-            diagnostics: &self.diagnostics,
-            actions: &[],
-            snippets: &[],
-            index: &Index::default(),
-            memory: &self.memory,
-            lessons: &Lessons::default(),
-            offers: Offers { jump: true, rename: true, search_and_replace: true },
-            eagerness: Eagerness::High,
-            trigger: self.trigger,
-            cancelled: &|| false,
-        })
-    }
-
-    /// The texts that the suggested edits would leave.
-    fn texts(&self) -> Vec<String> {
-        let edits = self.ask().suggestions.into_iter().filter_map(|found| match found.kind {
-            Kind::Edit { edits, .. } => Some(edits.apply(self.source.text()).to_string()),
-            _ => None,
-        });
-        edits.collect()
-    }
-
-    fn first(&self) -> Suggestion {
-        self.ask().suggestions.into_iter().next().expect("there is a suggestion")
-    }
-}
-
-const LOOP: &str =
-    "def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n    print(total)\n    return total\n";
-
-/// A moment at which there is something to suggest.
-fn renaming() -> Moment {
-    Moment::new("a.py", LOOP).edit("total", 0, "amount").edit("total", 0, "amount")
-}
+use crate::moment::{LOOP, Moment, renaming};
 
 #[test]
 fn nothing_without_history_diagnostic_or_manual_trigger() {
-    let moment = Moment::new("a.py", LOOP);
+    let mut moment = Moment::new("a.py", LOOP);
     let outcome = moment.ask();
     assert!(outcome.suggestions.is_empty());
     assert_eq!(outcome.why_nothing, "nothing was changed yet");
+    // There is something to say once there is something to go by.
+    moment = moment.edit("total", 0, "amount");
+    assert!(!moment.ask().suggestions.is_empty());
 }
 
 #[test]
@@ -123,6 +35,23 @@ fn what_was_just_typed_is_not_undone() {
     }
 }
 
+/// A compiler proposes the name that the user has just replaced, or another.
+#[test]
+fn what_was_just_typed_is_not_undone_for_a_diagnostic() {
+    let text = "fn f() {\n    let total = 1;\n    show(total);\n    log(totals);\n}\n";
+    let message = "cannot find value `totals` in this scope: help: a local variable with a similar name exists: `total`";
+    let fixed = |moment: Moment| moment.diagnosed("totals", message).outcomes();
+    let elsewhere = Moment::new("a.rs", text).edit("show", 0, "print");
+    assert!(fixed(elsewhere).iter().any(|text| text.contains("log(total)")), "elsewhere it is welcome");
+    for before in ["total", "other"] {
+        let text = text.replace("totals", before);
+        let typed = Moment::new("a.rs", &text).edit(&format!("log({before})"), 0, "log(totals)");
+        for text in fixed(typed) {
+            assert!(text.contains("log(totals)"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn deleted_text_does_not_come_back() {
     let moment =
@@ -132,73 +61,17 @@ fn deleted_text_does_not_come_back() {
     }
 }
 
+/// A linter misses the import that the user has just taken away.
 #[test]
-fn a_rejected_suggestion_does_not_come_back() {
-    let mut moment = renaming();
-    let refused = moment.first();
-    moment.memory.feedback(&refused, Feedback::Rejected);
-    let again = moment.ask().suggestions;
-    assert!(again.iter().all(|found| found.kind != refused.kind), "{again:?}");
-}
-
-#[test]
-fn a_rejected_suggestion_does_not_come_back_when_lines_have_moved() {
-    let mut moment = renaming();
-    let refused = moment.first();
-    let Kind::Edit { edits: refused_edits, .. } = &refused.kind else { panic!("an edit") };
-    let refused_text = refused_edits.as_slice()[0].text.clone();
-    let place = moment
-        .source
-        .text()
-        .line(moment.source.text().line_of(refused_edits.as_slice()[0].range.start))
-        .into_owned();
-    moment.memory.feedback(&refused, Feedback::Rejected);
-    moment.apply(&Edits::one(0..0, "# a line on top\n"));
-    for found in moment.ask().suggestions {
-        if let Kind::Edit { edits, .. } = found.kind {
-            let first = &edits.as_slice()[0];
-            let line =
-                moment.source.text().line(moment.source.text().line_of(first.range.start)).into_owned();
-            assert!(line != place || first.text != refused_text, "{edits:?}");
-        }
+fn a_deleted_import_does_not_come_back_for_a_diagnostic() {
+    let text = "import json\nimport os\n\nprint(os.name, json.dumps(1))\n";
+    let missed = |moment: Moment| moment.diagnosed("json.dumps", "\"json\" is not defined").outcomes();
+    let elsewhere = Moment::new("a.py", &text.replace("import json\n", "")).edit("print", 0, "show");
+    assert!(missed(elsewhere).iter().any(|text| text.contains("import json\n")), "it is welcome elsewhere");
+    let replaced = Moment::new("a.py", text).edit("import json\n", 0, "");
+    for text in missed(replaced) {
+        assert!(!text.contains("import json\n"), "{text}");
     }
-}
-
-/// Two lines are refused together; the user then goes to one of them.
-#[test]
-fn a_part_of_a_rejected_suggestion_does_not_come_back() {
-    let text = "fn f() {\n    log(one);\n    rest();\n    log(two);\n    log(three);\n    rest();\n}\n";
-    let mut moment = Moment::new("a.rs", text).edit("log(one)", 0, "trace(one)");
-    let refused = moment.first();
-    let Kind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
-    assert_eq!(edits.len(), 2, "{edits:?}");
-    moment.memory.feedback(&refused, Feedback::Rejected);
-    for place in ["log(two)", "log(three)"] {
-        moment.cursor = moment.source.content().find(place).expect("it is there");
-        for text in moment.texts() {
-            assert!(text.contains("log(two)") && text.contains("log(three)"), "{text}");
-        }
-    }
-}
-
-#[test]
-fn an_ignored_suggestion_is_only_trusted_less() {
-    let mut moment = renaming();
-    let ignored = moment.first();
-    moment.memory.feedback(&ignored, Feedback::Ignored);
-    let again = moment.first();
-    assert_eq!(again.kind, ignored.kind);
-    assert!(again.confidence < ignored.confidence);
-}
-
-#[test]
-fn a_replaced_or_cancelled_suggestion_teaches_nothing() {
-    let mut moment = renaming();
-    let shown = moment.first();
-    for feedback in [Feedback::Replaced, Feedback::Cancelled] {
-        moment.memory.feedback(&shown, feedback);
-    }
-    assert!((moment.first().confidence - shown.confidence).abs() < f32::EPSILON);
 }
 
 #[test]
@@ -236,9 +109,14 @@ fn what_a_linter_has_long_said_is_not_removed_unasked() {
 fn imports_are_not_tidied_unasked() {
     let text = "import os\nimport sys\n\nprint(sys.argv)\n\ndef f(alpha):\n    return alpha\n";
     let moment = Moment::new("a.py", text).edit("alpha", 0, "beta");
-    for text in moment.texts() {
+    let texts = moment.texts();
+    assert!(!texts.is_empty());
+    for text in texts {
         assert!(text.starts_with("import os\nimport sys\n"), "{text}");
     }
+    // Whoever takes the last use away has made the import go.
+    let moment = Moment::new("a.py", text).edit("print(sys.argv)\n", 0, "");
+    assert!(moment.texts().iter().any(|text| !text.contains("import sys")), "{:?}", moment.texts());
 }
 
 #[test]
@@ -250,13 +128,41 @@ fn code_nobody_touched_is_not_deleted() {
     }
 }
 
+/// One part of the change takes something away, but the user wrote more than was taken.
+#[test]
+fn what_was_put_elsewhere_is_not_just_deleted() {
+    let text = "go(first, extra);\ncome(first);\nrest();\ngo(second, extra);\nrest();\ngo(third, extra);\n";
+    let moment = Moment::new("a.js", text).edit(
+        "go(first, extra);\ncome(first);",
+        0,
+        "go(first);\ncome(first, extra, more);",
+    );
+    for after in moment.outcomes() {
+        assert!(after.len() >= moment.source.content().len(), "{after}");
+    }
+}
+
 #[test]
 fn a_file_that_parses_still_does() {
     // The same tokens stand in a place where the replacement would be no expression.
     let text = "fn f() {\n    let x = alpha;\n    let alpha = 1;\n    call(alpha);\n}\n";
     let moment = Moment::new("a.rs", text).edit("alpha", 0, "(beta + 1)");
-    for after in moment.texts() {
+    for after in moment.outcomes() {
         assert!(!after.contains("let (beta + 1) ="), "{after}");
+    }
+}
+
+/// What was opened by one change and closed by another is not opened again by itself.
+#[test]
+fn a_bracket_is_not_left_open() {
+    let text = "if (a)\n    go(1);\nrest();\nif (b)\n    go(2);\nrest();\nif (c)\n    go(3);\nrest();\n";
+    let mut moment =
+        Moment::new("a.js", text).edit("go(1);\n", 0, "go(1);\n}\n").edit("if (a)", 0, "if (a) {");
+    for place in ["if (a)", "if (b)", "if (c)"] {
+        moment.cursor = moment.source.content().find(place).expect("it is there");
+        for text in moment.outcomes() {
+            assert_eq!(text.matches('{').count(), text.matches('}').count(), "{text}");
+        }
     }
 }
 

@@ -10,6 +10,8 @@ mod score;
 mod target;
 mod whole;
 
+use std::slice;
+
 use nudge_text::Edit;
 
 use self::{
@@ -79,7 +81,9 @@ impl<'s> Rename<'_, 's> {
     /// Drafts what follows in a document; how likely the best of it is.
     fn in_document(&self, source: &'s Source, here: bool, uses: &Uses, drafts: &mut Vec<Draft<'s>>) -> f32 {
         let old = &self.pair.old;
-        let edits: Vec<Edit> = uses.meant.iter().map(|found| self.edit(source, found)).collect();
+        let edits = uses.meant.iter().map(|found| self.edit(source, found));
+        let edits =
+            edits.filter(|edit| !self.scene.memory.refuses_edits(source, slice::from_ref(edit))).collect();
         let is_current = source.uri() == self.scene.source.uri();
         let line = if is_current { source.text().line_of(self.scene.cursor) } else { 0 };
         let mut best: f32 = 0.0;

@@ -78,8 +78,11 @@ fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> V
         .filter_map(|(&line, hits)| Some((line, judge.best(&Place::new(line, cuts.get(&line)?), hits)?)))
         .collect();
     let blocks = blocks(scene, source, book, &taken, &around);
-    // What a change did to several lines is not done to one of them.
+    // What a change did to several lines is not done to one of them, and what was refused is not done with its neighbours.
     scored.retain(|line, place| {
+        if scene.memory.refuses_edits(source, &place.edits(source, *line)) {
+            return false;
+        }
         let change = book.rules[place.rule].examples.first().map(|example| example.change);
         !blocks.iter().any(|block| Some(block.change) == change && block.lines.contains(line))
     });
@@ -175,6 +178,14 @@ struct Scored {
     rule: usize,
     prior: f32,
     evidence: Evidence,
+}
+
+impl Scored {
+    fn edits(&self, source: &Source, line: usize) -> Vec<Edit> {
+        let start = source.text().line_start(line);
+        let edit = |hit: &Match| Edit::new(start + hit.range.start..start + hit.range.end, hit.text.clone());
+        self.matches.iter().map(edit).collect()
+    }
 }
 
 /// What the places of a document are judged by.
@@ -315,13 +326,7 @@ fn line_candidate(
     group: &[(usize, Scored)],
 ) -> Option<Candidate> {
     let text = source.text();
-    let edits = group.iter().flat_map(|(line, place)| {
-        let start = text.line_start(*line);
-        place
-            .matches
-            .iter()
-            .map(move |hit| Edit::new(start + hit.range.start..start + hit.range.end, hit.text.clone()))
-    });
+    let edits = group.iter().flat_map(|(line, place)| place.edits(source, *line));
     let edits = Edits::new(edits.collect()).ok()?.trimmed(text);
     let (_, best) = group.iter().max_by(|a, b| a.1.prior.total_cmp(&b.1.prior))?;
     #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]

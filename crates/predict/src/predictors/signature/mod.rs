@@ -9,6 +9,8 @@ mod counterpart;
 mod delta;
 mod field;
 
+use std::slice;
+
 use nudge_text::{Edit, history::Change};
 
 use self::{before::before, delta::Delta};
@@ -112,7 +114,8 @@ struct Offer<'r, 's> {
 }
 
 impl<'s> Offer<'_, 's> {
-    fn make(&self, edits: Vec<Edit>, reason: impl Fn(&str) -> String, drafts: &mut Vec<Draft<'s>>) {
+    fn make(&self, mut edits: Vec<Edit>, reason: impl Fn(&str) -> String, drafts: &mut Vec<Draft<'s>>) {
+        edits.retain(|edit| !self.scene.memory.refuses_edits(self.source, slice::from_ref(edit)));
         let is_current = self.source.uri() == self.scene.source.uri();
         let line = if is_current { self.source.text().line_of(self.scene.cursor) } else { 0 };
         let mut rank = 0.0;
