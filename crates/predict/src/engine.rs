@@ -21,6 +21,9 @@ const SHOWN: Most = Most { examined: 12, said: 3, parts: false };
 /// For those who want to know more.
 const CONSIDERED: Most = Most { examined: 30, said: 12, parts: true };
 
+/// Confidences that differ by less are the same to a person.
+const SAME: f32 = 0.08;
+
 type Predict = fn(&Scene<'_>, &mut Vec<Candidate>);
 
 /// In order of worth.
@@ -72,6 +75,7 @@ fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
         return nothing("no next edit is certain enough");
     }
     ranked.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    nearest_first(scene, &mut ranked);
     let shown = examine(scene, ranked, most);
     if shown.is_empty() {
         return nothing("what was found would break the file, undo your typing or was refused before");
@@ -118,6 +122,22 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
         evidence: candidate.evidence,
         features,
     })
+}
+
+/// Of places where the same is to be done, and about as likely, the next one below the cursor comes first, then the others
+/// down to the end, then those above.
+fn nearest_first(scene: &Scene<'_>, ranked: &mut [Suggestion]) {
+    let Some(best) = ranked.first() else { return };
+    let (chain, least) = (best.chain, best.confidence - SAME);
+    let place = |found: &Suggestion| match &found.kind {
+        Kind::Edit { uri, edits, .. } if **uri == **scene.source.uri() && found.chain == chain => {
+            edits.as_slice().first().map(|edit| edit.range.start)
+        }
+        _ => None,
+    };
+    let alike = ranked.iter().take_while(|found| found.confidence >= least && place(found).is_some()).count();
+    let line = scene.source.text().line_start(scene.source.text().line_of(scene.cursor));
+    ranked[..alike].sort_by_key(|found| place(found).map(|at| (at < line, at)));
 }
 
 /// The best suggestions that pass every filter and differ in effect.

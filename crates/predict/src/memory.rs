@@ -1,6 +1,6 @@
 //! What became of earlier suggestions: which are not made again, and how much each predictor is trusted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use nudge_text::{Edit, Edits, Text};
 use rustc_hash::FxHashMap;
@@ -47,6 +47,9 @@ pub struct Weights(BTreeMap<String, f32>);
 const RATE: f32 = 0.35;
 /// How far one weight may move: a run of bad luck must not silence a predictor for ever.
 const BOUND: f32 = 1.5;
+/// Suggestions that were taken and may be undone, and the changes within which that is noticed.
+const MAX_TAKEN: usize = 4;
+const UNDONE_WITHIN: u8 = 24;
 /// Chains whose refusals are counted.
 const MAX_CHAINS: usize = 4096;
 
@@ -95,13 +98,35 @@ fn logit(p: f32) -> f32 {
     (p / (1.0 - p)).ln()
 }
 
+/// A suggestion that was taken.
+#[derive(Debug, Clone)]
+struct Taken {
+    effect: Effect,
+    /// For so many more changes of its document it may be undone.
+    changes: u8,
+}
+
 /// The accept and reject memory of one session.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
     weights: Weights,
     refused: Refused,
+    /// What was taken last, as long as it may be undone.
+    taken: VecDeque<Taken>,
     /// By chain: how often one of its suggestions was refused since one was taken.
     refusals: FxHashMap<u64, u32>,
+}
+
+impl Taken {
+    fn is_in(&self, uri: &str) -> bool {
+        self.effect.parts.iter().any(|part| *part.uri == *uri)
+    }
+
+    /// Whether a change has brought back the text from before.
+    fn is_undone(&self, uri: &str, before: &Text, after: &Text) -> bool {
+        let is_again = |text: &Text| text.len() == after.len() && text == after;
+        self.effect.parts.iter().any(|part| *part.uri == *uri && is_again(&part.text) && part.text != *before)
+    }
 }
 
 impl Memory {
@@ -126,6 +151,9 @@ impl Memory {
             Feedback::Accepted => {
                 self.weights.learn(suggestion.features, 1.0, 1.0);
                 self.refusals.remove(&suggestion.chain);
+                self.taken.push_back(Taken { effect: suggestion.effect.clone(), changes: UNDONE_WITHIN });
+                let over = self.taken.len().saturating_sub(MAX_TAKEN);
+                self.taken.drain(..over);
             }
             Feedback::Rejected => {
                 self.weights.learn(suggestion.features, 0.0, 1.0);
@@ -152,6 +180,11 @@ impl Memory {
             && self.refused.has(&Effect::of_edits(source.uri(), source.text(), edits))
     }
 
+    /// Whether something was just taken in a document and may be undone.
+    pub fn has_taken(&self, uri: &str) -> bool {
+        self.taken.iter().any(|taken| taken.is_in(uri))
+    }
+
     /// Whether the text of a document is another than that in which something was refused.
     pub fn is_behind(&self, uri: &str, text: &Text) -> bool {
         self.refused.is_behind(uri, text)
@@ -167,6 +200,15 @@ impl Memory {
     /// A document was changed: closer than [`follow`](Self::follow) can tell from the texts alone.
     pub fn changed(&mut self, uri: &str, before: &Text, edits: &Edits, after: &Text) {
         self.refused.changed(uri, before, edits, after);
+        for taken in self.taken.iter_mut().filter(|taken| taken.is_in(uri)) {
+            taken.changes = taken.changes.saturating_sub(1);
+            // Whoever undoes it refuses it after all.
+            if taken.is_undone(uri, before, after) {
+                self.refused.remember(&taken.effect);
+                taken.changes = 0;
+            }
+        }
+        self.taken.retain(|taken| taken.changes > 0);
     }
 
     /// How often suggestions of this chain were refused since one was taken.

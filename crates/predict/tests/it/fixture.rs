@@ -238,7 +238,7 @@ impl Fixture {
         }
     }
 
-    fn take(&mut self, suggestion: &Suggestion) {
+    pub(crate) fn take(&mut self, suggestion: &Suggestion) {
         let Kind::Edit { uri, edits, cursor } = &suggestion.kind else { return };
         let at =
             self.files.iter().position(|file| file.uri == *uri).expect("a suggestion is about a known file");
@@ -246,6 +246,11 @@ impl Fixture {
         (self.current, self.cursor) = (at, *cursor);
         assert!(*cursor <= self.files[at].source.content().len(), "the cursor is in the text");
         self.diagnostics.clear();
+    }
+
+    /// The line of a place in the current file.
+    pub(crate) fn line_of(&self, offset: usize) -> usize {
+        self.files[self.current].source.text().line_of(offset)
     }
 
     /// Where a text is in the current file.

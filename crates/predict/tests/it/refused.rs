@@ -323,3 +323,36 @@ fn a_replaced_or_cancelled_suggestion_teaches_nothing() {
     }
     assert!((moment.first().confidence - shown.confidence).abs() < f32::EPSILON);
 }
+
+/// Whoever takes a suggestion and undoes it has refused it.
+#[test]
+fn what_was_undone_does_not_come_back() {
+    let mut moment = renaming();
+    let taken = moment.first();
+    let Kind::Edit { edits, .. } = &taken.kind else { panic!("an edit") };
+    let before = moment.source.clone();
+    moment.memory.feedback(&taken, Feedback::Accepted);
+    let after = before.edited(edits, edits.apply(before.text()));
+    moment.memory.changed(before.uri(), before.text(), edits, after.text());
+    assert!(moment.memory.has_taken(before.uri()));
+    let undo = edits.invert(before.text());
+    moment.memory.changed(before.uri(), after.text(), &undo, before.text());
+    assert!(!moment.memory.has_taken(before.uri()));
+    let again = moment.ask().suggestions;
+    assert!(again.iter().all(|found| found.kind != taken.kind), "{again:?}");
+}
+
+/// What was taken and is long done with is not looked at for ever.
+#[test]
+fn what_was_taken_is_forgotten() {
+    let mut moment = renaming();
+    let taken = moment.first();
+    moment.memory.feedback(&taken, Feedback::Accepted);
+    for number in 0..100 {
+        let before = moment.source.clone();
+        moment = moment.insert("    return", &format!("    log({number})\n"));
+        let edits = nudge_text::diff::edits(before.text(), moment.source.text());
+        moment.memory.changed(before.uri(), before.text(), &edits, moment.source.text());
+    }
+    assert!(!moment.memory.has_taken(moment.source.uri()));
+}

@@ -329,3 +329,18 @@ fn a_condition_that_is_turned_turns_no_other() {
         assert!(found.iter().all(|found| found.confidence < 0.31), "{place}: {found:#?}");
     }
 }
+
+#[test]
+fn the_next_place_comes_first() {
+    let item = |name: usize| format!("#[derive(Debug)]\nstruct Item{name} {{\n    value: u{name},\n}}\n\n");
+    let done = |name: usize| item(name).replace("(Debug)", "(Debug⟦→, Clone⟧)");
+    let text: String = (1..9).map(|name| if name < 3 { done(name) } else { item(name) }).collect();
+    let mut fixture = Fixture::new(Repeat, &[("a.rs", &text)]);
+    for line in [10, 15, 20, 25, 30, 35] {
+        let first = fixture.suggestions().into_iter().next().expect("there is more to do");
+        let Kind::Edit { edits, .. } = &first.kind else { panic!("an edit") };
+        let at = edits.as_slice()[0].range.start;
+        assert_eq!(fixture.line_of(at), line, "{first:?}");
+        fixture.take(&first);
+    }
+}
