@@ -51,6 +51,20 @@ const SPELLINGS: [Spelling; 5] = [
     |words| words.join("-"),
 ];
 
+/// How prose writes names, and code that leaves out what separates words.
+const PROSE: [Spelling; 5] = [
+    |words| words.concat(),
+    |words| words.concat().to_uppercase(),
+    |words| words.join(" "),
+    |words| capital(&words.join(" ")),
+    |words| words.iter().map(|word| capital(word)).collect::<Vec<String>>().join(" "),
+];
+
+/// The words of a name in every spelling, those of prose too; the same spelling is at the same place for every name.
+pub(crate) fn spellings(words: &[String]) -> Vec<String> {
+    SPELLINGS.iter().chain(&PROSE).map(|spell| spell(words)).collect()
+}
+
 fn capital(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
@@ -125,8 +139,8 @@ fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize
     a.zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
 }
 
-/// Whether a word of the name begins at `at`.
-fn begins(name: &str, at: usize) -> bool {
+/// Whether a word of the name begins at `at`, or ends there.
+pub(crate) fn begins(name: &str, at: usize) -> bool {
     if !name.is_char_boundary(at) {
         return false;
     }

@@ -143,7 +143,8 @@ impl Source {
     pub(crate) fn part_around(&self, edits: &Edits) -> Option<Range<usize>> {
         let (first, last) = (edits.as_slice().first()?.range.start, edits.as_slice().last()?.range.end);
         let parsed = self.parsed()?;
-        let begin = parsed.item_at(first).map_or(first, |item| item.start.min(first));
+        // What is put at the very end of an item belongs to it.
+        let begin = parsed.item_at(first.saturating_sub(1)).map_or(first, |item| item.start.min(first));
         let end = parsed.item_at(last).map_or(last, |item| item.end.max(last));
         let part = self.0.text.line_start(self.0.text.line_of(begin))..end;
         (part.len() <= MAX_PART && self.content().is_char_boundary(part.end)).then_some(part)

@@ -7,9 +7,13 @@ use tree_sitter::Node;
 use super::{
     declaration::{last_word, name_of, owner_of},
     grammar::Grammar,
+    parsed::Parsed,
     path::Path,
 };
 use crate::{Language, Source};
+
+/// Nodes that hold the fields of a struct.
+const FIELDS: [&str; 3] = ["field_declaration_list", "interface_body", "object_type"];
 
 /// Literals that are looked at in one document.
 const MAX_LITERALS: usize = 60;
@@ -36,13 +40,13 @@ pub(crate) struct Literal {
 pub(crate) fn struct_around(source: &Source, offset: usize) -> Option<(String, Vec<String>)> {
     let text = source.content();
     let path = Path::at(source.parsed()?, offset);
-    let at = path.steps().iter().rposition(|step| step.kind() == "field_declaration_list")?;
+    let at = path.steps().iter().rposition(|step| FIELDS.contains(&step.kind()))?;
     let owner = path.steps()[..at].iter().rev().take(3).find_map(|step| name_of(Some(step.node), text))?;
     let list = path.steps()[at].node;
     let mut cursor = list.walk();
     let names = list
         .named_children(&mut cursor)
-        .filter(|node| node.kind() == "field_declaration")
+        .filter(|node| matches!(node.kind(), "field_declaration" | "property_signature"))
         .filter_map(|node| node.child_by_field_name("name"));
     Some((owner, names.map(|name| text[name.byte_range()].to_owned()).collect()))
 }
@@ -54,6 +58,9 @@ pub(crate) fn literals(source: &Source, owner: &str) -> Vec<Literal> {
     };
     let text = source.content();
     let mut places = source.occurrences(owner, MAX_LITERALS);
+    if matches!(source.language(), Language::TypeScript | Language::Tsx) {
+        return places.iter().flat_map(|place| objects(source, grammar, parsed, place)).collect();
+    }
     if source.language() == Language::Rust {
         places.extend(source.occurrences("Self", MAX_LITERALS));
     }
@@ -72,6 +79,36 @@ pub(crate) fn literals(source: &Source, owner: &str) -> Vec<Literal> {
     found.collect()
 }
 
+/// The object literals whose type is the name at `place`: what a variable or an arrow function of it is given, and what a
+/// function of it returns.
+fn objects(source: &Source, grammar: &Grammar, parsed: &Parsed, place: &Range<usize>) -> Vec<Literal> {
+    let text = source.content();
+    let path = Path::at(parsed, place.start);
+    let [.., above, annotation, name] = path.steps() else { return Vec::new() };
+    if annotation.kind() != "type_annotation" || name.node.byte_range() != *place {
+        return Vec::new();
+    }
+    let value = above.node.child_by_field_name("value").or_else(|| above.node.child_by_field_name("body"));
+    let Some(value) = value else { return Vec::new() };
+    let mut cursor = value.walk();
+    let inner = value.named_children(&mut cursor);
+    let found: Vec<Node<'_>> = match value.kind() {
+        "object" => vec![value],
+        "parenthesized_expression" => inner.collect(),
+        "statement_block" => inner
+            .filter(|node| node.kind() == "return_statement")
+            .filter_map(|node| node.named_child(0))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let found = found.into_iter().filter(|node| node.kind() == "object").filter_map(|node| {
+        let function = Path::at(parsed, node.start_byte()).enclosing(grammar.functions);
+        let function = function.map(|node| node.byte_range());
+        Some(Literal { range: node.byte_range(), elements: elements(node, text)?, function })
+    });
+    found.collect()
+}
+
 /// The fields of a literal; `None` if some have no name or come from elsewhere.
 fn elements(body: Node<'_>, text: &str) -> Option<Vec<Element>> {
     let mut cursor = body.walk();
@@ -82,6 +119,8 @@ fn elements(body: Node<'_>, text: &str) -> Option<Vec<Element>> {
             let (name, value) = match node.kind() {
                 "shorthand_field_initializer" => (last_word(code)?, None),
                 "field_initializer" => (field(node, "field", text)?, node.child_by_field_name("value")),
+                "shorthand_property_identifier" => (code.to_owned(), None),
+                "pair" => (field(node, "key", text)?, node.child_by_field_name("value")),
                 "keyed_element" => (field(node, "key", text)?, node.child_by_field_name("value")),
                 _ => return None,
             };

@@ -1,12 +1,15 @@
 //! What the predictors know about languages: which names are declared where, and what a use of a name means.
 
+mod arms;
 mod call;
 mod declaration;
+mod enumeration;
 mod grammar;
 mod header;
 mod literal;
 mod parsed;
 mod path;
+mod pattern;
 mod placed;
 mod role;
 mod runs;
@@ -14,13 +17,16 @@ mod scope;
 mod uses;
 mod words;
 
+pub(crate) use arms::{Arms, is_default};
 pub(crate) use call::Call;
 pub(crate) use declaration::{Declaration, declaration_at};
+pub(crate) use enumeration::{Enumeration, Payload, Variant};
 pub(crate) use grammar::{Grammar, Sort, related};
 pub(crate) use header::{Header, Param};
 pub(crate) use literal::{Element, Literal, literals, struct_around};
 pub(crate) use parsed::{Parsed, Stale};
 pub(crate) use path::Path;
+pub(crate) use pattern::is_pattern;
 pub(crate) use placed::placed;
 pub(crate) use role::{Role, role_at};
 pub(crate) use runs::{EditRun, edit_runs};

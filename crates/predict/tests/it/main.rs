@@ -3,6 +3,7 @@
 mod complete;
 mod diagnosed;
 mod diagnostic;
+mod enumeration;
 mod fixture;
 mod import;
 mod index;

@@ -5,11 +5,18 @@ use nudge_text::Edit;
 use super::{super::rename::draft::Draft, Altered, Offer, documents};
 use crate::{
     Language, Scene, Source,
+    predictors::evidence::flag,
     syntax::{Call, Role, Sort, declaration_at, variable},
 };
 
 /// Occurrences of the name that are looked at in one document.
 const MAX_OCCURRENCES: usize = 120;
+
+// The compiler refuses a call without the argument; what is left to guess is which one it gets.
+/// How likely it is what a call that was fitted by hand got.
+const SHOWN: f32 = 0.83;
+/// How likely it is the variable that has the name of the parameter.
+const NAMED: f32 = 0.85;
 
 /// Offers what calls of the function need.
 pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Vec<Draft<'s>>) {
@@ -35,7 +42,14 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
         }
         let name = altered.new_name();
         let chain = altered.chain("call");
-        let offer = Offer { scene, source, prior: sure, chain, evidence: vec![("call", 1.0)] };
+        let evidence = vec![
+            ("call", 1.0),
+            ("adds", flag(delta.added().next().is_some())),
+            ("removes", flag(!delta.removed.is_empty())),
+            ("reorders", flag(delta.reorders())),
+            ("shown", flag(examples.iter().any(Option::is_some))),
+        ];
+        let offer = Offer { scene, source, prior: sure, chain, evidence };
         offer.make(edits, |lines| format!("fits the call of `{name}` on {lines} to its parameters"), out);
     }
 }
@@ -149,7 +163,7 @@ impl Site<'_> {
             let is_literal =
                 matches!(example.as_str(), "true" | "false" | "None" | "nil" | "null" | "self" | "this");
             let known = !is_name || is_literal || self.variable(example).is_some() || self.constant(example);
-            let sure = if is_name && !is_literal { 0.95 } else { 0.75 };
+            let sure = if is_name && !is_literal { 0.95 } else { SHOWN };
             return known.then(|| (sure, example.clone()));
         }
         let param = &self.altered.after.list[now];
@@ -160,7 +174,7 @@ impl Site<'_> {
         let has_value = declared.split_once(':').is_some_and(|(_, kind)| !kind.trim_start().starts_with('&'));
         let borrow =
             if self.source.language() == Language::Rust && wants_reference && has_value { "&" } else { "" };
-        Some((0.8, format!("{borrow}{}", param.name)))
+        Some((NAMED, format!("{borrow}{}", param.name)))
     }
 
     /// The code that declares a variable that can be used here.

@@ -17,7 +17,7 @@ pub(super) fn predict<'s>(
     drafts: &mut Vec<Draft<'s>>,
 ) {
     let language = source.language();
-    if !matches!(language, Language::Rust | Language::Go) {
+    if !matches!(language, Language::Rust | Language::Go | Language::TypeScript | Language::Tsx) {
         return;
     }
     let names =
@@ -57,7 +57,10 @@ pub(super) fn predict<'s>(
 /// The field that a line declares, as far as its words tell.
 fn field_name(line: &str, language: Language) -> Option<String> {
     let line = line.trim();
-    let name = if language == Language::Rust {
+    let name = if matches!(language, Language::TypeScript | Language::Tsx) {
+        // What need not be given has a mark behind its name.
+        line.strip_prefix("readonly ").unwrap_or(line).split_once(':')?.0
+    } else if language == Language::Rust {
         let line = line.strip_prefix("pub").map_or(line, |rest| {
             let rest = rest.trim_start();
             rest.strip_prefix('(')

@@ -1,13 +1,19 @@
 //! Carries a changed declaration to what depends on it.
 //!
 //! The head of a function that a recent change touched is compared with what it was. Other declarations of the function
-//! that were alike get the same change; calls lose, gain and reorder arguments as the parameters did.
+//! that were alike get the same change; calls lose, gain and reorder arguments as the parameters did. What came to a struct
+//! or an enumeration is carried to its literals, arms and patterns.
 
 mod before;
 mod call;
 mod counterpart;
 mod delta;
 mod field;
+mod mould;
+mod payload;
+mod variant;
+
+use std::ops::Range;
 
 use std::slice;
 
@@ -21,7 +27,7 @@ use super::{
 use crate::{
     Predictor, Scene, Source,
     engine::find,
-    syntax::{Header, edit_runs, related},
+    syntax::{Enumeration, Header, edit_runs, related},
 };
 
 /// Changes that are looked at, the newest first.
@@ -41,6 +47,7 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         let is_small = change.before.len() + change.after.len() < MAX_CHANGE;
         let Some(source) = find(scene, &change.uri).filter(|_| is_small) else { continue };
         field::predict(scene, source, change, &mut drafts);
+        enumerations(scene, source, change, &mut drafts);
         if change.before_lines == 0 || change.after_lines == 0 {
             continue;
         }
@@ -52,6 +59,29 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         }
     }
     out.extend(merged(drafts).into_iter().filter_map(Draft::into_candidate));
+}
+
+/// Says what has to follow a changed enumeration.
+fn enumerations<'s>(scene: &Scene<'s>, source: &Source, change: &Change, drafts: &mut Vec<Draft<'s>>) {
+    let Some(region) = region(source, change) else { return };
+    let touched = region.start + change.touched.start..(region.start + change.touched.end).min(region.end);
+    let inside = source.content().get(touched.clone()).unwrap_or_default();
+    let first = touched.start + inside.len() - inside.trim_start().len();
+    let begin = drafts.len();
+    if let Some(enumeration) = Enumeration::around(source, first) {
+        variant::predict(scene, source, change, &enumeration, &region, drafts);
+        payload::predict(scene, source, change, &enumeration, &region, drafts);
+    }
+    drafts.truncate(begin + MAX_CANDIDATES);
+}
+
+/// Where the lines of a change are, if they are still as it left them.
+fn region(source: &Source, change: &Change) -> Option<Range<usize>> {
+    let text = source.text();
+    let last = (change.line + change.after_lines).checked_sub(1).filter(|_| change.after_lines > 0)?;
+    let region = text.line_start(change.line)..text.line_end(last);
+    let is_there = source.content().get(region.clone())?.trim_end_matches('\r') == change.after;
+    is_there.then_some(region)
 }
 
 /// A function whose head was changed.
@@ -82,11 +112,7 @@ impl Altered<'_> {
 }
 
 fn altered<'a>(source: &'a Source, change: &Change) -> Vec<Altered<'a>> {
-    let text = source.text();
-    let region = text.line_start(change.line)..text.line_end(change.line + change.after_lines - 1);
-    if source.content().get(region.clone()).is_none_or(|now| now.trim_end_matches('\r') != change.after) {
-        return Vec::new();
-    }
+    let Some(region) = region(source, change) else { return Vec::new() };
     let heads = Header::all_in(source, &region).into_iter();
     let altered = heads.filter_map(|after| {
         let (past, before) = before(source, change, &region, &after)?;
