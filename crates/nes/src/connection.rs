@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use nudge_predict::Offers;
+use nudge_predict::{Held, Offers};
 use nudge_wire::{
     Error, Version,
     caps::ClientInit,
@@ -94,7 +94,8 @@ impl Connection {
         let settings = Settings::new(engine.name());
         let mut response = StartResponse::new(id.clone());
         response.config_options = Some(settings.options(self.shape));
-        let session = Session::new(id.clone(), self.service.workspace(request), settings);
+        let workspace = self.service.workspace(request);
+        let session = Session::new(id.clone(), workspace, settings, self.service.parsed_bytes());
         tracing::debug!(session = id, "an NES session begins");
         sessions.insert(id, Arc::new(Mutex::new(session)));
         Ok(response)
@@ -179,6 +180,11 @@ impl Connection {
         self.session(id).is_some()
     }
 
+    /// What is held of the documents of a session next to their text; nothing if there is no such session.
+    pub fn held(&self, session_id: &str) -> Held {
+        self.session(session_id).map(|session| lock(&session).held()).unwrap_or_default()
+    }
+
     fn session(&self, id: &str) -> Option<Arc<Mutex<Session>>> {
         lock(&self.sessions).get(id).cloned()
     }
@@ -216,5 +222,47 @@ impl fmt::Debug for Connection {
             .field("position_encoding", &self.position_encoding)
             .field("sessions", &lock(&self.sessions).len())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nudge_wire::{RawJson, nes::v1};
+
+    use super::*;
+    use crate::Options;
+
+    /// A connection with a session in which a document is open, and a question about it.
+    fn asked() -> (Connection, String, Pending) {
+        let service = Service::new(Options { index: false, ..Options::default() });
+        let init = ClientInit::new(Version::V1, RawJson::parse("{}".to_owned()).unwrap());
+        let connection = service.connect(&init);
+        let id = connection.start(&StartRequest::default()).unwrap().session_id;
+        let uri = "file:///w/a.rs";
+        connection.did_open(DidOpen::new(&id, uri, "rust", 1, "fn a() {}\n"));
+        let place = v1::Position::new(0, 0);
+        let ask = v1::SuggestRequest::new(&id, uri, 1, place, v1::TriggerKind::Manual);
+        let pending = connection.suggest(ask, 0).unwrap();
+        (connection, id, pending)
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_session_that_was_closed() {
+        let (connection, id, pending) = asked();
+        pending.run().unwrap();
+        assert!(connection.held(&id).contents > 0);
+        let session = Arc::downgrade(&connection.session(&id).unwrap());
+        connection.close(&CloseRequest::new(&id)).unwrap();
+        assert!(session.upgrade().is_none());
+        assert_eq!(connection.held(&id), Held::default());
+    }
+
+    #[test]
+    fn a_question_on_its_way_keeps_its_session_no_longer_than_itself() {
+        let (connection, id, pending) = asked();
+        let session = Arc::downgrade(&connection.session(&id).unwrap());
+        connection.close(&CloseRequest::new(&id)).unwrap();
+        assert!(pending.run().is_err());
+        assert!(session.upgrade().is_none());
     }
 }

@@ -71,7 +71,7 @@ pub(crate) enum NotChanged {
 }
 
 impl Documents {
-    /// Takes up a document. Gives it back if it is worth parsing before somebody asks: not too long, nor one of too many.
+    /// Takes up a document. Gives it back if it is not too long.
     pub(crate) fn open(&mut self, uri: String, language: &str, version: i64, text: &str) -> Option<Source> {
         let uri: Arc<str> = self.remove(&uri).unwrap_or_else(|| uri.into());
         if text.len() > limits::DOCUMENT_BYTES {
@@ -82,7 +82,7 @@ impl Documents {
         let language = Language::of(Some(language), &uri);
         let source = Source::new(Arc::clone(&uri), language, document.text().clone());
         self.insert(uri, State::Open { document, source: source.clone() });
-        (self.bytes <= limits::PARSED_AHEAD).then_some(source)
+        Some(source)
     }
 
     /// Makes the changes of one notification.
@@ -188,6 +188,19 @@ impl Documents {
             .collect();
         open.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
         open.into_iter().map(|(_, source)| source).collect()
+    }
+
+    /// Bytes of all open documents.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The documents with all that is found out about them.
+    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source> {
+        self.entries.values_mut().filter_map(|entry| match &mut entry.state {
+            State::Open { source, .. } => Some(source),
+            State::Lost | State::TooLarge => None,
+        })
     }
 
     fn insert(&mut self, uri: Arc<str>, state: State) {

@@ -38,18 +38,20 @@ pub(crate) fn is_manual(ask: &Ask) -> bool {
 
 /// Looks at a request.
 pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64) -> Result<Gathered, Error> {
-    let source = match document(session, ask, now)? {
+    let mut source = match document(session, ask, now)? {
         Ok(source) => source,
         Err(why) => return Ok(Gathered::Nothing(why)),
     };
     if !session.settings.enabled {
         return Ok(Gathered::Nothing("suggestions are turned off"));
     }
+    let mut others = others(session, &ask.context, source.uri());
+    let mut at_hand: Vec<&mut Source> = std::iter::once(&mut source).chain(&mut others).collect();
+    session.keep_only(&mut at_hand);
     let text = source.text();
     let cursor = convert::offset(text, &ask.position, client.encoding);
     let selection = ask.selection.as_ref().map(|range| convert::range(text, range, client.encoding));
     let selection = selection.filter(|range| !range.is_empty());
-    let others = others(session, &ask.context, source.uri());
     let changes = changes(session, &ask.context, &source, &others);
     let diagnostics = diagnostics(&ask.context, client, &source, &others);
     let trigger = convert::trigger(&ask.trigger);

@@ -17,6 +17,7 @@ use crate::{
     folders::{Folder, Folders},
     index::FolderIndex,
     learned::Learned,
+    limits,
     lock::{lock, shared},
     warm::Warm,
 };
@@ -30,11 +31,15 @@ pub struct Options {
     pub index: bool,
     /// Who makes the suggestions.
     pub engine: Arc<dyn Engine>,
+    /// How many bytes of text a session has syntax trees of. Documents that were used before those are looked at by their
+    /// tokens.
+    pub parsed_bytes: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { data_dir: None, index: true, engine: Arc::new(Local) }
+        let parsed_bytes = limits::PARSED_BYTES;
+        Self { data_dir: None, index: true, engine: Arc::new(Local), parsed_bytes }
     }
 }
 
@@ -44,6 +49,7 @@ impl fmt::Debug for Options {
             .field("data_dir", &self.data_dir)
             .field("index", &self.index)
             .field("engine", &self.engine.name())
+            .field("parsed_bytes", &self.parsed_bytes)
             .finish()
     }
 }
@@ -87,6 +93,10 @@ impl Service {
 
     pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
         &self.0.options.engine
+    }
+
+    pub(crate) fn parsed_bytes(&self) -> usize {
+        self.0.options.parsed_bytes
     }
 
     /// Who parses documents ahead.

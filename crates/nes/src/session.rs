@@ -1,8 +1,8 @@
 //! One NES session.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use nudge_predict::{Feedback, Lessons, Memory, Source};
+use nudge_predict::{Feedback, Held, Lessons, Memory, Source};
 use nudge_text::{Encoding, history::History};
 use nudge_wire::{
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
@@ -33,10 +33,12 @@ pub(crate) struct Session {
     /// The state of the workspace's weights that the memory has.
     revision: Option<u64>,
     running: Cancel,
+    /// Bytes of text that may have syntax trees.
+    parsed_bytes: usize,
 }
 
 impl Session {
-    pub(crate) fn new(id: String, workspace: Workspace, settings: Settings) -> Self {
+    pub(crate) fn new(id: String, workspace: Workspace, settings: Settings, parsed_bytes: usize) -> Self {
         Self {
             id,
             workspace,
@@ -49,13 +51,15 @@ impl Session {
             memory: Arc::default(),
             revision: None,
             running: Cancel::default(),
+            parsed_bytes,
         }
     }
 
     /// Gives the document back if it is worth parsing before somebody asks.
     pub(crate) fn did_open(&mut self, event: DidOpen) -> Option<Source> {
         self.history.forget(&event.uri);
-        self.documents.open(event.uri, &event.language_id, event.version, &event.text)
+        let source = self.documents.open(event.uri, &event.language_id, event.version, &event.text);
+        source.filter(|_| self.documents.bytes() <= self.parsed_bytes)
     }
 
     pub(crate) fn did_change(&mut self, event: DidChange, encoding: Encoding, now: u64) {
@@ -135,6 +139,7 @@ impl Session {
         Arc::clone(&self.memory)
     }
 
+<<<<<<< .merge_file_3hdxrN
     /// The same, for documents that have these texts now.
     pub(crate) fn memory_of<'a>(&mut self, sources: impl Iterator<Item = &'a Source>) -> Arc<Memory> {
         for source in sources {
@@ -143,6 +148,40 @@ impl Session {
             }
         }
         self.memory()
+=======
+    /// Decides what is kept of the session's documents when a question is asked: syntax trees of those at hand, the first of
+    /// them first and up to a number of bytes; of all that are not at hand, nothing.
+    pub(crate) fn keep_only(&mut self, at_hand: &mut [&mut Source]) {
+        let mut room = self.parsed_bytes;
+        let mut is_new = false;
+        for source in at_hand.iter_mut() {
+            let left = room.checked_sub(source.tree_bytes());
+            room = left.unwrap_or(room);
+            if left.is_none() != source.is_by_tokens() {
+                **source = if left.is_none() { source.by_tokens() } else { source.with_tree() };
+                is_new = true;
+            }
+        }
+        if !is_new && self.documents.bytes() + self.shelf.bytes() <= self.parsed_bytes {
+            return;
+        }
+        let mut kept: HashMap<Arc<str>, &Source> =
+            at_hand.iter().map(|source| (Arc::clone(source.uri()), &**source)).collect();
+        // Where a document is both open and on the shelf, the open one is at hand.
+        for source in self.documents.sources().chain(self.shelf.sources()) {
+            match kept.remove(source.uri()) {
+                Some(kept) => *source = kept.clone(),
+                None => *source = source.bare(),
+            }
+        }
+    }
+
+    /// What is held of the session's documents.
+    pub(crate) fn held(&mut self) -> Held {
+        let mut held = Held::default();
+        self.documents.sources().chain(self.shelf.sources()).for_each(|source| held += source.held());
+        held
+>>>>>>> .merge_file_mxcYoE
     }
 
     /// Begins a request for suggestions, which supersedes the one that runs.

@@ -55,6 +55,16 @@ impl Shelf {
         Some(source)
     }
 
+    /// Bytes of all files.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.iter().map(|kept| kept.source.text().len()).sum()
+    }
+
+    /// The files with all that is found out about them.
+    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source> {
+        self.0.iter_mut().map(|kept| &mut kept.source)
+    }
+
     fn take(&mut self, uri: &str) -> Option<Kept> {
         let at = self.0.iter().position(|kept| **kept.source.uri() == *uri)?;
         self.0.remove(at)
@@ -62,7 +72,7 @@ impl Shelf {
 
     fn keep(&mut self, kept: Kept) {
         self.0.push_back(kept);
-        let mut bytes: usize = self.0.iter().map(|kept| kept.source.text().len()).sum();
+        let mut bytes = self.bytes();
         while self.0.len() > limits::KEPT_FILES || bytes > limits::KEPT_BYTES {
             bytes -= self.0.pop_front().map_or(bytes, |oldest| oldest.source.text().len());
         }

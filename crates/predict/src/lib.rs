@@ -29,5 +29,5 @@ pub use language::Language;
 pub use memory::{Features, Feedback, Memory, Weights};
 pub use predictors::repeat::Lessons;
 pub use scene::{Action, Diagnostic, Eagerness, Offers, Scene, Severity, Snippet, Trigger};
-pub use source::Source;
+pub use source::{Held, Source};
 pub use suggestion::{Kind, Outcome, Predictor, Suggestion};

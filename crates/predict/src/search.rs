@@ -16,6 +16,8 @@ use rustc_hash::FxHashMap;
 const MAX_PLACES: usize = 4096;
 /// Texts whose places are remembered.
 const MAX_NEEDLES: usize = 128;
+/// Places of all texts together that are remembered.
+const MAX_ALL_PLACES: usize = 128 * 1024;
 /// Changes after which the places of an earlier version are not carried on any more.
 const MAX_MOVES: usize = 64;
 /// Shorter documents are searched each time.
@@ -99,6 +101,9 @@ impl Search {
         });
         let mut known = self.known();
         if places.len() > MAX_PLACES || known.len() >= MAX_NEEDLES {
+            return None;
+        }
+        if places.len() + known.values().map(|places| places.len()).sum::<usize>() > MAX_ALL_PLACES {
             return None;
         }
         let places: Places = places.into();

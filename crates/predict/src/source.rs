@@ -26,11 +26,23 @@ struct Inner {
     uri: Arc<str>,
     language: Language,
     text: Text,
-    content: OnceLock<String>,
+    /// Shared by all values with this text, with a tree or without.
+    content: Arc<OnceLock<String>>,
+    /// Whether it is looked at by its tokens alone, though there may be a grammar for it.
+    by_tokens: bool,
     parsed: OnceLock<Option<Parsed>>,
     /// What the parser starts from. Kept until it is done, since the text may be changed while it works.
     stale: Mutex<Option<Stale>>,
     search: Arc<Search>,
+}
+
+/// How many bytes of text something is held of, next to the text itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Held {
+    /// Bytes of text with a syntax tree, which takes many times as much memory.
+    pub trees: usize,
+    /// Bytes of text that is also held in one piece.
+    pub contents: usize,
 }
 
 /// A part is parsed by itself up to this length.
@@ -39,24 +51,15 @@ const MAX_PART: usize = 64 * 1024;
 impl Source {
     /// A document that was not seen before.
     pub fn new(uri: Arc<str>, language: Language, text: Text) -> Self {
-        Self::with_stale(uri, language, text, None, Search::default())
-    }
-
-    fn with_stale(
-        uri: Arc<str>,
-        language: Language,
-        text: Text,
-        stale: Option<Stale>,
-        search: Search,
-    ) -> Self {
         Self(Arc::new(Inner {
             uri,
             language,
             text,
-            content: OnceLock::new(),
+            content: Arc::default(),
+            by_tokens: false,
             parsed: OnceLock::new(),
-            stale: Mutex::new(stale),
-            search: Arc::new(search),
+            stale: Mutex::default(),
+            search: Arc::default(),
         }))
     }
 
@@ -73,7 +76,66 @@ impl Source {
             stale.edit(&self.0.text, edits);
         }
         let moves = edits.iter().map(|edit| Move { old: edit.range.clone(), new_len: edit.text.len() });
-        Self::with_stale(self.0.uri.clone(), self.0.language, after, stale, self.0.search.edited(moves))
+        Self(Arc::new(Inner {
+            uri: Arc::clone(&self.0.uri),
+            language: self.0.language,
+            text: after,
+            content: Arc::default(),
+            by_tokens: self.0.by_tokens,
+            parsed: OnceLock::new(),
+            stale: Mutex::new(stale),
+            search: Arc::new(self.0.search.edited(moves)),
+        }))
+    }
+
+    /// The document without a syntax tree, now and after changes: a tree takes many times the memory of its text.
+    pub fn by_tokens(&self) -> Self {
+        if self.0.by_tokens { self.clone() } else { self.anew(true) }
+    }
+
+    /// The document with a syntax tree, which is made when it is first asked for.
+    pub fn with_tree(&self) -> Self {
+        if self.0.by_tokens { self.anew(false) } else { self.clone() }
+    }
+
+    /// The document with nothing found out about it, nor by somebody who is still at it.
+    pub fn bare(&self) -> Self {
+        if Arc::strong_count(&self.0) == 1 && self.held() == Held::default() {
+            return self.clone();
+        }
+        Self::new(Arc::clone(&self.0.uri), self.0.language, self.0.text.clone())
+    }
+
+    /// The same text and what was found in it, without a tree.
+    fn anew(&self, by_tokens: bool) -> Self {
+        Self(Arc::new(Inner {
+            uri: Arc::clone(&self.0.uri),
+            language: self.0.language,
+            text: self.0.text.clone(),
+            content: Arc::clone(&self.0.content),
+            by_tokens,
+            parsed: OnceLock::new(),
+            stale: Mutex::default(),
+            search: Arc::clone(&self.0.search),
+        }))
+    }
+
+    /// Whether it is looked at by its tokens alone, though there may be a grammar for it.
+    pub fn is_by_tokens(&self) -> bool {
+        self.0.by_tokens
+    }
+
+    /// How many bytes of text a syntax tree of it would be of: none if there is no grammar for it, or if it is too long.
+    pub fn tree_bytes(&self) -> usize {
+        let len = self.0.text.len();
+        if Parsed::can_be_of(self.0.language, len) { len } else { 0 }
+    }
+
+    /// What is held of it at the moment.
+    pub fn held(&self) -> Held {
+        let has_tree = matches!(self.0.parsed.get(), Some(Some(_))) || self.stale().is_some();
+        let of = |is_held: bool| if is_held { self.0.text.len() } else { 0 };
+        Held { trees: of(has_tree), contents: of(self.0.content.get().is_some()) }
     }
 
     /// The address of the document.
@@ -116,8 +178,11 @@ impl Source {
         let _ = self.parsed();
     }
 
-    /// Its syntax tree, if there is a grammar for it.
+    /// Its syntax tree, if there is a grammar for it and there is to be one.
     pub(crate) fn parsed(&self) -> Option<&Parsed> {
+        if self.0.by_tokens {
+            return None;
+        }
         if let Some(parsed) = self.0.parsed.get() {
             return parsed.as_ref();
         }
@@ -169,6 +234,13 @@ impl Source {
 
     fn stale(&self) -> MutexGuard<'_, Option<Stale>> {
         self.0.stale.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::ops::AddAssign for Held {
+    fn add_assign(&mut self, other: Self) {
+        self.trees += other.trees;
+        self.contents += other.contents;
     }
 }
 

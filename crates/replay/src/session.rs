@@ -40,7 +40,7 @@ struct Document {
 
 impl Session {
     pub(crate) fn start(engine: &Arc<dyn Engine>, level: Level) -> Result<Self, Error> {
-        let options = Options { data_dir: None, index: false, engine: Arc::clone(engine) };
+        let options = Options { index: false, engine: Arc::clone(engine), ..Options::default() };
         let params = RawJson::parse("{}".to_owned()).expect("an empty object");
         let client = ClientInit::new(Version::V1, params)
             .with_position_encodings(&[PositionEncoding::Utf8])

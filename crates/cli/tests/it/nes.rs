@@ -7,6 +7,7 @@ use crate::nudge_with;
 
 mod documents;
 mod editing;
+mod kinds;
 mod lifecycle;
 
 pub(crate) const URI: &str = "file:///w/src/lib.rs";
@@ -177,7 +178,7 @@ impl Text {
     }
 
     /// The offset of a position that must be exact.
-    fn offset(&self, position: &Value) -> usize {
+    pub(crate) fn offset(&self, position: &Value) -> usize {
         let (line, character) = (number(&position["line"]), number(&position["character"]));
         let start: usize = self.content.split_inclusive('\n').take(line).map(str::len).sum();
         let rest = &self.content[start..];

@@ -99,3 +99,43 @@ fn without_folders_or_when_it_is_not_wanted_nothing_is_read() {
         Editor::with_options(&json!({}), &json!({"workspaceUri": "file:///no/such"}), Options::default());
     sees(&editor, &editor.session, 0);
 }
+
+/// While the workspace cannot be read, since what is in its `.gitignore` does not come.
+#[test]
+fn no_suggestion_waits_for_the_workspace() {
+    let folder = workspace(&[("a.rs", b"fn a() {}\n"), ("b.rs", b"fn b() {}\n")]);
+    let pipe = folder.path().join(".gitignore");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    editor.open(URI, 1, "x\n");
+    for version in 2..50 {
+        editor.replace(version, (0, 0, 0, 0), "y");
+        editor.suggest(editor.ask(version, 0, 1)).unwrap();
+        assert_eq!(editor.engine.last().files, 0);
+    }
+    #[cfg(target_os = "linux")]
+    steps_back();
+    fs::write(&pipe, "b.rs\n").unwrap();
+    sees(&editor, &editor.session, 1);
+}
+
+/// Every thread that reads a workspace lets all others go first.
+#[cfg(target_os = "linux")]
+fn steps_back() {
+    let nice = |task: fs::DirEntry| -> Option<i32> {
+        // A thread may end while it is looked at.
+        let name = fs::read_to_string(task.path().join("comm")).ok()?;
+        let stat = fs::read_to_string(task.path().join("stat")).ok()?;
+        let (_, behind_name) = stat.rsplit_once(") ")?;
+        (name.trim() == "nes-index").then(|| behind_name.split(' ').nth(16)?.parse().ok()).flatten()
+    };
+    let began = Instant::now();
+    loop {
+        let found: Vec<i32> = fs::read_dir("/proc/self/task").unwrap().flatten().filter_map(nice).collect();
+        if !found.is_empty() && found.iter().all(|nice| *nice == 10) {
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_mins(1), "{found:?}");
+        std::thread::yield_now();
+    }
+}

@@ -12,8 +12,8 @@ use tree_sitter::{InputEdit, Node, Parser, Point, Tree, TreeCursor};
 use super::grammar::Grammar;
 use crate::{Language, search::moved};
 
-/// Longer texts are not parsed: the engine then works by tokens.
-const MAX_PARSED: usize = 2 * 1024 * 1024;
+/// Longer texts are not parsed: the engine then works by tokens. A tree takes up to 75 times the memory of its text.
+const MAX_PARSED: usize = 1024 * 1024;
 /// Shorter texts are always parsed as a whole, which takes no time.
 const MIN_PIECEWISE: usize = 16 * 1024;
 /// Pieces of one document; then it is parsed as a whole again.
@@ -53,6 +53,11 @@ impl Parsed {
     /// Parses a text that was not seen before. `None` if there is no grammar for it, or if it is too long.
     pub(crate) fn new(language: Language, content: &str) -> Option<Self> {
         Some(Self { whole: parse(language, content, None)?, pieces: Vec::new() })
+    }
+
+    /// Whether a text of this length is parsed at all.
+    pub(crate) fn can_be_of(language: Language, len: usize) -> bool {
+        len <= MAX_PARSED && language.grammar().is_some()
     }
 
     /// Whether there is an error somewhere.
@@ -185,8 +190,9 @@ impl Stale {
     /// The tree of the text as it is now, if the items around the changes can be parsed by themselves without an error.
     pub(crate) fn by_pieces(&self, language: Language, text: &Text) -> Option<Parsed> {
         // Where there are errors nobody knows how far they reach.
-        let can_be =
-            text.len() >= MIN_PIECEWISE && Grammar::of(language).is_some() && !self.parsed.has_error();
+        let can_be = (MIN_PIECEWISE..=MAX_PARSED).contains(&text.len())
+            && Grammar::of(language).is_some()
+            && !self.parsed.has_error();
         let mut parsed = can_be.then(|| self.parsed.clone())?;
         joined(self.changed.clone())
             .iter()
@@ -272,7 +278,7 @@ fn seek<'t>(
 }
 
 fn parse(language: Language, content: &str, old: Option<&Tree>) -> Option<Tree> {
-    if content.len() > MAX_PARSED {
+    if !Parsed::can_be_of(language, content.len()) {
         return None;
     }
     parser(language)?.parse(content, old)

@@ -62,8 +62,11 @@ struct Mark {
 
 /// The uses of what `declaration`, which may stand in another document, declared as `name`.
 pub(crate) fn uses_of(source: &Source, declaration: &Declaration, name: &str, here: bool) -> Uses {
-    let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
-        return Uses::default();
+    let Some(grammar) = Grammar::of(source.language()) else { return Uses::default() };
+    let Some(parsed) = source.parsed() else {
+        // Without a tree it cannot be told what is meant, and so anything may be.
+        let rivals = source.occurrences(name, MAX_OCCURRENCES).len();
+        return Uses { meant: Vec::new(), rivals };
     };
     let text = source.content();
     // Outside of its scope a parameter may be named by calls.

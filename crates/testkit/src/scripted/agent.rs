@@ -135,6 +135,8 @@ impl Agent {
             "session/revoke_inject" | "session/replace_inject" => {
                 Some(Err(shape::error(-32010, "Inject precondition failed", "already_delivered")))
             }
+            "nes/start" => Some(Ok(json!({ "sessionId": "own", "_meta": { "own": shape::ODD_MARK } }))),
+            "nes/suggest" => Some(Ok(shape::suggested(self.is_v2(), &params))),
             method if method.starts_with("session/") => self.lifecycle(method, id, &params),
             _ => Some(Ok(json!({ "_meta": { "own": shape::ODD_MARK } }))),
         };
@@ -161,6 +163,7 @@ impl Agent {
             "session/fork" => options.has("fork"),
             "session/inject" | "session/revoke_inject" | "session/replace_inject" => options.has("inject"),
             "_session/steering" => options.has("steering") || options.has("steering-fails"),
+            "nes/start" | "nes/suggest" | "nes/close" => options.has("nes"),
             "session/set_mode" | "authenticate" | "logout" => !is_v2,
             "auth/login" | "auth/logout" => is_v2,
             _ => matches!(

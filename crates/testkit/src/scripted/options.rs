@@ -9,6 +9,7 @@ const FLAGS: &[&str] = &[
     "steering-fails",
     "prompt-steering",
     "inject",
+    "nes",
     "resume",
     "load",
     "late-replay",

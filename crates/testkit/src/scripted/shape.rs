@@ -59,6 +59,10 @@ fn initialize_v1(options: &Options) -> Value {
     if options.has("inject") {
         capabilities["session"] = json!({ "inject": inject() });
     }
+    if options.has("nes") {
+        capabilities["nes"] = nes();
+        capabilities["positionEncoding"] = json!("utf-32");
+    }
     json!({
         "protocolVersion": 1,
         "agentInfo": { "name": if options.has("gemini") { "gemini-cli" } else { "scripted" }, "title": "Scripted", "version": "1.0" },
@@ -81,10 +85,15 @@ fn initialize_v2(options: &Options) -> Value {
     if options.has("inject") {
         session["inject"] = inject();
     }
+    let mut capabilities = json!({ "session": session, "future": ODD_MARK, "_meta": { "own": ODD_MARK } });
+    if options.has("nes") {
+        capabilities["nes"] = nes();
+        capabilities["positionEncoding"] = json!("utf-32");
+    }
     json!({
         "protocolVersion": 2,
         "info": { "name": "scripted", "title": "Scripted", "version": "1.0" },
-        "capabilities": { "session": session, "future": ODD_MARK, "_meta": { "own": ODD_MARK } },
+        "capabilities": capabilities,
         "authMethods": [{ "type": "agent", "methodId": "key", "name": "Key", "description": "by key" }],
         "_meta": { "own": ODD_MARK },
     })
@@ -92,6 +101,18 @@ fn initialize_v2(options: &Options) -> Value {
 
 fn inject() -> Value {
     json!({ "modes": ["steer"], "steer_in_stream": ["finish"] })
+}
+
+/// What it says of its own suggestions.
+fn nes() -> Value {
+    json!({ "events": { "document": { "didOpen": {}, "didFocus": {} } }, "_meta": { "own": ODD_MARK } })
+}
+
+/// The one suggestion that it ever makes: to go where the user is.
+pub(super) fn suggested(is_v2: bool, params: &Value) -> Value {
+    let id = if is_v2 { "suggestionId" } else { "id" };
+    let jump = json!({ id: "own-1", "kind": "jump", "uri": params["uri"], "position": params["position"], "_meta": { "own": ODD_MARK } });
+    json!({ "suggestions": [jump], "_meta": { "own": ODD_MARK } })
 }
 
 /// The answer to a request that opens a session, without its id.

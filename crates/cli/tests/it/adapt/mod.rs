@@ -5,6 +5,7 @@ mod dialects;
 mod input;
 mod isolate;
 mod log;
+mod nes;
 mod pass_through;
 mod raw;
 mod sessions;

@@ -211,6 +211,14 @@ fn nothing_is_known_where_something_else_has_the_name() {
 }
 
 #[test]
+fn nothing_is_known_where_a_document_is_too_long_to_be_parsed() {
+    let home = "pub fn cnt() {}\n\nfn a() {\n    ⟦cnt→count⟧();\n}\n";
+    let other = "fn b() {\n    a::cnt();\n}\n";
+    let long = format!("{}\n{other}", "// long\n".repeat(140_000));
+    check_unknown(&[(HERE, home), (OTHER, other), (THIRD, &long)]);
+}
+
+#[test]
 fn nothing_is_known_of_what_is_declared_elsewhere() {
     check_unknown(&[(HERE, "use b::cnt;\n\nfn a() {\n    ⟦cnt→count⟧();\n    cnt();\n}\n")]);
 }
