@@ -139,7 +139,6 @@ impl Session {
         Arc::clone(&self.memory)
     }
 
-<<<<<<< .merge_file_3hdxrN
     /// The same, for documents that have these texts now.
     pub(crate) fn memory_of<'a>(&mut self, sources: impl Iterator<Item = &'a Source>) -> Arc<Memory> {
         for source in sources {
@@ -148,7 +147,8 @@ impl Session {
             }
         }
         self.memory()
-=======
+    }
+
     /// Decides what is kept of the session's documents when a question is asked: syntax trees of those at hand, the first of
     /// them first and up to a number of bytes; of all that are not at hand, nothing.
     pub(crate) fn keep_only(&mut self, at_hand: &mut [&mut Source]) {
@@ -181,7 +181,6 @@ impl Session {
         let mut held = Held::default();
         self.documents.sources().chain(self.shelf.sources()).for_each(|source| held += source.held());
         held
->>>>>>> .merge_file_mxcYoE
     }
 
     /// Begins a request for suggestions, which supersedes the one that runs.

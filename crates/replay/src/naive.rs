@@ -7,7 +7,7 @@ use std::{
 };
 
 use nudge_nes::Engine;
-use nudge_predict::{Features, Kind, Outcome, Predictor, Scene, Source, Suggestion};
+use nudge_predict::{Effect, Features, Kind, Outcome, Predictor, Scene, Source, Suggestion};
 use nudge_text::{Edit, Edits, history::Change};
 
 /// How sure it says it is, always.
@@ -28,7 +28,7 @@ impl Engine for Naive {
         let sources = std::iter::once(scene.source).chain(scene.others);
         match sources
             .flat_map(|source| substitution.in_source(source, change))
-            .find(|suggestion| !scene.memory.is_suppressed(suggestion.fingerprint))
+            .find(|suggestion| !scene.memory.refuses(&suggestion.effect))
         {
             Some(suggestion) => Outcome { suggestions: vec![suggestion], why_nothing: "" },
             None => nothing("the words are nowhere else"),
@@ -83,7 +83,7 @@ impl Substitution {
             let changed = here && (change.line..first).contains(&number);
             let edits: Vec<Edit> = if changed { Vec::new() } else { self.in_line(line, start) };
             if !edits.is_empty() {
-                found.push((number, self.suggestion(source, line, edits, here)));
+                found.push((number, self.suggestion(source, edits, here)));
             }
             start += line.len();
         }
@@ -100,16 +100,16 @@ impl Substitution {
             .collect()
     }
 
-    fn suggestion(&self, source: &Source, line: &str, edits: Vec<Edit>, here: bool) -> Suggestion {
-        let hash = |what: &dyn Fn(&mut DefaultHasher)| {
-            let mut hasher = DefaultHasher::new();
-            what(&mut hasher);
-            hasher.finish()
-        };
+    fn suggestion(&self, source: &Source, edits: Vec<Edit>, here: bool) -> Suggestion {
+        let mut hasher = DefaultHasher::new();
+        (&self.old, &self.new).hash(&mut hasher);
+        let chain = hasher.finish();
         let cursor = edits[0].range.start + self.new.len();
         let edits = Edits::new(edits).expect("matches do not overlap");
+        let kind = Kind::Edit { uri: Arc::clone(source.uri()), edits, cursor };
         Suggestion {
-            kind: Kind::Edit { uri: Arc::clone(source.uri()), edits, cursor },
+            effect: Effect::of(&kind, |_| Some(source.text())),
+            kind,
             predictor: Predictor::Repeat,
             reason: "does the last replacement again".to_owned(),
             confidence: CONFIDENCE,
@@ -119,9 +119,7 @@ impl Substitution {
                 here,
                 prior: CONFIDENCE,
             },
-            fingerprint: hash(&|hasher| (&**source.uri(), line, &self.old, &self.new).hash(hasher)),
-            parts: Vec::new(),
-            chain: hash(&|hasher| (&self.old, &self.new).hash(hasher)),
+            chain,
             evidence: Vec::new(),
         }
     }
