@@ -120,8 +120,7 @@ fn elements(body: Node<'_>, text: &str) -> Option<Vec<Element>> {
                 "shorthand_field_initializer" => (last_word(code)?, None),
                 "field_initializer" => (field(node, "field", text)?, node.child_by_field_name("value")),
                 "shorthand_property_identifier" => (code.to_owned(), None),
-                "pair" => (field(node, "key", text)?, node.child_by_field_name("value")),
-                "keyed_element" => (field(node, "key", text)?, node.child_by_field_name("value")),
+                "pair" | "keyed_element" => (field(node, "key", text)?, node.child_by_field_name("value")),
                 _ => return None,
             };
             Some(Element { name, range: node.byte_range(), value: value.map(|value| value.byte_range()) })

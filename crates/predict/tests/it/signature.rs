@@ -625,3 +625,24 @@ print(area(5))
 ",
     )]);
 }
+
+#[test]
+fn calls_that_another_overload_takes_stay() {
+    silent(&[(
+        "file:///Reader.java",
+        "class Reader {
+    String next(⟦→boolean skips⟧) {
+        return \"\";
+    }
+
+⟦→    String next() {
+        return next(false);
+    }
+
+⟧    void skip() {
+        next();
+    }
+}
+",
+    )]);
+}

@@ -6,7 +6,7 @@ use super::{super::rename::draft::Draft, Altered, Offer, documents};
 use crate::{
     Language, Scene, Source,
     predictors::evidence::flag,
-    syntax::{Call, Role, Sort, declaration_at, variable},
+    syntax::{Call, Header, Role, Sort, declaration_at, variable},
 };
 
 /// Occurrences of the name that are looked at in one document.
@@ -23,6 +23,9 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
     let delta = &altered.delta;
     let arguments = !delta.removed.is_empty() || delta.reorders() || delta.added().next().is_some();
     if !arguments && !delta.became_async {
+        return;
+    }
+    if is_overloaded(altered) {
         return;
     }
     let calls: Vec<(&Source, Call)> =
@@ -52,6 +55,23 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
         let offer = Offer { scene, source, prior: sure, chain, evidence };
         offer.make(edits, |lines| format!("fits the call of `{name}` on {lines} to its parameters"), out);
     }
+}
+
+/// Whether another function of the name takes what calls gave so far: then they may mean that one.
+fn is_overloaded(altered: &Altered<'_>) -> bool {
+    let (source, after) = (altered.source, &altered.after);
+    if !matches!(source.language(), Language::Java | Language::CSharp | Language::Cpp) {
+        return false;
+    }
+    let text = source.content();
+    let found = source.occurrences(altered.new_name(), MAX_OCCURRENCES).into_iter();
+    let found = found.filter(|range| *range != after.name && text[range.end..].starts_with('('));
+    let mut others = found.filter_map(|range| Header::named(source, &range));
+    others.any(|other| {
+        other.list.len() == altered.before.list.len()
+            && other.owner == after.owner
+            && other.is_prototype == after.is_prototype
+    })
 }
 
 /// The calls in a document that may mean the function.

@@ -275,16 +275,16 @@ impl Site<'_> {
         let has_comma = |range: &Range<usize>| text[range.end..].starts_with(',');
         if !is_behind {
             let comma = if has_comma(range) { "," } else { "" };
-            let code: String = codes.iter().map(|code| format!("{code}{comma}{gap}")).collect();
-            return Edit::new(range.start..range.start, code);
+            let end = format!("{comma}{gap}");
+            return Edit::new(range.start..range.start, codes.join(&end) + &end);
         }
         let is_block = self.source.language() == Language::Rust && text[range.clone()].ends_with('}');
         if !has_comma(range) && !is_block && self.arms.list.iter().any(has_comma) {
-            let code: String = codes.iter().map(|code| format!(",{gap}{code}")).collect();
-            return Edit::new(range.end..range.end, code);
+            let begin = format!(",{gap}");
+            return Edit::new(range.end..range.end, begin.clone() + &codes.join(&begin));
         }
         let comma = if has_comma(range) { "," } else { "" };
-        let code: String = codes.iter().map(|code| format!("{gap}{code}{comma}")).collect();
+        let code = format!("{gap}{}{comma}", codes.join(&format!("{comma}{gap}")));
         let end = range.end + comma.len();
         let line_end = self.source.text().line_end(self.source.text().line_of(end));
         let rest = text[end..line_end].trim_start();
