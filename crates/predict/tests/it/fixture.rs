@@ -169,6 +169,15 @@ impl Fixture {
         Shown::Other(format!("{:.2} {}:\n{}", first.confidence, first.reason, self.content()))
     }
 
+    /// What the first suggestion is once the one before was taken, though no tool has looked again.
+    pub(crate) fn shown_again(mut self, eagerness: Eagerness) -> Shown {
+        let Some(first) = self.ask(eagerness, suggest).into_iter().next() else { return Shown::Nothing };
+        let diagnostics = self.diagnostics.clone();
+        self.take(&first);
+        self.diagnostics = diagnostics;
+        self.shown(eagerness)
+    }
+
     /// What the predictor says, the best first.
     pub(crate) fn suggestions(&self) -> Vec<Suggestion> {
         self.ask(Eagerness::High, consider)

@@ -6,6 +6,7 @@ mod diagnostic;
 mod fixture;
 mod import;
 mod index;
+mod mistake;
 mod moved;
 mod never;
 mod rename;
