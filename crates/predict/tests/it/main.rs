@@ -12,3 +12,5 @@ mod never;
 mod rename;
 mod repeat;
 mod signature;
+mod standard;
+mod unused;

@@ -92,6 +92,26 @@ fn a_diagnostic_that_is_older_than_the_text_is_not_followed() {
             "Cannot find name 'totl'. Did you mean 'total'?",
         ),
         (GO, "package a\n\nfunc f() {\n\ty := 1\n}\n", "y", "declared and not used: x"),
+        // A line above went, so that another one is marked.
+        (RS, "fn f() {\n    g(1)\n}\n", "1", "expected `;`, found keyword `let`"),
+        (
+            TS,
+            "import { a } from './a';\na();\n",
+            "import { a } from './a';",
+            "All imports in import declaration are unused.",
+        ),
+        (
+            TS,
+            "import { Name } from './a';\nlet n: Name;\n",
+            "Name }",
+            "'Kind' is a type and must be imported using a type-only import when 'verbatimModuleSyntax' is enabled.",
+        ),
+        (
+            RS,
+            "fn f() {\n    let list = 1;\n    let more = 2;\n    show(more);\n}\n",
+            "show(more)",
+            "cannot borrow `list` as mutable, as it is not declared as mutable",
+        ),
         (PY, "def f(x):\n    return x\n", "def f(x)", "Expected \":\""),
         (PY, "print(f\"hello {name}\")\n", "f\"hello {name}\"", "f-string without any placeholders"),
         (TS, "let i = 0;\ni++;\n", "i", "Cannot assign to 'i' because it is a constant."),

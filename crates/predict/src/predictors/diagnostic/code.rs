@@ -16,7 +16,7 @@ use crate::{
 const UNWRITTEN: &str = concat!("todo", "!()");
 
 impl Problem<'_> {
-    /// Where the name is that the diagnostic is about: in what is marked, or else touching it. Without a name: the word there.
+    /// Where the name is that the diagnostic is about, in what is marked or touching it. Without a name: the word there.
     ///
     /// A name that stands elsewhere on the line is another one: the diagnostic is older than the text.
     pub(super) fn place(&self, name: Option<&str>) -> Option<Range<usize>> {
@@ -42,6 +42,7 @@ impl Problem<'_> {
     /// `let name` becomes `let mut name`, wherever the variable is declared.
     pub(super) fn mutable(&self, name: &str) -> Option<Solution> {
         let offset = self.diagnostic.range.start;
+        self.place(Some(name))?;
         let grammar = Grammar::of(self.source.language())?;
         let function = Path::at(self.source.parsed()?, offset).enclosing(grammar.functions)?.byte_range();
         let here = declaration_at(self.source, &self.diagnostic.range).map(|_| self.diagnostic.range.clone());
@@ -77,8 +78,9 @@ impl Problem<'_> {
         } else {
             before.len()
         };
-        // The mark is not blank, and its statement has ended since.
-        if !after.trim().is_empty() && text[self.diagnostic.range.end..].starts_with(';') {
+        // It was put since.
+        let is_ended = !after.trim().is_empty() && text[self.diagnostic.range.end..].starts_with(';');
+        if is_ended || self.source.is_sound() == Some(true) {
             return None;
         }
         let end = text[..at].chars().next_back()?;

@@ -152,7 +152,7 @@ impl Problem<'_> {
             Fix::Unwrapped => self.unwrapped(),
             Fix::Unborrowed => self.unborrowed(),
             Fix::Unreturned => self.unreturned(),
-            Fix::Preceded(word) => Some(self.preceded(word)),
+            Fix::Preceded(word) => self.preceded(word),
             Fix::WithoutParameters => self.without_parameters(),
             Fix::Initial(name) => self.initial(name),
             Fix::Converted { wanted, found } => self.converted(wanted, found),

@@ -22,8 +22,8 @@ impl Problem<'_> {
         let is_whole = ["()", "[]", "{}"]
             .iter()
             .all(|pair| code.matches(&pair[..1]).count() == code.matches(&pair[1..]).count());
-        let is_python = self.source.language() == Language::Python;
-        if !is_python || !begins || !is_whole || code.ends_with([':', ',', '\\', '"', '\'']) {
+        let is_open = self.source.language() == Language::Python && self.source.is_sound() != Some(true);
+        if !is_open || !begins || !is_whole || code.ends_with([':', ',', '\\', '"', '\'']) {
             return None;
         }
         let at = start + code.len();

@@ -87,8 +87,9 @@ impl Problem<'_> {
         Some(Solution { edits, prior: if is_fresh { 0.3 } else { self.removal(is_dropped) }, what })
     }
 
-    /// The statement that is marked, with its lines.
+    /// The import that is marked, with its lines, if nothing uses it.
     pub(super) fn statement(&self) -> Option<Solution> {
+        import::is_unused(self.source, &self.diagnostic.range).then_some(())?;
         let edits = vec![Edit::new(self.lines_of(&self.diagnostic.range)?, "")];
         let code = &self.source.content()[self.diagnostic.range.clone()];
         let words = solid(code).into_iter().filter(|token| token.kind == TokenKind::Word);
