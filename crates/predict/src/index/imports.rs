@@ -63,6 +63,9 @@ pub(crate) struct Statement {
     pub(crate) is_export: bool,
 }
 
+/// What a line with an import begins with, in one language or another.
+const BEGINNINGS: [&str; 8] = ["use ", "pub", "import ", "import{", "from ", "export ", "#include", "using "];
+
 /// No import is expected this many bytes after the last one.
 const FAR: usize = 24 * 1024;
 
@@ -73,6 +76,8 @@ pub(crate) fn statements(language: Language, text: &str) -> Vec<Statement> {
         Language::TypeScript | Language::Tsx | Language::JavaScript => forms::typescript,
         Language::Python => forms::python,
         Language::Java => forms::java,
+        Language::C | Language::Cpp => forms::include,
+        Language::CSharp => forms::using,
         Language::Go => return forms::go(text),
         _ => return Vec::new(),
     };
@@ -83,8 +88,7 @@ pub(crate) fn statements(language: Language, text: &str) -> Vec<Statement> {
         let line_end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at);
         let line = &text[start..line_end];
         let mut next = line_end + 1;
-        if ["use ", "pub", "import ", "import{", "from ", "export "].iter().any(|word| line.starts_with(word))
-        {
+        if BEGINNINGS.iter().any(|word| line.starts_with(word)) {
             let end = statement_end(language, text, start, line_end);
             if let Some(statement) = read(text, start..end) {
                 // A statement can end in the middle of a line.

@@ -122,6 +122,21 @@ impl Fixture {
         self
     }
 
+    /// The user types over a text of the current file, key by key, and is still there.
+    pub(crate) fn typing(mut self, old: &str, new: &str) -> Self {
+        let place = self.place(old);
+        self.cursor = place.start;
+        let mut gone = place.len();
+        for key in new.split_inclusive(|_: char| true) {
+            let edits = Edits::one(self.cursor..self.cursor + gone, key);
+            let file = &mut self.files[self.current];
+            file.source = change(&mut self.history, &file.source, &edits);
+            self.cursor += key.len();
+            gone = 0;
+        }
+        self
+    }
+
     /// A file that is in the workspace, but not open.
     pub(crate) fn indexed(mut self, uri: &str, text: &str) -> Self {
         let facts = FileFacts::of(Language::of(None, uri), text);
@@ -167,6 +182,15 @@ impl Fixture {
             return Shown::Expected;
         }
         Shown::Other(format!("{:.2} {}:\n{}", first.confidence, first.reason, self.content()))
+    }
+
+    /// What the first suggestion is once the one before was taken, though no tool has looked again.
+    pub(crate) fn shown_again(mut self, eagerness: Eagerness) -> Shown {
+        let Some(first) = self.ask(eagerness, suggest).into_iter().next() else { return Shown::Nothing };
+        let diagnostics = self.diagnostics.clone();
+        self.take(&first);
+        self.diagnostics = diagnostics;
+        self.shown(eagerness)
     }
 
     /// What the predictor says, the best first.

@@ -155,6 +155,27 @@ pub(super) fn java(text: &str, range: Range<usize>) -> Option<Statement> {
     Some(Statement { range, leaves: vec![leaf], ..Statement::default() })
 }
 
+/// `#include <a>` and `#include "a"`: the module is named with what is around it.
+pub(super) fn include(text: &str, range: Range<usize>) -> Option<Statement> {
+    let code = text[range.clone()].strip_prefix("#include")?.trim_start();
+    let close = if code.starts_with('<') { '>' } else { '"' };
+    let end = code.get(1..)?.find(close)? + 2;
+    Some(glob(&code[..end], range))
+}
+
+/// `using A.B;`
+pub(super) fn using(text: &str, range: Range<usize>) -> Option<Statement> {
+    let module = text[range.clone()].strip_prefix("using ")?.trim_end().strip_suffix(';')?.trim();
+    module.split('.').all(is_name).then(|| glob(module, range))
+}
+
+/// All names of a module.
+fn glob(module: &str, range: Range<usize>) -> Statement {
+    let import = import("*", "*", module, Style::Glob);
+    let leaf = Leaf { import, range: range.clone(), list: None };
+    Statement { range, leaves: vec![leaf], ..Statement::default() }
+}
+
 /// `import "a/b"` and blocks of such; a statement is one line of them.
 pub(super) fn go(text: &str) -> Vec<Statement> {
     let mut found = Vec::new();

@@ -9,61 +9,40 @@ use super::{Problem, Solution};
 use crate::{
     Language,
     syntax::{Grammar, Path, Sort, declaration_at, occurrences, variable},
-    token::is_word,
+    token::{is_word, stands_alone},
 };
 
 /// What an arm does that is for the user to write.
 const UNWRITTEN: &str = concat!("todo", "!()");
 
 impl Problem<'_> {
-    /// Where the name is that the diagnostic is about: at its place, or else on its lines. Without a name: the word there.
+    /// Where the name is that the diagnostic is about, in what is marked or touching it. Without a name: the word there.
+    ///
+    /// A name that stands elsewhere on the line is another one: the diagnostic is older than the text.
     pub(super) fn place(&self, name: Option<&str>) -> Option<Range<usize>> {
         let (text, range) = (self.source.content(), &self.diagnostic.range);
         let Some(name) = name else {
             let word = &text[range.clone()];
-            return (!word.is_empty() && word.chars().all(is_word)).then(|| range.clone());
+            let is_whole = !word.is_empty() && word.chars().all(is_word) && stands_alone(text, range);
+            return is_whole.then(|| range.clone());
         };
         let lines = self.source.text();
         let start = lines.line_start(lines.line_of(range.start));
         let end = lines.line_end(lines.line_of(range.end));
-        let found = occurrences(text, name, start..end, 20);
-        found.into_iter().min_by_key(|place| place.start.abs_diff(range.start))
+        let found = occurrences(text, name, start..end, 20).into_iter();
+        found
+            .filter(|place| place.start <= range.end && range.start <= place.end)
+            .min_by_key(|place| place.start.abs_diff(range.start))
     }
 
-    fn node(&self, offset: usize, kinds: &[&str]) -> Option<Node<'_>> {
+    pub(super) fn node(&self, offset: usize, kinds: &[&str]) -> Option<Node<'_>> {
         Path::at(self.source.parsed()?, offset).enclosing(kinds)
-    }
-
-    /// A variable that nobody uses gets a name that says so.
-    pub(super) fn unused(&self, name: &str) -> Option<Solution> {
-        let range = self.place(Some(name))?;
-        let text = self.source.content();
-        let what = format!("marks `{name}` as unused");
-        match self.source.language() {
-            Language::Rust => {
-                let path = Path::at(self.source.parsed()?, range.start);
-                let shorthand = path.leaf().kind() == "shorthand_field_identifier";
-                let new = if shorthand { format!("{name}: _") } else { format!("_{name}") };
-                Some(Solution { edits: vec![Edit::new(range, new)], prior: 0.5, what })
-            }
-            Language::Go => {
-                let node = self.node(range.start, &["short_var_declaration", "range_clause"])?;
-                let left = node.child_by_field_name("left")?;
-                let mut edits = vec![Edit::new(range, "_")];
-                // `_ := value` declares nothing.
-                let alone = left.named_child_count() == 1 && node.kind() == "short_var_declaration";
-                let sign =
-                    text[left.end_byte()..].find(":=").map(|at| left.end_byte() + at).filter(|_| alone);
-                edits.extend(sign.map(|at| Edit::new(at..at + 1, "")));
-                Some(Solution { edits, prior: 0.4, what })
-            }
-            _ => None,
-        }
     }
 
     /// `let name` becomes `let mut name`, wherever the variable is declared.
     pub(super) fn mutable(&self, name: &str) -> Option<Solution> {
         let offset = self.diagnostic.range.start;
+        self.place(Some(name))?;
         let grammar = Grammar::of(self.source.language())?;
         let function = Path::at(self.source.parsed()?, offset).enclosing(grammar.functions)?.byte_range();
         let here = declaration_at(self.source, &self.diagnostic.range).map(|_| self.diagnostic.range.clone());
@@ -99,6 +78,11 @@ impl Problem<'_> {
         } else {
             before.len()
         };
+        // It was put since.
+        let is_ended = !after.trim().is_empty() && text[self.diagnostic.range.end..].starts_with(';');
+        if is_ended || self.source.is_sound() == Some(true) {
+            return None;
+        }
         let end = text[..at].chars().next_back()?;
         let in_c = matches!(self.source.language(), Language::C | Language::Cpp);
         if matches!(end, ';' | '{' | ',') || (end == '}' && !in_c) {

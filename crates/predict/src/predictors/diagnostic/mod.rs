@@ -4,8 +4,10 @@ mod code;
 mod done;
 mod near;
 mod proposed;
+mod python;
 mod small;
 mod table;
+mod typed;
 mod unused;
 
 use std::cell::OnceCell;
@@ -14,7 +16,12 @@ use nudge_text::Edit;
 
 use self::table::{Fix, fixes};
 use super::{Candidate, import};
-use crate::{Diagnostic, Predictor, Scene, Source, engine::find, syntax::edit_runs};
+use crate::{
+    Diagnostic, Predictor, Scene, Source,
+    engine::find,
+    syntax::{contains, edit_runs},
+    token::is_word,
+};
 
 /// Diagnostics that are looked at, the nearest to the cursor first.
 const MAX_DIAGNOSTICS: usize = 40;
@@ -38,7 +45,7 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
             return;
         }
         let Some(source) = find(scene, &diagnostic.uri) else { continue };
-        if source.content().get(diagnostic.range.clone()).is_none() {
+        if source.content().get(diagnostic.range.clone()).is_none() || is_torn(source, diagnostic) {
             continue;
         }
         let problem = Problem { scene, source, diagnostic, done: &done };
@@ -48,6 +55,16 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
             offer(scene, source, found, rank, out);
         }
     }
+}
+
+/// Whether the mark of a diagnostic begins or ends inside of a word: then the text has changed since it was made. A single
+/// character is how some tools say where something begins.
+fn is_torn(source: &Source, diagnostic: &Diagnostic) -> bool {
+    let (text, range) = (source.content(), &diagnostic.range);
+    let is_inside = |at: usize| {
+        text[..at].chars().next_back().is_some_and(is_word) && text[at..].chars().next().is_some_and(is_word)
+    };
+    !range.is_empty() && (is_inside(range.start) || range.len() > 1 && is_inside(range.end))
 }
 
 /// What can be done, how likely it is meant, and what it does in words.
@@ -105,9 +122,9 @@ impl Problem<'_> {
                 let new = name.as_ref().and_then(|name| self.became(name));
                 self.renamed(name.as_deref(), new.as_ref().unwrap_or(to), 0.72)
             }
-            Fix::Member(name) => self.followed(name).or_else(|| self.respelled(name)),
+            Fix::Member(name) => self.followed(name).or_else(|| self.respelled(name, true)),
             Fix::Unknown(name) => {
-                self.followed(name).or_else(|| self.imported(name)).or_else(|| self.respelled(name))
+                self.followed(name).or_else(|| self.imported(name)).or_else(|| self.respelled(name, false))
             }
             Fix::Import(path) => {
                 let edits = import::import_path(self.source, path)?;
@@ -135,16 +152,21 @@ impl Problem<'_> {
             Fix::Unwrapped => self.unwrapped(),
             Fix::Unborrowed => self.unborrowed(),
             Fix::Unreturned => self.unreturned(),
-            Fix::Preceded(word) => Some(self.preceded(word)),
+            Fix::Preceded(word) => self.preceded(word),
             Fix::WithoutParameters => self.without_parameters(),
             Fix::Initial(name) => self.initial(name),
+            Fix::Converted { wanted, found } => self.converted(wanted, found),
+            Fix::Variable(name) => self.variable(name),
+            Fix::Awaited(name) => self.awaited(name.as_deref()),
+            Fix::Colon => self.colon(),
+            Fix::PlainString => self.plain_string(),
         }
     }
 
     fn renamed(&self, name: Option<&str>, to: &str, prior: f32) -> Option<Solution> {
         let range = self.place(name)?;
         let name = &self.source.content()[range.clone()];
-        if name == to {
+        if name == to || !contains(&self.diagnostic.message, name) {
             return None;
         }
         let what = format!("writes `{to}` where `{name}` is not known");
@@ -166,8 +188,10 @@ impl Problem<'_> {
         self.renamed(Some(name), &self.became(name)?, 0.8)
     }
 
-    fn respelled(&self, name: &str) -> Option<Solution> {
-        let to = near::similar(self.source, name, self.diagnostic.range.start)?;
-        self.renamed(Some(name), &to, 0.42)
+    fn respelled(&self, name: &str, is_member: bool) -> Option<Solution> {
+        let offset = self.diagnostic.range.start;
+        let to = near::similar(self.source, name, offset)?;
+        let prior = if near::is_slip(self.source, name, &to, offset, is_member) { 0.6 } else { 0.42 };
+        self.renamed(Some(name), &to, prior)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Source,
-    syntax::{Grammar, Path, Role, declaration_at, role_at},
+    syntax::{Grammar, Path, Role, Sort, declaration_at, role_at},
     token::{TokenKind, solid},
 };
 
@@ -41,6 +41,24 @@ pub(super) fn similar(source: &Source, name: &str, offset: usize) -> Option<Stri
     let mut declared = best.iter().filter(|(_, other)| is_declared(source, other)).map(|(_, other)| *other);
     let first = declared.next()?;
     declared.next().is_none().then(|| first.to_owned())
+}
+
+/// Whether one name is sure to be the other with a slip of a key in it, where that can be used at `offset`.
+///
+/// `items` may well be meant to be declared beside `item`, and `a2` beside `a1`.
+pub(super) fn is_slip(source: &Source, name: &str, other: &str, offset: usize, is_member: bool) -> bool {
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let is_begun = name.starts_with(other) || other.starts_with(name);
+    let is_like = name.chars().count() > 3 && distance(name, other) == 1 && digits(name) == digits(other);
+    if is_begun || !is_like {
+        return false;
+    }
+    let implicit = Grammar::of(source.language()).is_some_and(|grammar| grammar.implicit_this);
+    source.occurrences(other, 30).iter().filter_map(|range| declaration_at(source, range)).any(|found| {
+        let of_type = matches!(found.sort, Sort::Field | Sort::Method | Sort::Variant);
+        let is_seen = !found.sort.is_local() || found.scope.contains(&offset);
+        if is_member { of_type } else { (!of_type || implicit) && is_seen }
+    })
 }
 
 fn is_declared(source: &Source, name: &str) -> bool {

@@ -48,11 +48,12 @@ impl Problem<'_> {
         Some(Solution { edits: vec![Edit::new(range.start..end, "")], prior: 0.7, what })
     }
 
-    /// Puts a word before what is marked.
-    pub(super) fn preceded(&self, word: &str) -> Solution {
-        let start = self.diagnostic.range.start;
+    /// Puts a word before what is marked, which the message names.
+    pub(super) fn preceded(&self, word: &str) -> Option<Solution> {
+        let marked = self.place(None)?;
+        contains(&self.diagnostic.message, &self.source.content()[marked.clone()]).then_some(())?;
         let what = format!("puts `{}` before it", word.trim_end());
-        Solution { edits: vec![Edit::new(start..start, word)], prior: 0.7, what }
+        Some(Solution { edits: vec![Edit::new(marked.start..marked.start, word)], prior: 0.7, what })
     }
 
     /// `f()` of C becomes `f(void)`.

@@ -57,6 +57,16 @@ pub(super) enum Fix {
     WithoutParameters,
     /// Give a variable a first value.
     Initial(String),
+    /// Make a value of the type that is wanted from the one that is found.
+    Converted { wanted: String, found: String },
+    /// Declare a constant as a variable.
+    Variable(String),
+    /// Wait for a value: for the one that has this member, or for the marked one.
+    Awaited(Option<String>),
+    /// Put a colon at the end of the line.
+    Colon,
+    /// Take away what says that a string has values in it.
+    PlainString,
 }
 
 type Make = fn(&Captures<'_>) -> Fix;
@@ -83,11 +93,19 @@ const TABLE: &[(&str, Make)] = &[
     (r"variable does not need to be mutable", |_| Fix::Immutable),
     (r"cannot find [\w ,]+ `(?<name>\w+)`", unknown),
     (r"use of (?:undeclared|unresolved) [\w ]+ `(?<name>\w+)`", unknown),
+    (
+        r"(?s)mismatched types.*expected (?:struct )?`(?<wanted>[^`]+)`, found (?:struct )?`(?<found>[^`]+)`",
+        converted,
+    ),
     (r"takes (?<wanted>\d+) arguments? but (?<given>\d+) arguments? w(?:as|ere) supplied", arguments),
     (r"unneeded `return` statement", |_| Fix::Unreturned),
     (r"consider removing the borrow", |_| Fix::Unborrowed),
     (r"use `(?<path>(?:\w+::)*)(?<to>\w+)` instead", instead),
     // tsc
+    (r"(?s)Property '(?<name>\w+)' does not exist on type 'Promise<.*Did you forget to use 'await'", awaited),
+    (r"Did you forget to use 'await'", awaited),
+    (r"Cannot assign to '(?<name>\w+)' because it is a constant", variable),
+    (r"^'(?<name>\w+)' is constant", variable),
     (r"has no exported member (?:named )?'(?<name>\w+)'. Did you mean '(?<to>\w+)'\?", rename),
     (r"Cannot find name '(?<name>\w+)'. Did you mean (?:the \w+ member )?'(?<to>[\w.]+)'\?", rename),
     (r"Property '(?<name>\w+)' does not exist on type '.*'. Did you mean '(?<to>\w+)'\?", rename),
@@ -106,11 +124,16 @@ const TABLE: &[(&str, Make)] = &[
     (r"(?i)local variable [`'](?<name>\w+)[`'] is assigned to but never used", uncaught),
     (r#"Import "(?<names>[\w.]+)" is not accessed"#, unimport),
     (r"(?i)comparison to `?None`?", |_| Fix::IsNone),
+    (r#"(?i)\bexpected ["'`]:["'`]"#, |_| Fix::Colon),
+    (r"(?i)f-string (?:without any|is missing) placeholders", |_| Fix::PlainString),
     // gopls, go vet
-    (r#""(?<names>[\w./-]+)" imported and not used"#, unimport),
+    (r#""(?<names>[\w./-]+)" imported (?:and|but) not used"#, unimport),
     (r"declared and not used: (?<name>\w+)", unused),
     (r"(?<name>\w+) declared (?:and|but) not used", unused),
-    (r"(?:undefined|undeclared name): (?<name>\w+)", unknown),
+    (r"undefined: (?:\w+\.)?(?<name>\w+) \(but have (?:\w+ )?(?<to>\w+)\)", rename),
+    (r"has no field or method (?<name>\w+), but does have (?:\w+ )?(?<to>\w+)\)", rename),
+    (r"undefined: \w+\.(?<name>\w+)", member),
+    (r"(?:undefined|undeclared name): (?<name>\w+)(?:[^\w.]|$)", unknown),
     (r"has no field or method (?<name>\w+)", member),
     (r"unknown field '?(?<name>\w+)'? in struct literal", member),
     (r"too many arguments in call", |_| Fix::ExtraArgument),
@@ -120,6 +143,7 @@ const TABLE: &[(&str, Make)] = &[
     (r"[‘'](?<name>\w+)[’'].*; did you mean [‘'](?<to>\w+)[’']", rename),
     (r"expected [‘'];[’']", |_| Fix::Semicolon),
     (r"(?i)use of undeclared identifier '(?<name>\w+)'", unknown),
+    (r"no (?:template|type|member) named '(?<name>\w+)' in namespace 'std'", unknown),
     (r"(?i)no member named [‘'](?<name>\w+)[’']", member),
     (r"(?i)implicit declaration of function [‘'](?<name>\w+)[’']", member),
     (r"(?i)unused variable [‘'](?<name>\w+)[’']", undeclared),
@@ -134,6 +158,8 @@ const TABLE: &[(&str, Make)] = &[
     // javac, jdt, csc
     (r"(?s)cannot find symbol.*symbol:\s+\w+ (?<name>\w+)", unknown),
     (r"^(?<name>\w+) cannot be resolved", unknown),
+    (r"^'?;'? expected", |_| Fix::Semicolon),
+    (r#"insert ";" to complete"#, |_| Fix::Semicolon),
     (r"The name '(?<name>\w+)' does not exist in the current context", unknown),
     (r"The type or namespace name '(?<name>\w+)'", unknown),
     // anybody
@@ -205,6 +231,18 @@ fn undeclared(captures: &Captures<'_>) -> Fix {
 
 fn initial(captures: &Captures<'_>) -> Fix {
     Fix::Initial(group(captures, "name"))
+}
+
+fn converted(captures: &Captures<'_>) -> Fix {
+    Fix::Converted { wanted: group(captures, "wanted"), found: group(captures, "found") }
+}
+
+fn variable(captures: &Captures<'_>) -> Fix {
+    Fix::Variable(group(captures, "name"))
+}
+
+fn awaited(captures: &Captures<'_>) -> Fix {
+    Fix::Awaited(captures.name("name").map(|name| name.as_str().to_owned()))
 }
 
 /// `Print` and `Println` become `Printf`.

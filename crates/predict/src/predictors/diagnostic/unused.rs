@@ -17,12 +17,64 @@ impl Problem<'_> {
     /// How likely something is to be taken away: code that nobody touched is left alone. It is asked for if the user has
     /// made it useless, wants to know, or is there.
     pub(super) fn removal(&self, is_useless: bool) -> f32 {
+        if is_useless || self.is_asked() { 0.66 } else { 0.3 }
+    }
+
+    /// Whether the user wants to know about the diagnostic, or is there.
+    fn is_asked(&self) -> bool {
         let lines = self.source.text();
         let line = |offset: usize| lines.line_of(offset);
         let range = &self.diagnostic.range;
         let is_here = **self.source.uri() == **self.scene.source.uri()
             && (line(range.start)..=line(range.end)).contains(&line(self.scene.cursor));
-        if is_useless || is_here || self.scene.trigger != Trigger::Automatic { 0.66 } else { 0.3 }
+        is_here || self.scene.trigger != Trigger::Automatic
+    }
+
+    /// A variable that nobody uses gets a name that says so, or goes if that is sure to change nothing else.
+    pub(super) fn unused(&self, name: &str) -> Option<Solution> {
+        let range = self.place(Some(name))?;
+        match self.source.language() {
+            Language::Rust => {
+                let path = Path::at(self.source.parsed()?, range.start);
+                let shorthand = path.leaf().kind() == "shorthand_field_identifier";
+                let new = if shorthand { format!("{name}: _") } else { format!("_{name}") };
+                Some(self.marked(name, vec![Edit::new(range, new)]))
+            }
+            Language::Go => self.unused_in_go(name, range),
+            _ => None,
+        }
+    }
+
+    /// The edits that mark a variable as unused. One that was just written may be used in a moment.
+    fn marked(&self, name: &str, edits: Vec<Edit>) -> Solution {
+        let prior = match (self.is_fresh(name), self.is_asked()) {
+            (true, _) => 0.4,
+            (false, true) => 0.62,
+            (false, false) => 0.5,
+        };
+        Solution { edits, prior, what: format!("marks `{name}` as unused") }
+    }
+
+    fn unused_in_go(&self, name: &str, range: Range<usize>) -> Option<Solution> {
+        let text = self.source.content();
+        let node = self.node(range.start, &["short_var_declaration", "range_clause"])?;
+        let left = node.child_by_field_name("left")?;
+        let is_declaration = node.kind() == "short_var_declaration";
+        let has_effect = text[node.byte_range()].contains(['(', '<', '[', '*', '/', '%']);
+        if is_declaration && left.named_child_count() == 1 && !has_effect {
+            let prior = if self.is_fresh(name) { 0.3 } else { self.removal(self.is_dropped(name)) };
+            let edits = vec![Edit::new(self.lines_of(&node.byte_range())?, "")];
+            return Some(Solution { edits, prior, what: format!("takes away `{name}`, which is not used") });
+        }
+        let mut edits = vec![Edit::new(range.clone(), "_")];
+        // `_ := value` declares nothing.
+        let mut cursor = left.walk();
+        let is_last = left
+            .named_children(&mut cursor)
+            .all(|other| other.byte_range() == range || &text[other.byte_range()] == "_");
+        let sign = text[left.end_byte()..].find(":=").map(|at| left.end_byte() + at);
+        edits.extend(sign.filter(|_| is_last).map(|at| Edit::new(at..at + 1, "")));
+        Some(self.marked(name, edits))
     }
 
     /// The import of names that are not used, unless they are about to be.
@@ -35,8 +87,9 @@ impl Problem<'_> {
         Some(Solution { edits, prior: if is_fresh { 0.3 } else { self.removal(is_dropped) }, what })
     }
 
-    /// The statement that is marked, with its lines.
+    /// The import that is marked, with its lines, if nothing uses it.
     pub(super) fn statement(&self) -> Option<Solution> {
+        import::is_unused(self.source, &self.diagnostic.range).then_some(())?;
         let edits = vec![Edit::new(self.lines_of(&self.diagnostic.range)?, "")];
         let code = &self.source.content()[self.diagnostic.range.clone()];
         let words = solid(code).into_iter().filter(|token| token.kind == TokenKind::Word);

@@ -16,11 +16,15 @@ pub(super) fn edits(source: &Source, statements: &[Statement], import: &Import) 
         Language::Go | Language::Java => None,
         _ => extended(source, statements, import),
     };
-    let edit = match edit {
+    let mut edit = match edit {
         Some(edit) => edit,
         None if statements.is_empty() => at_the_top(source, import)?,
         None => new_line(text, source.language(), statements, import),
     };
+    let line_break = source.text().line_break();
+    if line_break != "\n" && !edit.text.contains(line_break) {
+        edit.text = edit.text.replace('\n', line_break);
+    }
     Some(vec![edit])
 }
 
@@ -117,6 +121,8 @@ fn statement(text: &str, language: Language, statements: &[Statement], import: &
         },
         Language::Python => format!("from {module} import {name}"),
         Language::Java => format!("import {module}.{name};"),
+        Language::C | Language::Cpp => format!("#include {module}"),
+        Language::CSharp => format!("using {module};"),
         Language::Go => {
             let alias = import.original.as_ref().map_or(String::new(), |_| format!("{} ", import.name));
             let keyword = if model.starts_with("import ") || model.is_empty() { "import " } else { "" };
@@ -139,7 +145,15 @@ fn statement(text: &str, language: Language, statements: &[Statement], import: &
 /// A line among those that it is most alike, in order if they are in order.
 fn new_line(text: &str, language: Language, statements: &[Statement], import: &Import) -> Edit {
     let code = statement(text, language, statements, import);
-    let groups = groups(text, statements);
+    let mut groups = groups(text, statements);
+    let is_conditional = |group: &Vec<usize>| {
+        let above = group.first().map_or("", |first| text[..statements[*first].range.start].trim_end());
+        let line = above.rsplit('\n').next().unwrap_or(above);
+        ["#if", "#el"].iter().any(|word| line.starts_with(word))
+    };
+    if groups.iter().any(|group| !is_conditional(group)) {
+        groups.retain(|group| !is_conditional(group));
+    }
     let likeness = |statement: &Statement| {
         statement.leaves.first().map_or((false, 0), |leaf| {
             let (a, b) = (&leaf.import.module, &import.module);
@@ -168,11 +182,13 @@ fn origin(language: Language, module: &str) -> u8 {
     let is_near = match language {
         Language::Rust => matches!(first, "crate" | "super" | "self"),
         Language::Go => module.split('/').next().is_some_and(|host| host.contains('.')),
+        Language::C | Language::Cpp => module.starts_with('"'),
         _ => module.starts_with('.'),
     };
     let is_standard = match language {
         Language::Rust => matches!(first, "std" | "core" | "alloc"),
         Language::Java => matches!(first, "java" | "javax"),
+        Language::CSharp => first == "System",
         _ => false,
     };
     u8::from(is_near) * 2 + u8::from(is_standard)
@@ -214,9 +230,14 @@ fn at_the_top(source: &Source, import: &Import) -> Option<Edit> {
     let (text, language) = (source.content(), source.language());
     let code = statement(text, language, &[], import);
     if matches!(language, Language::Go | Language::Java) {
-        let package = text.lines().position(|line| line.starts_with("package "))?;
-        let end = source.text().line_end(package);
-        return Some(Edit::new(end..end, format!("\n\n{code}")));
+        match text.lines().position(|line| line.starts_with("package ")) {
+            Some(package) => {
+                let end = source.text().line_end(package);
+                return Some(Edit::new(end..end, format!("\n\n{code}")));
+            }
+            None if language == Language::Go => return None,
+            None => {}
+        }
     }
     let comment = |line: &&str| {
         line.starts_with("//") || line.starts_with('#') || line.starts_with("/*") || line.starts_with(" *")

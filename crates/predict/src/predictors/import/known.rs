@@ -5,19 +5,8 @@ use std::ops::Range;
 use crate::{
     Language, Scene, Source,
     index::imports::{Import, Statement, Style},
-    syntax::{contains, declaration_at},
+    syntax::declaration_at,
 };
-
-/// Modules of the standard library that are used by their name, as far as no variable is likely to have it.
-const PYTHON: &str = "\
-    argparse asyncio base64 bisect collections contextlib copy csv ctypes dataclasses datetime decimal enum errno \
-    functools gc glob gzip hashlib heapq hmac importlib inspect io itertools json logging math mimetypes \
-    multiprocessing operator os pathlib pickle pprint random re secrets shlex shutil signal socket ssl stat string \
-    struct subprocess sys tempfile textwrap threading time traceback types typing unittest urllib uuid warnings \
-    weakref zipfile";
-const GO: &str = "\
-    bufio bytes context errors flag fmt io log math os reflect regexp runtime sort strconv strings sync testing time \
-    unicode unsafe";
 
 /// A name that a module declares from which the source already imports, if that module is open.
 pub(super) fn from_open_module(
@@ -40,19 +29,6 @@ pub(super) fn from_open_module(
             meant.any(|other| other.occurrences(name, 10).iter().any(|range| is_seen(other, range)));
         declares.then(|| import(name, module, Style::Named))
     })
-}
-
-/// A module of the standard library whose members the source uses.
-pub(super) fn standard(source: &Source, name: &str) -> Option<Import> {
-    let modules = match source.language() {
-        Language::Python => PYTHON,
-        Language::Go => GO,
-        _ => return None,
-    };
-    let is_module = modules.split_whitespace().any(|module| module == name);
-    let is_used =
-        is_module && contains(source.content(), name) && source.content().contains(&format!("{name}."));
-    is_used.then(|| import(name, name, Style::Module))
 }
 
 fn import(name: &str, module: &str, style: Style) -> Import {

@@ -2,20 +2,28 @@
 
 mod add;
 mod known;
+mod offer;
 mod remove;
 mod route;
+mod settled;
+mod standard;
+mod unseen;
 
 use std::ops::Range;
 
 use nudge_text::{Edit, history::Change};
 
-use self::route::Routes;
+use self::{
+    offer::{Offered, offer},
+    route::Routes,
+    settled::Done,
+};
 use super::Candidate;
 use crate::{
-    Predictor, Scene, Source,
+    Language, Scene, Source,
     engine::find,
     index::imports::{Import, Leaf, Statement, Style, statements},
-    syntax::{Grammar, Path, Role, declaration_at, edit_runs, occurrences, placed, role_at},
+    syntax::{Grammar, Path, Role, declaration_at, occurrences, placed, role_at},
     token::{TokenKind, solid},
 };
 
@@ -25,6 +33,10 @@ const MAX_CHANGES: usize = 8;
 const ADDED: f32 = 0.5;
 /// How sure it is that an import goes with its last use: the name may be used again in a moment.
 const REMOVED: f32 = 0.5;
+/// The same, while the user may be about to use it again.
+const UNSETTLED: f32 = 0.35;
+/// The same, once the user has left the line for one that has nothing to do with it.
+const LEFT: f32 = 0.57;
 /// Names that every file knows, whatever others import by them.
 const PRELUDE: &[&str] = &["Result", "Option", "Box", "Vec", "String", "Ok", "Err", "Some", "None"];
 /// Macros that bear the name of a module.
@@ -58,18 +70,26 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
         if (scene.cancelled)() {
             return;
         }
-        if let Some((sure, import)) = needed(&routes, source, &statements, &name) {
+        let found = needed(&routes, source, &statements, &name)
+            .or_else(|| unseen::needed(scene, source, &statements, &name));
+        if let Some((sure, import)) = found {
             offers.extend(add::edits(source, &statements, &import).map(|edits| Offered {
                 edits,
                 prior: ADDED * sure,
-                what: format!("imports `{name}`, which is used now"),
+                names: vec![name],
+                is_added: true,
             }));
         }
     }
     let gone = remove::unneeded(source, &statements, changes);
-    for (edits, names) in remove::edits(source, &statements, &gone) {
-        let what = format!("removes the import of `{}`, which is no longer used", names.join("`, `"));
-        offers.push(Offered { edits, prior: REMOVED, what });
+    for removal in remove::edits(source, &statements, &gone) {
+        let remove::Removal { of, edits, names } = removal;
+        let prior = match settled::done(scene, source, &statements[of], &names) {
+            Done::NotYet => UNSETTLED,
+            Done::Left => LEFT,
+            Done::Settled => REMOVED,
+        };
+        offers.push(Offered { edits, prior, names, is_added: false });
     }
     offer(scene, source, &offers, out);
 }
@@ -77,9 +97,12 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
 /// The edits that import a name the way other files do, or else from where it is known to be, and how sure that is.
 pub(super) fn import_name(scene: &Scene<'_>, source: &Source, name: &str) -> Option<(f32, Vec<Edit>)> {
     let statements = statements(source.language(), source.content());
+    if is_imported(&statements, name) {
+        return None;
+    }
     let known = || {
         let import = known::from_open_module(scene, source, &statements, name);
-        import.or_else(|| known::standard(source, name)).map(|import| (0.95, import))
+        import.or_else(|| unseen::used(source, &statements, name)).map(|import| (0.95, import))
     };
     let (sure, import) = needed(&Routes::to(scene, source), source, &statements, name).or_else(known)?;
     Some((sure, add::edits(source, &statements, &import)?))
@@ -96,9 +119,19 @@ pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
         style: Style::Named,
         type_only: false,
     };
-    let known =
-        statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name);
-    if known { None } else { add::edits(source, &statements, &import) }
+    if is_imported(&statements, name) { None } else { add::edits(source, &statements, &import) }
+}
+
+/// Whether a range is an import statement, and nothing outside of it uses what it brings.
+pub(super) fn is_unused(source: &Source, range: &Range<usize>) -> bool {
+    let statements = statements(source.language(), source.content());
+    let meant =
+        |statement: &&Statement| statement.range.start <= range.start && range.end <= statement.range.end;
+    let Some(statement) = statements.iter().find(meant) else { return false };
+    let is_outside =
+        |place: &Range<usize>| place.end <= statement.range.start || statement.range.end <= place.start;
+    let is_used = |leaf: &Leaf| source.occurrences(&leaf.import.name, 12).iter().any(is_outside);
+    !statement.leaves.iter().any(is_used)
 }
 
 /// The edits that take imported names away from the statement at a place. A name may be given with its path.
@@ -124,38 +157,8 @@ pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> 
         );
     }
     let edits: Vec<Edit> =
-        remove::edits(source, &statements, &gone).into_iter().flat_map(|(edits, _)| edits).collect();
+        remove::edits(source, &statements, &gone).into_iter().flat_map(|removal| removal.edits).collect();
     (!edits.is_empty()).then_some(edits)
-}
-
-struct Offered {
-    edits: Vec<Edit>,
-    prior: f32,
-    what: String,
-}
-
-/// Edits of adjacent lines are offered together.
-fn offer(scene: &Scene<'_>, source: &Source, offers: &[Offered], out: &mut Vec<Candidate>) {
-    let mut all: Vec<Edit> = offers.iter().flat_map(|offer| offer.edits.iter().cloned()).collect();
-    // At the end of a line, what goes on in it comes before a new line.
-    all.sort_by_key(|edit| (edit.text.starts_with('\n'), edit.text.clone()));
-    let line = if source.uri() == scene.source.uri() { source.text().line_of(scene.cursor) } else { 0 };
-    for run in edit_runs(source, all, line) {
-        let first = run.first;
-        let near = |offer: &&Offered| {
-            offer
-                .edits
-                .iter()
-                .any(|edit| (first..=run.last + 1).contains(&source.text().line_of(edit.range.start)))
-        };
-        let Some(best) = offers.iter().find(near) else { continue };
-        let prior = offers.iter().filter(near).map(|offer| offer.prior).fold(1.0, f32::min);
-        let what = best.what.clone();
-        let chain = super::chain(&("import", &what));
-        let Some(kind) = run.into_kind(source) else { continue };
-        let evidence = vec![("import", 1.0)];
-        out.push(Candidate { kind, predictor: Predictor::Import, reason: what, prior, chain, evidence });
-    }
 }
 
 /// Names in what was put in that were not there before and that stand by themselves.
@@ -176,7 +179,8 @@ fn new_names(
             if token.kind != TokenKind::Word || !touched || found.iter().any(|known| known == name) {
                 continue;
             }
-            if !routes.know(name) || is_known_before(change, name) {
+            let is_known = routes.know(name) || standard::origin(source.language(), name).is_some();
+            if !is_known || is_known_before(change, name) {
                 continue;
             }
             let Some(range) = placed(source, change, &token.range) else { continue };
@@ -189,7 +193,9 @@ fn new_names(
             let path = Path::at(parsed, range.start);
             let in_attribute = path.enclosing(&["attribute_item"]).is_some();
             let is_macro = STANDARD_MACROS.contains(&name) && source.content()[range.end..].starts_with('!');
-            let is_free = role_at(grammar, &path, source.content(), &range) == Role::Free;
+            let role = role_at(grammar, &path, source.content(), &range);
+            let in_std = source.language() == Language::Cpp && !matches!(role, Role::Text | Role::Other);
+            let is_free = role == Role::Free || in_std;
             if !is_free || in_attribute || is_macro {
                 continue;
             }
@@ -225,14 +231,11 @@ fn needed(
     statements: &[Statement],
     name: &str,
 ) -> Option<(f32, Import)> {
-    let imported =
-        statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name);
-    if imported {
+    if is_imported(statements, name) {
         return None;
     }
     let (share, import) = routes.find(name)?;
-    let declared = source.occurrences(name, 40).iter().any(|range| declaration_at(source, range).is_some());
-    if declared {
+    if is_declared(source, name) {
         return None;
     }
     let globs = statements
@@ -240,4 +243,15 @@ fn needed(
         .flat_map(|statement| &statement.leaves)
         .any(|leaf| leaf.import.style == Style::Glob);
     Some((if globs { share * 0.25 } else { share }, import))
+}
+
+/// Whether one of the statements brings a name.
+fn is_imported(statements: &[Statement], name: &str) -> bool {
+    let mut leaves = statements.iter().flat_map(|statement| &statement.leaves);
+    leaves.any(|leaf| leaf.import.style != Style::Glob && leaf.import.name == name)
+}
+
+/// Whether the document declares a name somewhere.
+fn is_declared(source: &Source, name: &str) -> bool {
+    source.occurrences(name, 40).iter().any(|range| declaration_at(source, range).is_some())
 }

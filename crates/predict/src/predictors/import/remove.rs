@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use nudge_text::{Edit, history::Change};
 
+use super::settled::takes;
 use crate::{
     Language, Source,
     index::imports::{Leaf, Statement, Style},
-    syntax::occurrences,
 };
 
 /// Imported names that a change took the last use of, as places in the statements.
@@ -23,11 +23,8 @@ pub(super) fn unneeded(
     {
         for (member, leaf) in statement.leaves.iter().enumerate() {
             let name = &leaf.import.name;
-            let was_used = |change: &&Change| {
-                let (before, after) = (&change.before, &change.after);
-                let count = |code: &str| occurrences(code, name, 0..code.len(), 50).len();
-                count(before) > count(after) && !is_import(before, name, source.language())
-            };
+            let was_used =
+                |change: &&Change| takes(change, name) && !is_import(&change.before, name, source.language());
             if leaf.import.style == Style::Glob || !changes.iter().any(was_used) {
                 continue;
             }
@@ -48,13 +45,17 @@ fn is_import(text: &str, name: &str, language: Language) -> bool {
     statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name)
 }
 
+/// Names to take out of a statement, and the edits that do it.
+pub(super) struct Removal {
+    /// The statement, by its number.
+    pub(super) of: usize,
+    pub(super) edits: Vec<Edit>,
+    pub(super) names: Vec<String>,
+}
+
 /// The edits that take names out, statement by statement.
-pub(super) fn edits(
-    source: &Source,
-    statements: &[Statement],
-    gone: &[(usize, usize)],
-) -> Vec<(Vec<Edit>, Vec<String>)> {
-    let mut found = Vec::new();
+pub(super) fn edits(source: &Source, statements: &[Statement], gone: &[(usize, usize)]) -> Vec<Removal> {
+    let mut found: Vec<Removal> = Vec::new();
     for (at, statement) in statements.iter().enumerate() {
         let members: Vec<usize> =
             gone.iter().filter(|(of, _)| *of == at).map(|(_, member)| *member).collect();
@@ -63,13 +64,33 @@ pub(super) fn edits(
         }
         let names = members.iter().map(|member| statement.leaves[*member].import.name.clone()).collect();
         let edits = if members.len() == statement.leaves.len() {
-            vec![Edit::new(whole_lines(source, &statement.range), "")]
+            let group = group_of(source, statement).filter(|group| {
+                let others = statements.iter().enumerate().filter(|(_, other)| within(&other.range, group));
+                others.into_iter().all(|(other, _)| gone.iter().any(|(of, _)| *of == other))
+            });
+            let range = whole_lines(source, group.as_ref().unwrap_or(&statement.range));
+            let is_done = found.iter().flat_map(|removal| &removal.edits).any(|edit| edit.range == range);
+            if is_done { Vec::new() } else { vec![Edit::new(range, "")] }
         } else {
             without(source, statement, &members)
         };
-        found.push((edits, names));
+        found.push(Removal { of: at, edits, names });
     }
     found
+}
+
+fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// The group in brackets that a statement of Go is in, if there is nothing but imports in it.
+fn group_of(source: &Source, statement: &Statement) -> Option<Range<usize>> {
+    let text = source.content();
+    let open = "import (";
+    let start = text[..statement.range.start].rfind(open).filter(|_| source.language() == Language::Go)?;
+    let end = statement.range.end + text[statement.range.end..].find("\n)")? + 2;
+    let is_import = |line: &str| line.trim().is_empty() || line.trim().ends_with('"');
+    text[start + open.len()..end - 1].lines().all(is_import).then_some(start..end)
 }
 
 /// The lines of a statement; an empty line that would be left double goes too.
