@@ -9,6 +9,7 @@ mod flicker;
 mod fresh;
 mod kinds;
 mod model;
+mod refused;
 mod rename;
 mod settings;
 mod workspace;
