@@ -10,6 +10,7 @@ mod fresh;
 mod kinds;
 mod memory;
 mod model;
+mod refused;
 mod rename;
 mod settings;
 mod together;
