@@ -214,7 +214,7 @@ impl Game {
                 let edits = plain_edits(text, &suggestion["edits"], encoding);
                 let after = applied(text, &edits);
                 plain["cursorPosition"] = json!(offset(&after, &suggestion["cursorPosition"], encoding));
-                plain["uri"] = json!(self.number(&suggestion["uri"]));
+                plain["uri"] = json!(document(&suggestion["uri"]));
                 plain["edits"] = json!(edits);
                 plain["after"] = json!(after);
             }
@@ -233,13 +233,14 @@ impl Game {
         plain
     }
 
-    fn number(&self, uri: &Value) -> usize {
-        DOCUMENTS.iter().position(|(known, _)| uri == known).expect("a document that is open")
-    }
-
     fn text(&self, uri: &Value) -> &str {
-        &self.texts[self.number(uri)]
+        &self.texts[document(uri)]
     }
+}
+
+/// Which document has this address.
+fn document(uri: &Value) -> usize {
+    DOCUMENTS.iter().position(|(known, _)| uri == known).expect("a document that is open")
 }
 
 fn number(value: &Value) -> usize {
