@@ -18,6 +18,7 @@ fn options(git: PathBuf) -> Options {
         jobs: 1,
         engine: Scored::Naive,
         eagerness: vec![Level::Medium],
+        by_line: false,
         typed: false,
         quiet: false,
         dump: None,
