@@ -42,7 +42,7 @@ fn of_kind<'a>(suggestions: &'a [Value], kind: &str) -> &'a Value {
 
 /// A struct and, far below, a use of its field.
 fn far() -> String {
-    let between: String = (0..80).map(|number| format!("fn f{number}() {{}}\n")).collect();
+    let between = "fn other() {}\n".repeat(80);
     format!(
         "/* ä€😀 */ struct Point {{ /* 😀 */ left_edge: u32 }}\n\n{between}\nfn show(p: &Point) -> u32 {{\n    /* ä€😀 */ p.left_edge + 1\n}}\n"
     )
