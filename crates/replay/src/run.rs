@@ -26,6 +26,7 @@ use crate::{
 
 /// What is replayed, and how.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line by itself")]
 pub struct Options {
     /// Repositories: work trees or bare.
     pub git: Vec<PathBuf>,
