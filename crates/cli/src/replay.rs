@@ -30,6 +30,7 @@ use nudge_replay::{Level, Options, Scored};
 /// same seed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Replay {
     /// A git repository, a work tree or bare; can be given several times
     #[arg(long, value_name = "DIR", required_unless_present = "recording")]
