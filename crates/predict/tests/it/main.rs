@@ -1,5 +1,6 @@
 //! The engine, seen from outside.
 
+mod argument;
 mod complete;
 mod diagnosed;
 mod diagnostic;

@@ -8,9 +8,9 @@ use rustc_hash::FxHashMap;
 use super::{
     block::Block,
     lessons::Lessons,
-    rule::{Example, Rule, Shape, only_negates},
+    rule::{Example, Rule, Shape},
     score::{Words, words_of},
-    template,
+    sense, template,
 };
 use crate::case;
 
@@ -68,7 +68,7 @@ impl Book {
             let is_model = has_come
                 && (1..=MAX_MODEL).contains(&change.before_lines)
                 && change.after_lines > 0
-                && !(change.before_lines == 1 && only_negates(&change.before, &change.after));
+                && !(change.before_lines == 1 && sense::is_all_turned(&change.before, &change.after));
             book.models.extend(is_model.then(|| Block::of(change, number)).flatten());
             if changes.len() - number <= 2 * FRESH {
                 book.blocks.extend(Block::learn(change, number));

@@ -15,6 +15,7 @@ mod lessons;
 mod row;
 mod rule;
 mod score;
+mod sense;
 mod template;
 
 use std::{collections::BTreeMap, ops::Range};

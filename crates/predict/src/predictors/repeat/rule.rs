@@ -8,7 +8,7 @@ use std::{
 use nudge_text::diff;
 use rustc_hash::FxHashMap;
 
-use super::{call::CallEdit, template};
+use super::{call::CallEdit, sense, template};
 use crate::{
     case,
     predictors::chain,
@@ -237,7 +237,7 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
         let from = number.checked_sub(1).map_or(0, |before| segments[before].0.end);
         let to = segments.get(number + 1).map_or(before.len(), |next| next.0.start);
         let rewrite = line.rewrite(std::slice::from_ref(segment), &(from..to));
-        if line.negates(segment) {
+        if sense::is_turned(&before[segment.0.clone()], &after[segment.1.clone()]) {
             lessons.extend(rewrite.filter(|lesson| !lesson.rewrite.is_open()));
             continue;
         }
@@ -262,18 +262,9 @@ pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
     lessons
 }
 
-/// Whether all that a line has more or less than before turns the sense of something.
-pub(crate) fn only_negates(before: &str, after: &str) -> bool {
-    let line = Line { before, after, tokens: Vec::new() };
-    diff::words(before, after).iter().all(|segment| line.negates(segment))
-}
-
 /// Marks that come in pairs: brackets, and quotes, of which the first and the second are the same.
 const PAIRS: [(char, char); 7] =
     [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>'), ('"', '"'), ('\'', '\''), ('`', '`')];
-
-/// What turns the sense of what follows.
-const NEGATIONS: [&str; 4] = ["!", "-", "~", "not"];
 
 /// By how many more marks of each pair are opened than closed after a change.
 type Tilt = [i32; PAIRS.len()];
@@ -346,12 +337,6 @@ fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
 }
 
 impl Line<'_> {
-    /// Whether the sign or the sense of something was turned, which says nothing about other things.
-    fn negates(&self, (old, new): &Segment) -> bool {
-        let (gone, come) = (self.before[old.clone()].trim(), self.after[new.clone()].trim());
-        (gone.is_empty() && NEGATIONS.contains(&come)) || (come.is_empty() && NEGATIONS.contains(&gone))
-    }
-
     fn tilt(&self, (old, new): &Segment) -> Tilt {
         let count = |text: &str, mark: char| i32::try_from(text.matches(mark).count()).unwrap_or(i32::MAX);
         PAIRS.map(|(open, close)| {
