@@ -78,7 +78,7 @@ impl Session {
     pub(crate) fn changed(&mut self, made: &Changed, now: u64) {
         let Changed { uri, before, edits, after } = made;
         self.history.record(uri, before, edits, after, now);
-        if self.memory.is_behind(uri, after) || self.memory.has_taken(uri) {
+        if self.memory.watches(uri) {
             Arc::make_mut(&mut self.memory).changed(uri, before, edits, after);
         }
     }

@@ -180,6 +180,11 @@ impl Memory {
             && self.refused.has(&Effect::of_edits(source.uri(), source.text(), edits))
     }
 
+    /// Whether changes of a document matter: something was refused in it, or just taken.
+    pub fn watches(&self, uri: &str) -> bool {
+        self.refused.knows(uri) || self.has_taken(uri)
+    }
+
     /// Whether something was just taken in a document and may be undone.
     pub fn has_taken(&self, uri: &str) -> bool {
         self.taken.iter().any(|taken| taken.is_in(uri))

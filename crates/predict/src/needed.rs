@@ -7,8 +7,7 @@ use nudge_text::Text;
 use crate::{
     Source,
     index::imports,
-    syntax::{declaration_at, uses_of},
-    token::{TokenKind, tokens},
+    syntax::{declarations_in, uses_of},
 };
 
 /// Names that are looked at in what goes; whoever takes away more knows what they do.
@@ -26,16 +25,9 @@ pub(crate) fn is_needed(source: &Source, gone: &Range<usize>) -> bool {
     if imported.any(|leaf| source.occurrences(&leaf.import.name, MAX_USES).iter().any(stays)) {
         return true;
     }
-    let mut names = tokens(part)
-        .into_iter()
-        .filter(|token| token.kind == TokenKind::Word)
-        .map(|token| gone.start + token.range.start..gone.start + token.range.end)
-        .take(MAX_NAMES);
-    names.any(|name| {
-        declaration_at(source, &name).is_some_and(|declaration| {
-            let uses = uses_of(source, &declaration, &content[name.clone()], true);
-            uses.meant.iter().any(|found| stays(&found.range))
-        })
+    declarations_in(source, gone, MAX_NAMES).any(|(name, declaration)| {
+        let uses = uses_of(source, &declaration, &content[name], true);
+        uses.meant.iter().any(|found| stays(&found.range))
     })
 }
 

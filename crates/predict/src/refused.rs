@@ -78,6 +78,11 @@ impl Refused {
         document.text != *text || document.lines.iter().flatten().any(is_near)
     }
 
+    /// Whether something was refused in a document.
+    pub(crate) fn knows(&self, uri: &str) -> bool {
+        self.0.iter().any(|document| *document.uri == *uri)
+    }
+
     /// Whether the places of a document are those of another text than this.
     pub(crate) fn is_behind(&self, uri: &str, text: &Text) -> bool {
         self.0.iter().any(|document| *document.uri == *uri && document.text != *text)

@@ -10,7 +10,7 @@ use super::{
     Candidate,
     evidence::{self, Around, Evidence, Spread, flag, probability, small},
 };
-use crate::{Kind, Predictor, Scene, Source, engine::find, syntax::declaration_at, token::solid};
+use crate::{Kind, Predictor, Scene, Source, engine::find, syntax::declarations_in};
 
 /// How many of the newest changes may be one half of a move.
 const RECENT: usize = 8;
@@ -93,10 +93,8 @@ fn stands(scene: &Scene<'_>, change: &Change) -> bool {
 /// Whether a line begins a declaration that is seen outside of it.
 fn declares(source: &Source, line: usize) -> bool {
     let text = source.text();
-    let start = text.line_start(line);
-    let names =
-        solid(&text.line(line)).into_iter().map(|token| start + token.range.start..start + token.range.end);
-    names.filter_map(|name| declaration_at(source, &name)).any(|found| !found.sort.is_local())
+    let line = text.line_start(line)..text.line_end(line);
+    declarations_in(source, &line, usize::MAX).any(|(_, found)| !found.sort.is_local())
 }
 
 fn lines(text: &str, count: usize) -> Vec<&str> {

@@ -9,7 +9,10 @@ use super::{
     path::Path,
     role::declaring,
 };
-use crate::Source;
+use crate::{
+    Source,
+    token::{TokenKind, tokens},
+};
 
 /// A declared name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +36,20 @@ pub(crate) fn declaration_at(source: &Source, range: &Range<usize>) -> Option<De
     let path = Path::at(source.parsed()?, range.start);
     (path.leaf().node.byte_range() == *range).then_some(())?;
     declared(grammar, &path, source.content())
+}
+
+/// What is declared in a part of a document, with the place of its name; no more names than `limit` are looked at.
+pub(crate) fn declarations_in(
+    source: &Source,
+    part: &Range<usize>,
+    limit: usize,
+) -> impl Iterator<Item = (Range<usize>, Declaration)> {
+    let code = source.content().get(part.clone()).unwrap_or_default();
+    let words = tokens(code).into_iter().filter(|token| token.kind == TokenKind::Word).take(limit);
+    words.filter_map(|token| {
+        let name = part.start + token.range.start..part.start + token.range.end;
+        declaration_at(source, &name).map(|declaration| (name, declaration))
+    })
 }
 
 /// What is declared by the name that a path leads to.

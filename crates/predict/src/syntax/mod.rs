@@ -19,7 +19,7 @@ mod words;
 
 pub(crate) use arms::{Arms, is_default};
 pub(crate) use call::Call;
-pub(crate) use declaration::{Declaration, declaration_at};
+pub(crate) use declaration::{Declaration, declaration_at, declarations_in};
 pub(crate) use enumeration::{Enumeration, Payload, Variant};
 pub(crate) use grammar::{Grammar, Sort, related};
 pub(crate) use header::{Header, Param};

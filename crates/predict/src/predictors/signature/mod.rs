@@ -27,7 +27,7 @@ use super::{
 use crate::{
     Predictor, Scene, Source,
     engine::find,
-    syntax::{Enumeration, Header, edit_runs, related},
+    syntax::{Enumeration, Header, Variant, edit_runs, related},
 };
 
 /// Changes that are looked at, the newest first.
@@ -69,10 +69,29 @@ fn enumerations<'s>(scene: &Scene<'s>, source: &Source, change: &Change, drafts:
     let first = touched.start + inside.len() - inside.trim_start().len();
     let begin = drafts.len();
     if let Some(enumeration) = Enumeration::around(source, first) {
-        variant::predict(scene, source, change, &enumeration, &region, drafts);
-        payload::predict(scene, source, change, &enumeration, &region, drafts);
+        let changed = Changed { source, change, enumeration, region };
+        variant::predict(scene, &changed, drafts);
+        payload::predict(scene, &changed, drafts);
     }
     drafts.truncate(begin + MAX_CANDIDATES);
+}
+
+/// An enumeration that was changed.
+struct Changed<'a> {
+    source: &'a Source,
+    change: &'a Change,
+    enumeration: Enumeration,
+    /// Where the lines of the change are.
+    region: Range<usize>,
+}
+
+impl Changed<'_> {
+    /// The variants on the lines of the change, with their numbers.
+    fn touched(&self) -> impl Iterator<Item = (usize, &Variant)> {
+        let is_inside =
+            |range: &Range<usize>| self.region.start <= range.start && range.end <= self.region.end;
+        self.enumeration.variants.iter().enumerate().filter(move |(_, variant)| is_inside(&variant.range))
+    }
 }
 
 /// Where the lines of a change are, if they are still as it left them.

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use nudge_text::{Edit, history::Change};
+use nudge_text::Edit;
 
-use super::{super::rename::draft::Draft, Offer, documents};
+use super::{super::rename::draft::Draft, Changed, Offer, documents};
 use crate::{
     Language, Scene, Source,
     syntax::{Enumeration, Payload, Variant, contains, is_pattern},
@@ -16,22 +16,12 @@ const MAX_OCCURRENCES: usize = 120;
 const PRIOR: f32 = 0.85;
 
 /// Offers to fit patterns to what the variants that a change touched carry now.
-pub(super) fn predict<'s>(
-    scene: &Scene<'s>,
-    source: &Source,
-    change: &Change,
-    enumeration: &Enumeration,
-    region: &Range<usize>,
-    drafts: &mut Vec<Draft<'s>>,
-) {
+pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut Vec<Draft<'s>>) {
+    let Changed { source, change, enumeration, .. } = changed;
     let Some(owner) = enumeration.name.as_deref().filter(|_| source.language() == Language::Rust) else {
         return;
     };
-    let touched: Vec<&Variant> = enumeration
-        .variants
-        .iter()
-        .filter(|variant| region.start <= variant.range.start && variant.range.end <= region.end)
-        .collect();
+    let touched: Vec<&Variant> = changed.touched().map(|(_, variant)| variant).collect();
     let is_known = |variant: &&Variant| contains(&change.before, &variant.name);
     if !touched.iter().any(is_known) {
         return;

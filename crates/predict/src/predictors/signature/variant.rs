@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use nudge_text::{Edit, history::Change};
+use nudge_text::Edit;
 
 use super::{
     super::rename::draft::Draft,
-    Offer, documents,
+    Changed, Offer, documents,
     mould::{Mould, Stem},
     payload,
 };
@@ -36,21 +36,11 @@ const LIKELY: f32 = 0.62;
 const IGNORED: char = '\0';
 
 /// Offers arms for variants that a change brought.
-pub(super) fn predict<'s>(
-    scene: &Scene<'s>,
-    source: &Source,
-    change: &Change,
-    enumeration: &Enumeration,
-    region: &Range<usize>,
-    drafts: &mut Vec<Draft<'s>>,
-) {
-    let added = added(change, enumeration, region);
+pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut Vec<Draft<'s>>) {
+    let Changed { source, enumeration, .. } = changed;
+    let added = added(changed);
     let old = enumeration.variants.len() - added.len();
-    if added.is_empty()
-        || added.len() > MAX_ADDED
-        || old < 2
-        || is_being_typed(scene, source, change, enumeration, &added)
-    {
+    if added.is_empty() || added.len() > MAX_ADDED || old < 2 || is_being_typed(scene, changed, &added) {
         return;
     }
     let names: Vec<&str> = enumeration.variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -85,7 +75,8 @@ pub(super) fn predict<'s>(
 }
 
 /// The variants that were not there before the change; none if something went, since one for another is a rename.
-fn added(change: &Change, enumeration: &Enumeration, region: &Range<usize>) -> Vec<usize> {
+fn added(changed: &Changed<'_>) -> Vec<usize> {
+    let change = changed.change;
     let words = |text: &str| -> Vec<String> {
         let found = solid(text).into_iter().filter(|token| token.kind == TokenKind::Word);
         found.map(|token| token.text(text).to_owned()).collect()
@@ -95,21 +86,12 @@ fn added(change: &Change, enumeration: &Enumeration, region: &Range<usize>) -> V
         return Vec::new();
     }
     let is_new = |name: &str| occurrences(&change.before, name, 0..change.before.len(), 1).is_empty();
-    let all = enumeration.variants.iter().enumerate();
-    all.filter(|(_, variant)| region.start <= variant.range.start && variant.range.end <= region.end)
-        .filter(|(_, variant)| is_new(&variant.name))
-        .map(|(at, _)| at)
-        .collect()
+    changed.touched().filter(|(_, variant)| is_new(&variant.name)).map(|(at, _)| at).collect()
 }
 
 /// Whether the name of a new variant may still get longer.
-fn is_being_typed(
-    scene: &Scene<'_>,
-    source: &Source,
-    change: &Change,
-    enumeration: &Enumeration,
-    added: &[usize],
-) -> bool {
+fn is_being_typed(scene: &Scene<'_>, changed: &Changed<'_>, added: &[usize]) -> bool {
+    let Changed { source, change, enumeration, .. } = changed;
     change.open
         && !change.pasted
         && source.uri() == scene.source.uri()
