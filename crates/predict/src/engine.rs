@@ -91,7 +91,7 @@ fn nothing(why: &'static str) -> Outcome {
 fn bar(scene: &Scene<'_>) -> f32 {
     let bar = match scene.eagerness {
         Eagerness::Low => 0.83,
-        Eagerness::Medium => 0.55,
+        Eagerness::Medium => 0.56,
         Eagerness::High => 0.31,
     };
     // Whoever asks wants to see something.

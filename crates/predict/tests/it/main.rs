@@ -12,6 +12,7 @@ mod mistake;
 mod moment;
 mod moved;
 mod never;
+mod placed;
 mod refused;
 mod rename;
 mod repeat;

@@ -1,6 +1,6 @@
 //! Emacs in a terminal, set up as the README says.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
@@ -14,6 +14,8 @@ use crate::{
 /// What eglot says when the server offers nothing.
 const NONE: &str = "No code actions here";
 const PICK: &str = "Pick an action";
+/// Keys are read long before this has passed, however busy the machine is.
+const READ: Duration = Duration::from_secs(15);
 
 /// Loads packages from where they lie. This Emacs has not all its parts where it could compile.
 const LOAD: &str = "(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)
@@ -82,11 +84,19 @@ impl Emacs {
         self.terminal.wait_text(text);
     }
 
-    /// Runs a command by its name.
+    /// Runs a command by its name. Emacs throws keys away that it has not read when an error comes, so that one who sees
+    /// nothing of them presses them again.
     fn command(&self, name: &str) {
-        self.send("\x1bx");
-        // What was said before goes away with it.
-        self.see("M-x");
+        self.terminal.until("M-x", || {
+            self.send("\x1bx");
+            // What was said before goes away with it.
+            let is_read =
+                self.terminal.is_within(READ, |screen: &vt100::Screen| screen.contents().contains("M-x"));
+            if !is_read {
+                self.send("\x07");
+            }
+            is_read
+        });
         self.send(name);
         self.send("\r");
     }

@@ -4,28 +4,54 @@ use std::ops::Range;
 
 use nudge_text::Edit;
 
+use super::{
+    order::{Letters, disorder},
+    place,
+};
 use crate::{
     Language, Source,
     index::imports::{Import, Leaf, Statement, Style},
 };
 
-/// The edits that import a name.
-pub(super) fn edits(source: &Source, statements: &[Statement], import: &Import) -> Option<Vec<Edit>> {
-    let text = source.content();
-    let edit = match source.language() {
+/// The edits that import names, which [share](can_share) a statement if they are several. Some statements are about to go.
+pub(super) fn edits(
+    source: &Source,
+    statements: &[Statement],
+    gone: &[usize],
+    imports: &[Import],
+) -> Option<Vec<Edit>> {
+    let (text, language) = (source.content(), source.language());
+    let numbered = statements.iter().enumerate().filter(|(at, _)| !gone.contains(at));
+    let stay: Vec<&Statement> = numbered.map(|(_, statement)| statement).collect();
+    let mut edits = match language {
         Language::Go | Language::Java => None,
-        _ => extended(source, statements, import),
-    };
-    let mut edit = match edit {
-        Some(edit) => edit,
-        None if statements.is_empty() => at_the_top(source, import)?,
-        None => new_line(text, source.language(), statements, import),
-    };
+        _ => extended(source, &stay, imports),
+    }
+    .or_else(|| {
+        let code = statement(text, language, statements, imports)?;
+        let edit = match (stay.as_slice(), statements) {
+            ([], []) => at_the_top(source, &code)?,
+            ([], [first, ..]) => place::ahead(text, first, &code),
+            (stay, _) => place::line(text, language, stay, &imports[0], &code),
+        };
+        Some(vec![edit])
+    })?;
     let line_break = source.text().line_break();
-    if line_break != "\n" && !edit.text.contains(line_break) {
+    for edit in edits.iter_mut().filter(|edit| !edit.text.contains(line_break)) {
         edit.text = edit.text.replace('\n', line_break);
     }
-    Some(vec![edit])
+    Some(edits)
+}
+
+/// Whether two imports can share a statement.
+pub(super) fn can_share(language: Language, a: &Import, b: &Import) -> bool {
+    let has_lists = matches!(
+        language,
+        Language::Rust | Language::Python | Language::TypeScript | Language::Tsx | Language::JavaScript
+    );
+    let is_same = (&a.module, a.style, a.type_only) == (&b.module, b.style, b.type_only);
+    // Of a namespace or a header all names come at once.
+    is_same && (has_lists && a.style == Style::Named || a.style == Style::Glob)
 }
 
 /// The name as a member of a list.
@@ -37,13 +63,12 @@ fn member(import: &Import, language: Language) -> String {
     }
 }
 
-/// Puts the name into the statement that already imports from the module.
-fn extended(source: &Source, statements: &[Statement], import: &Import) -> Option<Edit> {
-    if import.style != Style::Named {
-        return None;
-    }
+/// Puts the names into the statement that already imports from the module.
+fn extended(source: &Source, statements: &[&Statement], imports: &[Import]) -> Option<Vec<Edit>> {
+    let import = imports.first().filter(|import| import.style == Style::Named)?;
     let (text, language) = (source.content(), source.language());
-    let name = member(import, language);
+    let letters = Letters::of_lists(text, language, statements);
+    let names = sorted(letters, language, imports);
     let mut statements = statements.iter().filter(|statement| !statement.is_export);
     let with_list = statements.clone().find_map(|statement| {
         let at = statement.lists.iter().position(|list| list.module == import.module)?;
@@ -52,7 +77,7 @@ fn extended(source: &Source, statements: &[Statement], import: &Import) -> Optio
         (!leaves.is_empty() && alike).then_some(leaves)
     });
     if let Some(leaves) = with_list {
-        return Some(inserted(text, &leaves, &name));
+        return Some(names.iter().map(|name| inserted(text, letters, &leaves, name)).collect());
     }
     let only = statements.find(|statement| {
         let leaf = statement.leaves.first();
@@ -64,26 +89,33 @@ fn extended(source: &Source, statements: &[Statement], import: &Import) -> Optio
     match language {
         Language::Rust if leaf.import.style == Style::Named => {
             let last = text[leaf.range.clone()].rfind("::").map(|at| leaf.range.start + at + 2)?;
-            let other = &text[last..leaf.range.end];
-            let (first, second) =
-                if other <= name.as_str() { (other, name.as_str()) } else { (name.as_str(), other) };
-            Some(Edit::new(last..leaf.range.end, format!("{{{first}, {second}}}")))
+            let mut all = names;
+            all.push(text[last..leaf.range.end].to_owned());
+            all.sort_by_key(|name| letters.key(name));
+            Some(vec![Edit::new(last..leaf.range.end, format!("{{{}}}", all.join(", ")))])
         }
         Language::TypeScript | Language::Tsx | Language::JavaScript
             if leaf.import.style == Style::Default && leaf.import.type_only == import.type_only =>
         {
-            Some(Edit::new(leaf.range.end..leaf.range.end, format!(", {{ {name} }}")))
+            let names = names.join(", ");
+            Some(vec![Edit::new(leaf.range.end..leaf.range.end, format!(", {{ {names} }}"))])
         }
         _ => None,
     }
 }
 
+/// The names as members of a list, in order.
+fn sorted(letters: Letters, language: Language, imports: &[Import]) -> Vec<String> {
+    let mut names: Vec<String> = imports.iter().map(|import| member(import, language)).collect();
+    names.sort_by_key(|name| letters.key(name));
+    names
+}
+
 /// Puts a name among others: in its sorted place if they are sorted, else behind the last.
-fn inserted(text: &str, leaves: &[&Leaf], name: &str) -> Edit {
+fn inserted(text: &str, letters: Letters, leaves: &[&Leaf], name: &str) -> Edit {
     let names: Vec<&str> = leaves.iter().map(|leaf| &text[leaf.range.clone()]).collect();
-    let after = names.iter().position(|other| key(other) > key(name));
-    let at = if names.is_sorted_by_key(|name| key(name)) { after } else { None };
-    if let Some(at) = at {
+    let after = names.iter().position(|other| letters.key(other) > letters.key(name));
+    if let Some(at) = after.filter(|_| disorder(&names, |name| letters.key(name)) == 0) {
         let separator = between(text, leaves, at);
         return Edit::new(leaves[at].range.start..leaves[at].range.start, format!("{name}{separator}"));
     }
@@ -102,17 +134,19 @@ fn between<'t>(text: &'t str, leaves: &[&Leaf], at: usize) -> &'t str {
     neighbour.map(|range| &text[range]).filter(|code| code.trim() == ",").unwrap_or(", ")
 }
 
-/// Formatters sort by the letters first, and upper case before lower case or after; both are sorted this way.
-fn key(name: &str) -> (String, &str) {
-    (name.to_lowercase(), name)
-}
-
 /// The import as a statement of its own.
-fn statement(text: &str, language: Language, statements: &[Statement], import: &Import) -> String {
+fn statement(text: &str, language: Language, statements: &[Statement], imports: &[Import]) -> Option<String> {
+    let import = imports.first()?;
     let model = statements.last().map_or("", |statement| &text[statement.range.clone()]);
-    let name = member(import, language);
+    let all: Vec<&Statement> = statements.iter().collect();
+    let names = sorted(Letters::of_lists(text, language, &all), language, imports);
+    let name = match (names.as_slice(), language) {
+        ([name], _) => name.clone(),
+        (names, Language::Rust) => format!("{{{}}}", names.join(", ")),
+        (names, _) => names.join(", "),
+    };
     let module = &import.module;
-    match language {
+    Some(match language {
         Language::Rust if module.is_empty() => format!("use {name};"),
         Language::Rust => format!("use {module}::{name};"),
         Language::Python if import.style == Style::Module => match &import.original {
@@ -139,115 +173,49 @@ fn statement(text: &str, language: Language, statements: &[Statement], import: &
             };
             format!("import {kind}{clause} from {quote}{module}{quote}{end}")
         }
-    }
-}
-
-/// A line among those that it is most alike, in order if they are in order.
-fn new_line(text: &str, language: Language, statements: &[Statement], import: &Import) -> Edit {
-    let code = statement(text, language, statements, import);
-    let mut groups = groups(text, statements);
-    let is_conditional = |group: &Vec<usize>| {
-        let above = group.first().map_or("", |first| text[..statements[*first].range.start].trim_end());
-        let line = above.rsplit('\n').next().unwrap_or(above);
-        ["#if", "#el"].iter().any(|word| line.starts_with(word))
-    };
-    if groups.iter().any(|group| !is_conditional(group)) {
-        groups.retain(|group| !is_conditional(group));
-    }
-    let likeness = |statement: &Statement| {
-        statement.leaves.first().map_or((false, 0), |leaf| {
-            let (a, b) = (&leaf.import.module, &import.module);
-            (origin(language, a) == origin(language, b), common(a, b))
-        })
-    };
-    let best = groups.iter().max_by_key(|group| group.iter().map(|at| likeness(&statements[*at])).max());
-    let group: &[usize] = best.map_or(&[], Vec::as_slice);
-    let line = |at: usize| &text[statements[at].range.clone()];
-    let order = |code: &str| sort_key(language, code).to_lowercase();
-    let sorted = group.windows(2).all(|pair| order(line(pair[0])) <= order(line(pair[1])));
-    let before = group.iter().copied().find(|at| order(line(*at)) > order(&code)).filter(|_| sorted);
-    let indent = if language == Language::Go && !code.starts_with("import ") { "\t" } else { "" };
-    if let Some(at) = before {
-        let start = text[..statements[at].range.start].rfind('\n').map_or(0, |at| at + 1);
-        return Edit::new(start..start, format!("{indent}{code}\n"));
-    }
-    let last = group.last().copied().unwrap_or(statements.len() - 1);
-    let end = statements[last].range.end;
-    Edit::new(end..end, format!("\n{indent}{code}"))
-}
-
-/// Where a module comes from: formatters keep these apart.
-fn origin(language: Language, module: &str) -> u8 {
-    let first = module.split(['/', ':', '.']).next().unwrap_or(module);
-    let is_near = match language {
-        Language::Rust => matches!(first, "crate" | "super" | "self"),
-        Language::Go => module.split('/').next().is_some_and(|host| host.contains('.')),
-        Language::C | Language::Cpp => module.starts_with('"'),
-        _ => module.starts_with('.'),
-    };
-    let is_standard = match language {
-        Language::Rust => matches!(first, "std" | "core" | "alloc"),
-        Language::Java => matches!(first, "java" | "javax"),
-        Language::CSharp => first == "System",
-        _ => false,
-    };
-    u8::from(is_near) * 2 + u8::from(is_standard)
-}
-
-/// What statements are sorted by.
-fn sort_key(language: Language, code: &str) -> String {
-    match language {
-        Language::Go => code.trim_start_matches("import ").rsplit('"').nth(1).unwrap_or(code).to_owned(),
-        Language::TypeScript | Language::Tsx | Language::JavaScript => {
-            code.trim_end_matches([';', '\'', '"']).rsplit(['\'', '"']).next().unwrap_or(code).to_owned()
-        }
-        // All of `import a` come before `from a import b`.
-        Language::Python => format!("{}{code}", u8::from(code.starts_with("from "))),
-        _ => code.trim_end_matches(';').to_owned(),
-    }
-}
-
-/// Statements without an empty line in between.
-fn groups(text: &str, statements: &[Statement]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (at, statement) in statements.iter().enumerate() {
-        let adjacent =
-            at > 0 && text[statements[at - 1].range.end..statement.range.start].matches('\n').count() == 1;
-        match groups.last_mut() {
-            Some(group) if adjacent => group.push(at),
-            _ => groups.push(vec![at]),
-        }
-    }
-    groups
-}
-
-fn common(a: &str, b: &str) -> usize {
-    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+    })
 }
 
 /// The first import of a file.
-fn at_the_top(source: &Source, import: &Import) -> Option<Edit> {
+fn at_the_top(source: &Source, code: &str) -> Option<Edit> {
     let (text, language) = (source.content(), source.language());
-    let code = statement(text, language, &[], import);
-    if matches!(language, Language::Go | Language::Java) {
-        match text.lines().position(|line| line.starts_with("package ")) {
-            Some(package) => {
-                let end = source.text().line_end(package);
-                return Some(Edit::new(end..end, format!("\n\n{code}")));
-            }
-            None if language == Language::Go => return None,
-            None => {}
-        }
-    }
-    let comment = |line: &&str| {
-        line.starts_with("//") || line.starts_with('#') || line.starts_with("/*") || line.starts_with(" *")
+    let behind = |line: usize| {
+        let end = source.text().line_end(line);
+        Edit::new(end..end, format!("\n\n{code}"))
     };
-    let head = text.lines().take_while(comment).count();
+    let line_of = |word: &str| text.lines().position(|line| line.starts_with(word));
+    let head = match language {
+        Language::Go | Language::Java => line_of("package "),
+        Language::C | Language::Cpp => line_of("#pragma once"),
+        _ => None,
+    };
+    match head {
+        Some(line) => return Some(behind(line)),
+        None if language == Language::Go => return None,
+        None => {}
+    }
+    let has_directives = matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript);
+    let is_head = |line: &&str| {
+        let is_directive = has_directives && line.starts_with(['\'', '"']);
+        ["//", "#", "/*", " *"].iter().any(|start| line.starts_with(start)) || is_directive
+    };
+    let head = text.lines().take_while(is_head).count();
     let start = source.text().line_start(head);
+    if let Some(end) = (language == Language::Python).then(|| docstring_end(text, start)).flatten() {
+        return Some(behind(source.text().line_of(end)));
+    }
     let blank = text[start..].starts_with('\n');
     Some(if blank && head > 0 {
         Edit::new(start..start, format!("\n{code}\n"))
     } else {
         Edit::new(start..start, format!("{code}\n\n"))
     })
+}
+
+/// Where what a module of Python says about itself ends, which comes before everything else.
+fn docstring_end(text: &str, start: usize) -> Option<usize> {
+    let open = start + text[start..].len() - text[start..].trim_start().len();
+    let quotes = ["\"\"\"", "'''"].into_iter().find(|quotes| text[open..].starts_with(quotes))?;
+    let inside = open + quotes.len();
+    Some(inside + text[inside..].find(quotes)? + quotes.len())
 }

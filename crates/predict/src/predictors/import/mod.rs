@@ -3,6 +3,8 @@
 mod add;
 mod known;
 mod offer;
+mod order;
+mod place;
 mod remove;
 mod route;
 mod settled;
@@ -30,9 +32,9 @@ use crate::{
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 8;
 /// How sure it is that a new use wants an import, where every other file agrees on it.
-const ADDED: f32 = 0.5;
+const ADDED: f32 = 0.53;
 /// How sure it is that an import goes with its last use: the name may be used again in a moment.
-const REMOVED: f32 = 0.5;
+const REMOVED: f32 = 0.53;
 /// The same, while the user may be about to use it again.
 const UNSETTLED: f32 = 0.35;
 /// The same, once the user has left the line for one that has nothing to do with it.
@@ -66,23 +68,37 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
     let statements = statements(source.language(), source.content());
     let mut offers: Vec<Offered> = Vec::new();
     let routes = Routes::to(scene, source);
+    let mut added: Vec<(f32, Vec<Import>)> = Vec::new();
     for name in new_names(source, &routes, &statements, changes) {
         if (scene.cancelled)() {
             return;
         }
         let found = needed(&routes, source, &statements, &name)
             .or_else(|| unseen::needed(scene, source, &statements, &name));
-        if let Some((sure, import)) = found {
-            offers.extend(add::edits(source, &statements, &import).map(|edits| Offered {
-                edits,
-                prior: ADDED * sure,
-                names: vec![name],
-                is_added: true,
-            }));
+        let Some((sure, import)) = found else { continue };
+        let fits =
+            |(_, others): &&mut (f32, Vec<Import>)| add::can_share(source.language(), &others[0], &import);
+        match added.iter_mut().find(fits) {
+            Some((all, others)) => {
+                *all = all.min(sure);
+                others.push(import);
+            }
+            None => added.push((sure, vec![import])),
         }
     }
-    let gone = remove::unneeded(source, &statements, changes);
-    for removal in remove::edits(source, &statements, &gone) {
+    let unneeded = remove::unneeded(source, &statements, changes);
+    let is_gone = |at: &usize| {
+        let members = unneeded.iter().filter(|(of, _)| of == at).count();
+        members > 0 && members == statements[*at].leaves.len()
+    };
+    let gone: Vec<usize> = (0..statements.len()).filter(is_gone).collect();
+    for (sure, imports) in &added {
+        let names = imports.iter().map(|import| import.name.clone()).collect();
+        let edits = add::edits(source, &statements, &gone, imports);
+        let offered = |edits| Offered { edits, prior: ADDED * sure, names, is_added: true };
+        offers.extend(edits.map(offered));
+    }
+    for removal in remove::edits(source, &statements, &unneeded, added.is_empty()) {
         let remove::Removal { of, edits, names } = removal;
         let prior = match settled::done(scene, source, &statements[of], &names) {
             Done::NotYet => UNSETTLED,
@@ -105,7 +121,7 @@ pub(super) fn import_name(scene: &Scene<'_>, source: &Source, name: &str) -> Opt
         import.or_else(|| unseen::used(source, &statements, name)).map(|import| (0.95, import))
     };
     let (sure, import) = needed(&Routes::to(scene, source), source, &statements, name).or_else(known)?;
-    Some((sure, add::edits(source, &statements, &import)?))
+    Some((sure, add::edits(source, &statements, &[], &[import])?))
 }
 
 /// The edits that import what a path names.
@@ -119,7 +135,7 @@ pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
         style: Style::Named,
         type_only: false,
     };
-    if is_imported(&statements, name) { None } else { add::edits(source, &statements, &import) }
+    if is_imported(&statements, name) { None } else { add::edits(source, &statements, &[], &[import]) }
 }
 
 /// Whether a range is an import statement, and nothing outside of it uses what it brings.
@@ -156,8 +172,10 @@ pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> 
                 .map(|(member, _)| (number, member)),
         );
     }
-    let edits: Vec<Edit> =
-        remove::edits(source, &statements, &gone).into_iter().flat_map(|removal| removal.edits).collect();
+    let edits: Vec<Edit> = remove::edits(source, &statements, &gone, true)
+        .into_iter()
+        .flat_map(|removal| removal.edits)
+        .collect();
     (!edits.is_empty()).then_some(edits)
 }
 

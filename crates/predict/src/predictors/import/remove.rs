@@ -53,8 +53,13 @@ pub(super) struct Removal {
     pub(super) names: Vec<String>,
 }
 
-/// The edits that take names out, statement by statement.
-pub(super) fn edits(source: &Source, statements: &[Statement], gone: &[(usize, usize)]) -> Vec<Removal> {
+/// The edits that take names out, statement by statement, and an empty line that would be left double if nothing else comes.
+pub(super) fn edits(
+    source: &Source,
+    statements: &[Statement],
+    gone: &[(usize, usize)],
+    is_all: bool,
+) -> Vec<Removal> {
     let mut found: Vec<Removal> = Vec::new();
     for (at, statement) in statements.iter().enumerate() {
         let members: Vec<usize> =
@@ -68,7 +73,7 @@ pub(super) fn edits(source: &Source, statements: &[Statement], gone: &[(usize, u
                 let others = statements.iter().enumerate().filter(|(_, other)| within(&other.range, group));
                 others.into_iter().all(|(other, _)| gone.iter().any(|(of, _)| *of == other))
             });
-            let range = whole_lines(source, group.as_ref().unwrap_or(&statement.range));
+            let range = whole_lines(source, group.as_ref().unwrap_or(&statement.range), is_all);
             let is_done = found.iter().flat_map(|removal| &removal.edits).any(|edit| edit.range == range);
             if is_done { Vec::new() } else { vec![Edit::new(range, "")] }
         } else {
@@ -93,12 +98,13 @@ fn group_of(source: &Source, statement: &Statement) -> Option<Range<usize>> {
     text[start + open.len()..end - 1].lines().all(is_import).then_some(start..end)
 }
 
-/// The lines of a statement; an empty line that would be left double goes too.
-fn whole_lines(source: &Source, range: &Range<usize>) -> Range<usize> {
+/// The lines of a statement; an empty line that would be left double may go too.
+fn whole_lines(source: &Source, range: &Range<usize>, with_blank: bool) -> Range<usize> {
     let text = source.text();
     let (first, last) = (text.line_of(range.start), text.line_of(range.end));
     let blank = |line: usize| line < text.line_count() && text.line(line).trim().is_empty();
-    let alone = (first == 0 || blank(first - 1)) && blank(last + 1) && last + 2 < text.line_count();
+    let alone =
+        with_blank && (first == 0 || blank(first - 1)) && blank(last + 1) && last + 2 < text.line_count();
     text.line_start(first)..text.line_end_with_break(if alone { last + 1 } else { last })
 }
 
@@ -119,6 +125,14 @@ fn without(source: &Source, statement: &Statement, members: &[usize]) -> Vec<Edi
     {
         let braces = list.range.start - 1..list.range.end + 1;
         return vec![Edit::new(braces, &text[leaf.range.clone()])];
+    }
+    // Where nothing of a list is left but the name before it is, as in `import a, { b } from`, its braces go too.
+    if let ([list], [Leaf { list: None, range: first, .. }, ..]) =
+        (statement.lists.as_slice(), stay.as_slice())
+        && stay.iter().all(|leaf| leaf.list.is_none())
+        && first.end < list.range.start
+    {
+        return vec![Edit::new(first.end..list.range.end + 1, "")];
     }
     let mut cuts: Vec<Range<usize>> = Vec::new();
     for member in members {

@@ -6,7 +6,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::{
     Language, Scene, Source,
-    index::imports::{Import, ImportFacts, Known},
+    index::imports::{Import, ImportFacts, Known, Style},
     syntax::related,
 };
 
@@ -93,10 +93,22 @@ fn seen_from(source: &Source, other: &str, import: &Import) -> Option<Import> {
         }
         _ => import.module.clone(),
     };
+    // `import a.b` is not for the sake of `a` alone.
+    let is_inner = import.style == Style::Module && import.module.starts_with(&format!("{}.", import.name));
+    if source.language() == Language::Python && is_inner && !source.content().contains(&import.module) {
+        return None;
+    }
     // A file does not import from itself, nor from its package.
     let stem = source.uri().rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
     let last = module.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
-    let is_own = module.starts_with("./") && module.matches('/').count() == 1 && last == stem;
+    let path = source.uri().rsplit_once('.').map_or(&**source.uri(), |(path, _)| path);
+    let is_own = match source.language() {
+        Language::Python => path.ends_with(&format!("/{}", module.replace('.', "/"))),
+        Language::Rust => module.strip_prefix("crate::").is_some_and(|module| {
+            path.trim_end_matches("/mod").ends_with(&format!("/src/{}", module.replace("::", "/")))
+        }),
+        _ => module.starts_with("./") && module.matches('/').count() == 1 && last == stem,
+    };
     let in_package = source.language() == Language::Java
         && source.content().lines().find_map(|line| line.strip_prefix("package ")?.trim().strip_suffix(';'))
             == Some(module.as_str());

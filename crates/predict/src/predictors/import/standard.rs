@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     Language,
@@ -16,6 +16,19 @@ const PYTHON: &str = "\
     multiprocessing operator os pathlib pickle platform pprint random re secrets shlex shutil signal socket sqlite3 ssl \
     stat statistics string struct subprocess sys tempfile textwrap threading time traceback types typing unittest \
     urllib uuid warnings weakref zipfile zlib";
+
+/// The other modules, as far as they do not begin with an underscore.
+const PYTHON_TOO: &str = "\
+    abc array ast asynchat asyncore atexit audioop bdb binascii builtins bz2 cProfile calendar cgi cgitb chunk cmath \
+    cmd code codecs codeop colorsys compileall concurrent configparser contextvars copyreg crypt curses dbm difflib dis \
+    distutils doctest email encodings ensurepip faulthandler fcntl filecmp fileinput fnmatch fractions ftplib \
+    genericpath getopt getpass gettext graphlib grp html http imaplib imghdr imp ipaddress keyword lib2to3 linecache \
+    locale lzma mailbox mailcap marshal mmap modulefinder msvcrt netrc nntplib ntpath numbers opcode optparse pdb \
+    pickletools pkgutil plistlib poplib posix posixpath profile pstats pty pwd py_compile pyclbr pydoc queue quopri \
+    readline reprlib resource rlcompleter runpy sched select selectors shelve site smtpd smtplib sndhdr socketserver \
+    spwd sre_compile sre_constants sre_parse stringprep symtable sysconfig syslog tabnanny tarfile telnetlib termios \
+    test timeit tkinter token tokenize tomllib trace tracemalloc tty turtle unicodedata uu venv wave webbrowser winreg \
+    winsound wsgiref xdrlib xml xmlrpc zipapp zipimport zoneinfo";
 
 /// Packages, by their paths; the last part is the name. Two of one name are left out.
 const GO: &str = "\
@@ -150,6 +163,12 @@ pub(super) fn origin(language: Language, name: &str) -> Option<&'static str> {
         _ => return None,
     };
     table.get(name).copied()
+}
+
+/// Whether a module of Python comes with it.
+pub(super) fn is_python(module: &str) -> bool {
+    static OTHERS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| PYTHON_TOO.split_whitespace().collect());
+    OF_PYTHON.contains_key(module) || OTHERS.contains(module)
 }
 
 /// The import that brings a name of the standard library.
