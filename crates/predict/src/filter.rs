@@ -6,6 +6,7 @@ use crate::{
     Kind, Predictor, Scene, Source, Suggestion,
     engine::find,
     needed::{is_head, is_needed},
+    token::is_word,
 };
 
 /// Whether a suggestion may be shown at all.
@@ -18,6 +19,7 @@ pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
     edits.fits(source.text())
         && changes_more_than_blanks(source.text(), edits)
         && !undoes(scene, source, edits)
+        && !(suggestion.predictor == Predictor::Repeat && stutters(source.text(), edits))
         && (!only_deletes(source.text(), edits) || may_go(scene, source, suggestion.predictor, edits))
         && keeps_sound(source, edits)
 }
@@ -33,6 +35,24 @@ pub(crate) fn keeps_items_sound(source: &Source, edits: &Edits) -> bool {
 fn changes_more_than_blanks(text: &Text, edits: &Edits) -> bool {
     let solid = |piece: &str| piece.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     edits.into_iter().any(|edit| solid(&text.slice(edit.range.clone())) != solid(&edit.text))
+}
+
+/// Whether something comes right beside where it stands already: there the user has done it, or somebody before.
+fn stutters(text: &Text, edits: &Edits) -> bool {
+    let words = |piece: &str| -> Vec<String> {
+        let words = piece.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect()
+    };
+    edits.iter().filter(|edit| edit.range.is_empty() && !edit.text.contains('\n')).any(|edit| {
+        let new = words(&edit.text);
+        if !edit.text.contains(char::is_alphabetic) {
+            return false;
+        }
+        let line = text.line_of(edit.range.start);
+        let before = words(&text.slice(text.line_start(line)..edit.range.start));
+        let behind = words(&text.slice(edit.range.start..text.line_end(line)));
+        before.ends_with(&new) || behind.starts_with(&new)
+    })
 }
 
 /// Whether it takes away what was just typed, or brings back what was just taken away.
@@ -81,7 +101,7 @@ fn may_go(scene: &Scene<'_>, source: &Source, predictor: Predictor, edits: &Edit
 }
 
 fn only_deletes(text: &Text, edits: &Edits) -> bool {
-    let words = |piece: &str| piece.contains(crate::token::is_word);
+    let words = |piece: &str| piece.contains(is_word);
     edits.into_iter().all(|edit| edit.text.trim().is_empty() && words(&text.slice(edit.range.clone())))
 }
 

@@ -344,3 +344,14 @@ fn the_next_place_comes_first() {
         fixture.take(&first);
     }
 }
+
+#[test]
+fn what_stands_there_already_does_not_come_beside_itself() {
+    let shared = "fn f() {\n    send(a, b⟦→, ctx⟧);\n    log();\n    send(c, d⟦→, ctx⟧);\n    log();\n";
+    check(Repeat, &[("a.rs", &format!("{shared}    send(e, g⟨→, ctx⟩);\n}}\n"))]);
+    check_silent(Repeat, &[("a.rs", &format!("{shared}    send(e, ctx);\n}}\n"))], 0.0);
+    let path =
+        "Look at `include/⟦→words/⟧options.h`.\nAnd more.\nThen `include/⟦→words/⟧table.h`.\nAnd more.\n";
+    check(Repeat, &[("a.md", &format!("{path}Then `include/⟨→words/⟩status.h`.\n"))]);
+    check_silent(Repeat, &[("a.md", &format!("{path}Then `include/words/status.h`.\n"))], 0.0);
+}
