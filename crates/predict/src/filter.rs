@@ -21,7 +21,7 @@ pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
         && !undoes(scene, source, edits)
         && !(suggestion.predictor == Predictor::Repeat && stutters(source.text(), edits))
         && (!only_deletes(source.text(), edits) || may_go(scene, source, suggestion.predictor, edits))
-        && keeps_sound(source, edits)
+        && source.stays_sound(edits)
 }
 
 /// Whether a document that parses still does after edits all over it. Those of each item are looked at by themselves, since
@@ -29,7 +29,7 @@ pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
 pub(crate) fn keeps_items_sound(source: &Source, edits: &Edits) -> bool {
     let item = |edit: &Edit| source.parsed().and_then(|parsed| parsed.item_at(edit.range.start));
     let mut items = edits.as_slice().chunk_by(|a, b| item(a) == item(b));
-    items.all(|edits| Edits::new(edits.to_vec()).is_ok_and(|edits| keeps_sound(source, &edits)))
+    items.all(|edits| Edits::new(edits.to_vec()).is_ok_and(|edits| source.stays_sound(&edits)))
 }
 
 fn changes_more_than_blanks(text: &Text, edits: &Edits) -> bool {
@@ -111,31 +111,4 @@ fn user_deletes(scene: &Scene<'_>) -> bool {
         let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
         change.after_lines < change.before_lines || length(&change.after) < length(&change.before)
     })
-}
-
-/// Whether a document that parses still does.
-///
-/// Where the edit lies in a part that can be parsed by itself, such as a function, only that part is.
-fn keeps_sound(source: &Source, edits: &Edits) -> bool {
-    if source.is_sound() != Some(true) || source.stays_sound(edits) {
-        return true;
-    }
-    if let Some(part) = source.part_around(edits)
-        && source.parses(&source.content()[part.clone()]) == Some(true)
-    {
-        let inside = Edits::new(
-            edits
-                .into_iter()
-                .map(|edit| {
-                    Edit::new(edit.range.start - part.start..edit.range.end - part.start, edit.text.clone())
-                })
-                .collect(),
-        );
-        if let Ok(inside) = inside {
-            let after = inside.apply(&Text::new(&source.content()[part]));
-            return source.parses(&after.to_string()) == Some(true);
-        }
-    }
-    let after = source.edited(edits, edits.apply(source.text()));
-    after.is_sound() != Some(false)
 }

@@ -6,7 +6,6 @@ use std::{
 };
 
 use nudge_text::{Edits, Text};
-use tree_sitter::Parser;
 
 use crate::{
     Language,
@@ -44,9 +43,6 @@ pub struct Held {
     /// Bytes of text that is also held in one piece.
     pub contents: usize,
 }
-
-/// A part is parsed by itself up to this length.
-const MAX_PART: usize = 64 * 1024;
 
 impl Source {
     /// A document that was not seen before.
@@ -196,30 +192,16 @@ impl Source {
         self.parsed().map(|parsed| !parsed.has_error())
     }
 
-    /// Whether it is known, from the items around the edits alone, that it still parses after them.
+    /// Whether it still parses after edits, if it does before.
     pub(crate) fn stays_sound(&self, edits: &Edits) -> bool {
-        let Some(parsed) = self.parsed() else { return false };
+        let Some(parsed) = self.parsed().filter(|parsed| !parsed.has_error()) else { return true };
         let mut after = Stale::new(parsed);
         after.edit(&self.0.text, edits);
-        after.by_pieces(self.0.language, &edits.apply(&self.0.text)).is_some()
-    }
-
-    /// The outermost parts of the document that edits lie in, if these are a small part of the whole.
-    pub(crate) fn part_around(&self, edits: &Edits) -> Option<Range<usize>> {
-        let (first, last) = (edits.as_slice().first()?.range.start, edits.as_slice().last()?.range.end);
-        let parsed = self.parsed()?;
-        // What is put at the very end of an item belongs to it.
-        let begin = parsed.item_at(first.saturating_sub(1)).map_or(first, |item| item.start.min(first));
-        let end = parsed.item_at(last).map_or(last, |item| item.end.max(last));
-        let part = self.0.text.line_start(self.0.text.line_of(begin))..end;
-        (part.len() <= MAX_PART && self.content().is_char_boundary(part.end)).then_some(part)
-    }
-
-    /// Whether a text in the language of the document parses without an error.
-    pub(crate) fn parses(&self, text: &str) -> Option<bool> {
-        let mut parser = Parser::new();
-        parser.set_language(&self.0.language.grammar()?).ok()?;
-        parser.parse(text, None).map(|tree| !tree.root_node().has_error())
+        let text = edits.apply(&self.0.text);
+        let parsed = after
+            .by_pieces(self.0.language, &text)
+            .or_else(|| after.as_whole(self.0.language, &text.to_string()));
+        parsed.is_none_or(|parsed| !parsed.has_error())
     }
 
     fn parse(&self) -> Option<Parsed> {

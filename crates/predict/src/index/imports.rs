@@ -88,7 +88,8 @@ pub(crate) fn statements(language: Language, text: &str) -> Vec<Statement> {
         let line_end = memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |at| start + at);
         let line = &text[start..line_end];
         let mut next = line_end + 1;
-        if BEGINNINGS.iter().any(|word| line.starts_with(word)) {
+        let can_begin = line.starts_with(|c| "upife#".contains(c));
+        if can_begin && BEGINNINGS.iter().any(|word| line.starts_with(word)) {
             let end = statement_end(language, text, start, line_end);
             if let Some(statement) = read(text, start..end) {
                 // A statement can end in the middle of a line.

@@ -7,6 +7,7 @@ mod enumeration;
 mod grammar;
 mod header;
 mod literal;
+mod names;
 mod parsed;
 mod path;
 mod pattern;

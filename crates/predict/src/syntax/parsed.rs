@@ -9,17 +9,19 @@ use std::ops::Range;
 use nudge_text::{Edit, Edits, Text};
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree, TreeCursor};
 
-use super::grammar::Grammar;
+use super::{grammar::Grammar, names};
 use crate::{Language, search::moved};
 
 /// Longer texts are not parsed: the engine then works by tokens. A tree takes up to 75 times the memory of its text.
 const MAX_PARSED: usize = 1024 * 1024;
+/// The same for Markdown, which is read anew from one end to the other after every change.
+const MAX_PROSE: usize = 16 * 1024;
 /// Shorter texts are always parsed as a whole, which takes no time.
 const MIN_PIECEWISE: usize = 16 * 1024;
 /// Pieces of one document; then it is parsed as a whole again.
 const MAX_PIECES: usize = 12;
 /// The longest piece with its neighbours.
-const MAX_PIECE: usize = 64 * 1024;
+const MAX_PIECE: usize = 16 * 1024;
 
 /// Changes are parsed together if there is no more between them.
 const CLOSE: usize = 1024;
@@ -31,6 +33,8 @@ pub(crate) struct Parsed {
     whole: Tree,
     /// In the order of the text, apart from each other.
     pieces: Vec<Piece>,
+    /// Whether there is an error in the whole outside of the pieces, which have none.
+    has_error: bool,
 }
 
 /// Items that were parsed by themselves.
@@ -46,24 +50,32 @@ struct Piece {
 pub(crate) struct Stale {
     parsed: Parsed,
     /// Where the texts differ.
-    changed: Vec<Range<usize>>,
+    changed: Vec<Changed>,
+}
+
+/// A place where a text is not what it was.
+#[derive(Debug, Clone)]
+struct Changed {
+    range: Range<usize>,
+    /// Only a word has become another one.
+    is_word: bool,
 }
 
 impl Parsed {
     /// Parses a text that was not seen before. `None` if there is no grammar for it, or if it is too long.
     pub(crate) fn new(language: Language, content: &str) -> Option<Self> {
-        Some(Self { whole: parse(language, content, None)?, pieces: Vec::new() })
+        Some(Self::from(parse(language, content, None)?))
     }
 
     /// Whether a text of this length is parsed at all.
     pub(crate) fn can_be_of(language: Language, len: usize) -> bool {
-        len <= MAX_PARSED && language.grammar().is_some()
+        let most = if language == Language::Markdown { MAX_PROSE } else { MAX_PARSED };
+        len <= most && language.grammar().is_some()
     }
 
     /// Whether there is an error somewhere.
     pub(crate) fn has_error(&self) -> bool {
-        // Pieces with errors are not kept.
-        self.whole.root_node().has_error()
+        self.has_error
     }
 
     /// The root of the whole. Of what is below it only what lies outside of the pieces is true.
@@ -114,7 +126,11 @@ impl Parsed {
         let old = known.map_or(&self.whole, |piece| &piece.tree);
         let tree = parse_part(language, text, old, &around.outer(text.len()))?;
         let root = tree.root_node();
-        if root.has_error() || !around.is_kept_by(root) {
+        // Of what is broken nobody knows how far it reaches.
+        if root.has_error()
+            || !around.is_kept_by(root)
+            || opens_comment(root, text, &around.outer(text.len()))
+        {
             return None;
         }
         let range = around.before.end_byte()..around.after.map_or(text.len(), |after| after.start_byte());
@@ -122,6 +138,21 @@ impl Parsed {
         let at = self.pieces.partition_point(|piece| piece.range.start < range.start);
         self.pieces.insert(at, Piece { range, tree });
         (self.pieces.len() <= MAX_PIECES).then_some(())
+    }
+
+    /// Whether there is an error in what is no part of a piece; those have none.
+    fn find_error(&self) -> bool {
+        let root = self.root();
+        // What is missing right at the edge of a piece is missing beside it.
+        let is_stale = |node: Node<'_>| {
+            let Range { start, end } = node.byte_range();
+            let is_edge =
+                |piece: &Piece| start == end && [piece.range.start, piece.range.end].contains(&start);
+            self.pieces
+                .iter()
+                .any(|piece| piece.range.start <= start && end <= piece.range.end && !is_edge(piece))
+        };
+        root.has_error() && root.children(&mut root.walk()).any(|node| node.has_error() && !is_stale(node))
     }
 
     /// The items on both sides of a change, and of the pieces that it touches.
@@ -150,6 +181,12 @@ impl Parsed {
     }
 }
 
+impl From<Tree> for Parsed {
+    fn from(whole: Tree) -> Self {
+        Self { has_error: whole.root_node().has_error(), whole, pieces: Vec::new() }
+    }
+}
+
 impl Piece {
     /// What of it touches neither the item before nor the one after.
     fn inside(&self) -> Range<usize> {
@@ -166,20 +203,33 @@ impl Stale {
 
     /// Moves all to where it is after edits of the text `before`.
     pub(crate) fn edit(&mut self, before: &Text, edits: &Edits) {
+        let mut words: Vec<Option<Edit>> = edits.iter().map(|edit| names::of_word(before, edit)).collect();
+        // Two edits of one word are not told apart.
+        for at in 1..words.len() {
+            let end =
+                |at: usize| words[at].as_ref().map_or(edits.as_slice()[at].range.end, |edit| edit.range.end);
+            let start = words[at].as_ref().map_or(edits.as_slice()[at].range.start, |edit| edit.range.start);
+            if end(at - 1) >= start {
+                (words[at - 1], words[at]) = (None, None);
+            }
+        }
         // From the last to the first, so that earlier offsets stay those of the text before.
-        for edit in edits.iter().rev() {
+        for (edit, word) in edits.iter().zip(&words).rev() {
+            let is_word = word.is_some();
+            let edit = word.as_ref().unwrap_or(edit);
             let input = input_edit(before, edit);
             self.parsed.whole.edit(&input);
             for piece in &mut self.parsed.pieces {
                 piece.tree.edit(&input);
                 piece.range = moved(&piece.range, &edit.range, edit.text.len());
             }
-            let mut fresh = edit.range.start..input.new_end_byte;
+            let mut fresh = Changed { range: edit.range.start..input.new_end_byte, is_word };
             self.changed.retain_mut(|changed| {
-                *changed = moved(changed, &edit.range, edit.text.len());
-                let joins = touch(changed, &fresh);
+                changed.range = moved(&changed.range, &edit.range, edit.text.len());
+                let joins = touch(&changed.range, &fresh.range);
                 if joins {
-                    fresh = union(changed, &fresh);
+                    fresh.is_word &= changed.is_word && changed.range == fresh.range;
+                    fresh.range = union(&changed.range, &fresh.range);
                 }
                 !joins
             });
@@ -187,22 +237,32 @@ impl Stale {
         }
     }
 
-    /// The tree of the text as it is now, if the items around the changes can be parsed by themselves without an error.
+    /// The tree of the text as it is now, if all that changed is names, or if the items around the changes can be parsed by
+    /// themselves without an error.
     pub(crate) fn by_pieces(&self, language: Language, text: &Text) -> Option<Parsed> {
-        // Where there are errors nobody knows how far they reach.
+        let mut parsed = self.parsed.clone();
+        let is_other = |changed: &&Changed| {
+            let Changed { range, is_word } = changed;
+            !(*is_word && names::are_kept(parsed.tree_at(range.start), language, text, range))
+        };
+        let changed: Vec<Range<usize>> =
+            self.changed.iter().filter(is_other).map(|changed| changed.range.clone()).collect();
+        if changed.is_empty() {
+            return Some(parsed);
+        }
+        // Where the parser could not make a whole of the text, there are no items.
         let can_be = (MIN_PIECEWISE..=MAX_PARSED).contains(&text.len())
-            && Grammar::of(language).is_some()
-            && !self.parsed.has_error();
-        let mut parsed = can_be.then(|| self.parsed.clone())?;
-        joined(self.changed.clone())
-            .iter()
-            .try_for_each(|changed| parsed.reparse(language, text, changed))?;
+            && has_items(language)
+            && !parsed.root().is_error();
+        can_be.then_some(())?;
+        joined(changed).iter().try_for_each(|changed| parsed.reparse(language, text, changed))?;
+        parsed.has_error = parsed.find_error();
         Some(parsed)
     }
 
     /// The tree of the text as it is now.
     pub(crate) fn as_whole(&self, language: Language, content: &str) -> Option<Parsed> {
-        Some(Parsed { whole: parse(language, content, Some(&self.parsed.whole))?, pieces: Vec::new() })
+        Some(parse(language, content, Some(&self.parsed.whole))?.into())
     }
 }
 
@@ -222,9 +282,10 @@ impl<'t> Around<'t> {
         {
             return None;
         }
-        // A comment does not tell whether the item before it has ended.
-        let before = |node: Node<'_>| node.end_byte() < span.start && !node.is_extra();
-        let after = |node: Node<'_>| node.start_byte() > span.end && !node.is_extra();
+        // A comment does not tell whether the item before it has ended, nor does what is broken.
+        let tells = |node: Node<'_>| !node.is_extra() && !node.has_error();
+        let before = |node: Node<'_>| node.end_byte() < span.start && tells(node);
+        let after = |node: Node<'_>| node.start_byte() > span.end && tells(node);
         Some(Self {
             before: seek(&mut cursor.clone(), TreeCursor::goto_previous_sibling, before)?,
             after: seek(&mut cursor, TreeCursor::goto_next_sibling, after),
@@ -248,6 +309,22 @@ impl<'t> Around<'t> {
                 cursor.goto_parent() && cursor.goto_last_child() && is(cursor.node(), after)
             })
     }
+}
+
+/// Whether a text of the language is a row of items that do not depend on each other.
+fn has_items(language: Language) -> bool {
+    Grammar::of(language).is_some() || matches!(language, Language::Toml | Language::Css)
+}
+
+/// Whether a comment may begin in a part that does not end there. By itself, the part then reads as if it divided by what a
+/// pointer points to.
+fn opens_comment(root: Node<'_>, text: &Text, part: &Range<usize>) -> bool {
+    let content = text.slice(part.clone());
+    memchr::memmem::find_iter(content.as_bytes(), b"/*").any(|at| {
+        let at = part.start + at;
+        let kind = root.descendant_for_byte_range(at, at + 2).map_or("", |node| node.kind());
+        !["comment", "string"].iter().any(|meant| kind.contains(meant))
+    })
 }
 
 /// The changes with those joined that are close to each other: most are in one item.
