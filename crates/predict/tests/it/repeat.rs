@@ -354,4 +354,61 @@ fn what_stands_there_already_does_not_come_beside_itself() {
         "Look at `include/⟦→words/⟧options.h`.\nAnd more.\nThen `include/⟦→words/⟧table.h`.\nAnd more.\n";
     check(Repeat, &[("a.md", &format!("{path}Then `include/⟨→words/⟩status.h`.\n"))]);
     check_silent(Repeat, &[("a.md", &format!("{path}Then `include/words/status.h`.\n"))], 0.0);
+/// A variable of the same name in another function is another one: it is renamed from its declaration on, or not at all.
+#[test]
+fn no_use_of_another_variable_is_renamed_without_its_declaration() {
+    let body = "    int f(List<Integer> xs) {
+        int ⟦t→sum⟧ = 0;
+        for (int x : xs) {
+            ⟦t→sum⟧ += x;
+        }
+        return ⟦t→sum⟧;
+    }
+";
+    let other = "    int g(List<Integer> xs) {
+        int t = 1;
+        for (int x : xs) {
+            t *= x;
+        }
+        return t;
+    }
+";
+    let mut fixture = Fixture::new(Repeat, &[("A.java", &format!("class A {{\n{body}\n{other}}}\n"))]);
+    let uses = [fixture.place("t *= x").start, fixture.place("return t").end];
+    for found in fixture.all() {
+        let Kind::Edit { edits, .. } = &found.kind else { continue };
+        let is_use = |edit: &Edit| uses.iter().any(|at| edit.range.start <= *at && *at <= edit.range.end);
+        assert!(!edits.iter().any(is_use), "{found:#?}");
+    }
+}
+
+/// A line that declares a variable and uses it is not changed by half.
+#[test]
+fn no_variable_is_renamed_on_a_part_of_its_line() {
+    let text = "package m
+
+func f(xs []int) int {
+	sum := 0
+	for ⟦i→idx⟧, x := range xs {
+		sum += x * ⟦i→idx⟧
+	}
+	for i := 0; i < 3; i++ {
+		sum += i
+	}
+	return sum
+}
+";
+    check_silent(Repeat, &[("a.go", text)], 0.3);
+}
+
+/// Where the new name is a variable as well, it may take the place of the old one.
+#[test]
+fn another_variable_of_the_place_may_be_used() {
+    let text = "fn f(a: u32, b: u32) {
+    show(⟦a→b⟧);
+    let x = 1;
+    show(⟨a→b⟩);
+}
+";
+    check(Repeat, &[("a.rs", text)]);
 }

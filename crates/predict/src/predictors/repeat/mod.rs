@@ -16,6 +16,7 @@ mod row;
 mod rule;
 mod score;
 mod sense;
+mod stray;
 mod template;
 
 use std::{collections::BTreeMap, ops::Range};
@@ -87,7 +88,10 @@ fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> V
         let change = book.rules[place.rule].examples.first().map(|example| example.change);
         !blocks.iter().any(|block| Some(block.change) == change && block.lines.contains(line))
     });
-    let mut found = group(scene, source, book, scored);
+    let mut lines = group(scene, source, book, scored);
+    lines.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    let kept = lines.into_iter().filter(|place| !stray::tears_apart(source, &place.kind));
+    let mut found: Vec<Candidate> = kept.take(MAX_PLACES).collect();
     if here {
         found.extend(analogies(scene, source, book, &taken, &around));
     }
