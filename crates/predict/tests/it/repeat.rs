@@ -354,6 +354,8 @@ fn what_stands_there_already_does_not_come_beside_itself() {
         "Look at `include/⟦→words/⟧options.h`.\nAnd more.\nThen `include/⟦→words/⟧table.h`.\nAnd more.\n";
     check(Repeat, &[("a.md", &format!("{path}Then `include/⟨→words/⟩status.h`.\n"))]);
     check_silent(Repeat, &[("a.md", &format!("{path}Then `include/words/status.h`.\n"))], 0.0);
+}
+
 /// A variable of the same name in another function is another one: it is renamed from its declaration on, or not at all.
 #[test]
 fn no_use_of_another_variable_is_renamed_without_its_declaration() {
