@@ -67,7 +67,7 @@ pub struct Score {
     pub pooled_precision: Option<f64>,
     /// All counts together.
     pub pooled_recall: Option<f64>,
-    /// What typing every hunk came to; for repositories only.
+    /// What typing every hunk came to; of a predictor, how many of all keys it saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<Typed>,
     /// How long answers took. It is not the same twice.
@@ -99,6 +99,7 @@ impl Run {
         // What a predictor found is measured against everything there was to find.
         for tally in predictors.values_mut() {
             tally.counts.hunks = all.counts.hunks;
+            tally.typed = tally.typed.zip(all.typed).map(|(typed, all)| typed.of_all(all));
         }
         let scores: Vec<Score> =
             repositories.iter().map(|(name, replayed)| Score::of_repository(name, replayed)).collect();
@@ -168,7 +169,7 @@ impl Score {
             recall,
             pooled_precision: precision,
             pooled_recall: recall,
-            typed: None,
+            typed: tally.typed,
             latency: Latency::of(tally.micros),
         }
     }
@@ -178,7 +179,6 @@ impl Score {
         Self {
             precision: mean(repositories.iter().map(|score| score.precision)),
             recall: mean(repositories.iter().map(|score| score.recall)),
-            typed: repositories.iter().filter_map(|score| score.typed).reduce(Typed::sum),
             ..Self::pooled(name, all)
         }
     }
@@ -191,7 +191,6 @@ impl Score {
         Self {
             precision: mean(replayed.iter().map(|replayed| replayed.all.counts.precision())),
             recall: mean(replayed.iter().map(|replayed| replayed.all.counts.recall())),
-            typed: replayed.iter().filter_map(|replayed| replayed.typed).reduce(Typed::sum),
             ..Self::pooled(name, tally)
         }
     }

@@ -210,9 +210,7 @@ fn replay(options: &Options, engine: &Arc<dyn Engine>, case: &Case) -> Result<(L
         if options.typed {
             let mut session = Session::start(engine, *level)?;
             let mut walk = Walk::begin(case, &mut session, log())?;
-            let (typed, micros) = typed::run(&mut walk)?;
-            replayed.all.micros.extend(micros);
-            replayed.typed = Some(typed);
+            replayed.add_typed(typed::run(&mut walk)?);
             details.append(&mut walk.log.details);
         }
         if options.quiet {

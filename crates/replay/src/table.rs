@@ -81,7 +81,7 @@ impl Run {
                 percent(typed.precision),
             )
         };
-        for score in &self.repositories {
+        for score in self.repositories.iter().chain(&self.languages).chain(&self.predictors) {
             score.typed.iter().try_for_each(|typed| row(&score.name, typed))?;
         }
         row("all", total)

@@ -8,7 +8,7 @@ use crate::{
     ask::{Ask, Showing},
     judge::Verdict,
     quiet::Quiet,
-    typed::Typed,
+    typed::{Outcome, Typed},
 };
 
 /// What came of the questions of one commit, or of many.
@@ -91,6 +91,8 @@ pub(crate) fn mean(numbers: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 pub(crate) struct Tally {
     pub(crate) commits: usize,
     pub(crate) counts: Counts,
+    /// What typing it came to.
+    pub(crate) typed: Option<Typed>,
     pub(crate) micros: Vec<u64>,
 }
 
@@ -103,6 +105,7 @@ impl Tally {
     pub(crate) fn add(&mut self, other: &Self) {
         self.commits += other.commits;
         self.counts.add(&other.counts);
+        self.typed = [self.typed, other.typed].into_iter().flatten().reduce(Typed::sum);
         self.micros.extend(&other.micros);
     }
 }
@@ -113,7 +116,6 @@ pub(crate) struct Replayed {
     pub(crate) all: Tally,
     pub(crate) languages: BTreeMap<&'static str, Tally>,
     pub(crate) predictors: BTreeMap<String, Tally>,
-    pub(crate) typed: Option<Typed>,
     pub(crate) quiet: Option<Quiet>,
 }
 
@@ -140,6 +142,22 @@ impl Replayed {
         for tally in languages.values_mut().chain(predictors.values_mut()).chain([&mut all]) {
             tally.commits = 1;
         }
-        Self { all, languages, predictors, typed: None, quiet: None }
+        Self { all, languages, predictors, quiet: None }
+    }
+
+    /// Adds what came of typing it.
+    pub(crate) fn add_typed(&mut self, outcome: Outcome) {
+        self.all.typed = Some(outcome.all());
+        self.all.micros.extend(outcome.micros);
+        let add = |tally: &mut Tally, typed: Typed| {
+            tally.commits = 1;
+            tally.typed = Some(typed);
+        };
+        for (language, typed) in outcome.languages {
+            add(self.languages.entry(language).or_default(), typed);
+        }
+        for (predictor, typed) in outcome.predictors {
+            add(self.predictors.entry(predictor).or_default(), typed);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! it, and what is right by the rules for whole hunks and leaves less to type. A wrong suggestion that stays while the user types is one.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -63,24 +63,53 @@ impl Typed {
         sum
     }
 
+    /// What was saved of the keys of all, where these are the keys that were spared and those that it took.
+    pub(crate) fn of_all(mut self, all: Self) -> Self {
+        self.pressed = all.keys - self.keys.saturating_sub(self.pressed).min(all.keys);
+        self.keys = all.keys;
+        self.work_out();
+        self
+    }
+
     fn work_out(&mut self) {
         self.saved_share = share(self.keys.saturating_sub(self.pressed), self.keys);
         self.precision = share(self.right, self.shown);
     }
 }
 
-/// Types a commit from the first hunk to the last; also gives how long each answer took.
-pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>) -> Result<(Typed, Vec<u64>), Error> {
-    let by_hand =
-        walk.drafts.iter().flat_map(|draft| (0..draft.places()).map(|place| keys(&draft.by_hand(place))));
-    let keys = by_hand.filter(|keys| *keys <= MAX_TYPED).sum();
-    let typed = Typed { keys, ..Typed::default() };
-    let mut typist = Typist { walk, typed, micros: Vec::new(), wrong: HashSet::new() };
+/// What came of typing a commit.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// By the language of what was typed.
+    pub(crate) languages: BTreeMap<&'static str, Typed>,
+    /// By who made the suggestions: the keys that right ones spared, and those that took them.
+    pub(crate) predictors: BTreeMap<String, Typed>,
+    /// How long each answer took.
+    pub(crate) micros: Vec<u64>,
+}
+
+impl Outcome {
+    /// All of it together.
+    pub(crate) fn all(&self) -> Typed {
+        self.languages.values().fold(Typed::default(), |all, typed| all.sum(*typed))
+    }
+}
+
+/// Types a commit from the first hunk to the last.
+pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::default();
+    for draft in &walk.drafts {
+        let by_hand = (0..draft.places()).map(|place| keys(&draft.by_hand(place)));
+        let keys: usize = by_hand.filter(|keys| *keys <= MAX_TYPED).sum();
+        outcome.languages.entry(draft.language).or_default().keys += keys;
+    }
+    let mut typist = Typist { walk, outcome, wrong: HashSet::new() };
     while let Some((file, place)) = typist.walk.next() {
         typist.hunk(file, place)?;
     }
-    typist.typed.work_out();
-    Ok((typist.typed, typist.micros))
+    let mut outcome = typist.outcome;
+    outcome.languages.values_mut().for_each(Typed::work_out);
+    Ok(outcome)
 }
 
 /// How many keys an edit takes.
@@ -91,8 +120,7 @@ fn keys(edit: &Edit) -> usize {
 
 struct Typist<'a, 'b, D> {
     walk: &'a mut Walk<'b, D>,
-    typed: Typed,
-    micros: Vec<u64>,
+    outcome: Outcome,
     /// What was shown and wrong, so that it counts once.
     wrong: HashSet<u64>,
 }
@@ -108,7 +136,7 @@ impl<D: Driver> Typist<'_, '_, D> {
         while !self.walk.drafts[file].places[place].is_done() {
             self.walk.go(file, rest.range.start)?;
             let stroke = next_stroke(&mut rest);
-            self.typed.pressed += 1;
+            self.typed(file).pressed += 1;
             self.walk.press(file, place, stroke)?;
             while self.walk.remaining() > 0 && self.ask(file, place, &rest)? {
                 rest = self.walk.drafts[file].by_hand(place);
@@ -121,24 +149,42 @@ impl<D: Driver> Typist<'_, '_, D> {
     fn ask(&mut self, file: usize, place: usize, rest: &Edit) -> Result<bool, Error> {
         let here = self.walk.file;
         let answer = self.walk.driver.suggest(&self.walk.drafts[here].uri, self.walk.cursor)?;
-        self.typed.asks += 1;
-        self.micros.push(answer.micros);
+        self.typed(file).asks += 1;
+        self.outcome.micros.push(answer.micros);
         let Some(shown) = answer.shown else { return Ok(false) };
         let Some(judgement) = self.right(&shown, file, place, rest) else {
             if self.wrong.insert(self.identity(&shown)) {
-                self.typed.shown += 1;
-                self.typed.wrong += 1;
+                for typed in self.counted(file, &shown) {
+                    typed.shown += 1;
+                    typed.wrong += 1;
+                }
                 self.walk.write_down(Mode::Typed, Some((&shown, &Judgement::wrong())));
             }
             self.walk.driver.reject(&shown.id, RejectReason::Ignored)?;
             return Ok(false);
         };
-        self.typed.shown += 1;
-        self.typed.right += 1;
-        self.typed.pressed += 1;
+        let spared = self.spared(&shown, &judgement);
+        for typed in self.counted(file, &shown) {
+            typed.shown += 1;
+            typed.right += 1;
+            typed.pressed += 1;
+        }
+        self.outcome.predictors.entry(shown.predictor.clone()).or_default().keys += spared;
         self.walk.write_down(Mode::Typed, Some((&shown, &judgement)));
         self.walk.take(&shown, &judgement)?;
         Ok(true)
+    }
+
+    /// What is counted for the language of a file.
+    fn typed(&mut self, file: usize) -> &mut Typed {
+        self.outcome.languages.entry(self.walk.drafts[file].language).or_default()
+    }
+
+    /// What a suggestion counts for.
+    fn counted(&mut self, file: usize, shown: &Shown) -> [&mut Typed; 2] {
+        let language = self.walk.drafts[file].language;
+        let Outcome { languages, predictors, .. } = &mut self.outcome;
+        [languages.entry(language).or_default(), predictors.entry(shown.predictor.clone()).or_default()]
     }
 
     /// What a right suggestion would leave.
@@ -162,20 +208,20 @@ impl<D: Driver> Typist<'_, '_, D> {
             }
         }
         let judgement = self.walk.judge(shown);
-        (judgement.verdict != Verdict::Wrong && self.spares_keys(shown, &judgement)).then_some(judgement)
+        (judgement.verdict != Verdict::Wrong && self.spared(shown, &judgement) > 0).then_some(judgement)
     }
 
-    /// Whether less is left to type afterwards. By the rules for whole hunks it is no harm to remove a line that is half
-    /// typed; to who types it, it is.
-    fn spares_keys(&self, shown: &Shown, judgement: &Judgement) -> bool {
-        let Some(file) = self.walk.file_of(shown) else { return false };
+    /// How many keys less are left to type afterwards. By the rules for whole hunks it is no harm to remove a line that is
+    /// half typed; to who types it, it is.
+    fn spared(&self, shown: &Shown, judgement: &Judgement) -> usize {
+        let Some(file) = self.walk.file_of(shown) else { return 0 };
         let before = &self.walk.drafts[file];
         let mut after = before.clone();
         after.take(judgement);
         let left = |draft: &Draft| {
             judgement.places.iter().map(|(place, _)| keys(&draft.by_hand(*place))).sum::<usize>()
         };
-        left(&after) < left(before)
+        left(before).saturating_sub(left(&after))
     }
 
     /// Two suggestions with the same effect are the same.

@@ -64,7 +64,10 @@ fn typed(before: &str, after: &str, says: impl Fn(&str, usize) -> Option<Edit>) 
     };
     let mut driver = Scripted { texts: HashMap::new(), says, refused: 0 };
     let mut walk = Walk::begin(&case, &mut driver, Log::default()).expect("it begins");
-    let (typed, _) = run(&mut walk).expect("it is typed");
+    let outcome = run(&mut walk).expect("it is typed");
+    let typed = outcome.all();
+    let saved: usize = outcome.predictors.values().map(|typed| typed.keys - typed.pressed).sum();
+    assert_eq!(typed.keys - typed.pressed, saved, "each key saved was saved by somebody");
     assert_eq!(walk.drafts[0].text(), after);
     let text = driver.texts.values().next().expect("a file").to_string();
     assert_eq!(text, after, "both sides have the same text");
