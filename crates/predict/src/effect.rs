@@ -6,7 +6,7 @@ use nudge_text::{Edit, Edits, Text, diff};
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-use crate::{Kind, token::is_word};
+use crate::{Kind, token::word_around};
 
 /// Of longer texts the words are not compared.
 pub(crate) const MAX_COMPARED: usize = 16 * 1024;
@@ -125,9 +125,8 @@ fn named(text: &Text, offset: usize, name: &str) -> Edit {
     let start = text.line_start(line);
     let content = text.line(line);
     let at = content.floor_char_boundary(offset - start);
-    let front = content[..at].trim_end_matches(is_word).len();
-    let back = content.len() - content[at..].trim_start_matches(is_word).len();
-    Edit::new(start + front..start + back, name)
+    let word = word_around(&content, at..at);
+    Edit::new(start + word.start..start + word.end, name)
 }
 
 /// The edits that search and replace comes to.

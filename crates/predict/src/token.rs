@@ -83,6 +83,12 @@ fn digit_follows(text: &str, at: usize) -> bool {
     text.as_bytes().get(at).is_some_and(u8::is_ascii_digit)
 }
 
+/// A range of `text` with what of words it begins and ends in.
+pub(crate) fn word_around(text: &str, range: Range<usize>) -> Range<usize> {
+    let start = text[..range.start].trim_end_matches(is_word).len();
+    start..text.len() - text[range.end..].trim_start_matches(is_word).len()
+}
+
 /// Whether the piece of `text` at `range` stands alone: no name goes on before or after it.
 pub(crate) fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     let inner = &text[range.clone()];

@@ -11,7 +11,10 @@ use nudge_text::{Edit, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Tree;
 
-use crate::{Language, token::is_word};
+use crate::{
+    Language,
+    token::{is_word, word_around},
+};
 
 /// Types that grammars take for tokens of their own.
 const TYPES: &str = "bool byte char char8_t char16_t char32_t char64_t charptr_t decimal double dynamic float int int8_t \
@@ -34,11 +37,11 @@ pub(super) fn of_word(before: &Text, edit: &Edit) -> Option<Edit> {
     }
     let content = before.slice(from..to);
     let (start, end) = (start - from, end - from);
-    let front = content[..start].trim_end_matches(is_word).len();
-    let back = content.len() - content[end..].trim_start_matches(is_word).len();
+    let old = word_around(&content, start..end);
     let is_one = content[start..end].chars().all(is_word);
-    let word = format!("{}{}{}", &content[front..start], edit.text, &content[end..back]);
-    (is_one && front < back && !word.is_empty()).then(|| Edit::new(from + front..from + back, word))
+    let new = format!("{}{}{}", &content[old.start..start], edit.text, &content[end..old.end]);
+    let is_word = is_one && !old.is_empty() && !new.is_empty();
+    is_word.then(|| Edit::new(from + old.start..from + old.end, new))
 }
 
 /// Whether a tree is right though the word at a range is another one than when it was made; it was moved to fit.

@@ -31,8 +31,8 @@ pub(super) fn edits(
         let code = statement(text, language, statements, imports)?;
         let edit = match (stay.as_slice(), statements) {
             ([], []) => at_the_top(source, &code)?,
-            ([], [first, ..]) => place::ahead(text, first, &code),
-            (stay, _) => place::line(text, language, stay, &imports[0], &code),
+            ([], [first, ..]) => place::ahead(source, first, &code),
+            (stay, _) => place::line(source, stay, &imports[0], &code),
         };
         Some(vec![edit])
     })?;

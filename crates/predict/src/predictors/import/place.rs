@@ -7,18 +7,13 @@ use super::{
     standard,
 };
 use crate::{
-    Language,
+    Language, Source,
     index::imports::{Import, Statement},
 };
 
 /// A new line for a statement, among those that it is most alike.
-pub(super) fn line(
-    text: &str,
-    language: Language,
-    statements: &[&Statement],
-    import: &Import,
-    code: &str,
-) -> Edit {
+pub(super) fn line(source: &Source, statements: &[&Statement], import: &Import, code: &str) -> Edit {
+    let (text, language) = (source.content(), source.language());
     let code_of = |at: usize| &text[statements[at].range.clone()];
     let groups = groups(text, statements);
     let codes: Vec<Vec<&str>> =
@@ -35,8 +30,8 @@ pub(super) fn line(
     if in_section.is_empty() {
         let last = (0..statements.len()).rev().find(|at| section_of(*at) < own);
         return match last {
-            Some(at) => behind(text, statements[at], &format!("\n{indent}{code}")),
-            None => ahead(text, statements[0], &format!("{indent}{code}\n")),
+            Some(at) => behind(source, statements[at], &format!("\n{indent}{code}")),
+            None => ahead(source, statements[0], &format!("{indent}{code}\n")),
         };
     }
     let key = |at: usize| order.key(language, code_of(at));
@@ -55,12 +50,9 @@ pub(super) fn line(
         spot(group, key, &new)
     } else {
         // Those of one place may be in order though the whole is not.
-        let best = group.iter().map(|at| common(module(statements[*at]), &import.module)).max();
-        let kin: Vec<usize> = group
-            .iter()
-            .copied()
-            .filter(|at| Some(common(module(statements[*at]), &import.module)) == best)
-            .collect();
+        let shared = |at: &usize| common(module(statements[*at]), &import.module);
+        let best = group.iter().map(shared).max();
+        let kin: Vec<usize> = group.iter().copied().filter(|at| Some(shared(at)) == best).collect();
         if disorder(&kin, |at| key(*at)) * 4 <= kin.len() {
             spot(&kin, key, &new)
         } else {
@@ -68,8 +60,8 @@ pub(super) fn line(
         }
     };
     match spot {
-        Spot::Behind(at) => behind(text, statements[at], &format!("{indent}{code}")),
-        Spot::Ahead(at) => ahead(text, statements[at], &format!("{indent}{code}")),
+        Spot::Behind(at) => behind(source, statements[at], &format!("{indent}{code}")),
+        Spot::Ahead(at) => ahead(source, statements[at], &format!("{indent}{code}")),
     }
 }
 
@@ -92,27 +84,22 @@ fn spot(group: &[usize], key: impl Fn(usize) -> Key, new: &Key) -> Spot {
     }
 }
 
-fn behind(text: &str, statement: &Statement, code: &str) -> Edit {
-    let end = statement.range.end;
-    let rest = text[end..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
-    let end = end + rest.len();
+fn behind(source: &Source, statement: &Statement, code: &str) -> Edit {
+    let text = source.text();
+    let end = text.line_end(text.line_of(statement.range.end));
     Edit::new(end..end, format!("\n{code}"))
 }
 
 /// A line right above a statement.
-pub(super) fn ahead(text: &str, statement: &Statement, code: &str) -> Edit {
-    let mut start = line_start(text, statement.range.start);
+pub(super) fn ahead(source: &Source, statement: &Statement, code: &str) -> Edit {
+    let text = source.text();
+    let mut line = text.line_of(statement.range.start);
     // What holds for that one alone stays with it.
-    while let Some(above) = start.checked_sub(1).map(|end| line_start(text, end))
-        && text[above..start].starts_with("#[")
-    {
-        start = above;
+    while line > 0 && text.line(line - 1).starts_with("#[") {
+        line -= 1;
     }
+    let start = text.line_start(line);
     Edit::new(start..start, format!("{code}\n"))
-}
-
-fn line_start(text: &str, offset: usize) -> usize {
-    text[..offset].rfind('\n').map_or(0, |at| at + 1)
 }
 
 /// Statements without an empty line in between; those that depend on a condition count only if there are no others.
@@ -176,12 +163,9 @@ fn origin(language: Language, module: &str) -> u8 {
 
 /// How many parts of their paths two modules have in common.
 fn common(a: &str, b: &str) -> usize {
-    let parts = |module: &str| -> Vec<String> {
-        module
-            .split(['/', ':', '.', ' ', '"', '<', '>'])
-            .filter(|part| !part.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    parts(a).iter().zip(&parts(b)).take_while(|(a, b)| a == b).count()
+    parts(a).zip(parts(b)).take_while(|(a, b)| a == b).count()
+}
+
+fn parts(module: &str) -> impl Iterator<Item = &str> {
+    module.split(['/', ':', '.', ' ', '"', '<', '>']).filter(|part| !part.is_empty())
 }
