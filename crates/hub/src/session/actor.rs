@@ -36,6 +36,8 @@ const RECENT: usize = 1024;
 const RECENT_BYTES: usize = 4 * 1024 * 1024;
 /// Events of the backend taken before the rest of the world is looked at again.
 const AT_ONCE: usize = 64;
+/// Bytes of them.
+const AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// A session in use.
 pub(crate) struct Actor {
@@ -85,6 +87,8 @@ pub(crate) struct Actor {
     commands: mpsc::Receiver<Command>,
     handle: Handle,
     outbox: Outbox,
+    /// What the backend has done, for which the store had no room.
+    parked: Option<Event>,
     unused_since: Instant,
 }
 
@@ -210,6 +214,7 @@ impl Actor {
             commands,
             handle: handle.clone(),
             outbox: Outbox::default(),
+            parked: None,
             unused_since: Instant::now(),
         };
         actor.set_in_stream();
@@ -226,14 +231,22 @@ impl Actor {
                 [only] if only.client.is_behind() => Some(Arc::clone(&only.client)),
                 _ => None,
             };
+            let is_listening = self.is_listening(behind.is_some());
+            let store = Arc::clone(&self.hub.store);
+            let has_room = store.has_room();
+            if is_listening && has_room && let Some(event) = self.parked.take() {
+                self.events(Some(event));
+                continue;
+            }
             tokio::select! {
                 biased;
                 done = self.outbox.next(), if !self.outbox.is_empty() => match done {
                     Ok(effects) => self.perform_all(effects),
                     Err((error, effects)) => self.fail(&error, effects),
                 },
-                Some(command) = self.commands.recv() => self.command(command),
-                event = self.backend.next(), if self.is_listening(behind.is_some()) => self.events(event),
+                Some(command) = self.commands.recv(), if !self.outbox.is_brimful() => self.command(command),
+                event = self.backend.next(), if is_listening && has_room => self.events(event),
+                () = store.room(), if is_listening && !has_room => {}
                 () = room(behind.as_ref()), if behind.is_some() => {}
                 () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
@@ -315,11 +328,16 @@ impl Actor {
         let Some(event) = event else {
             return self.backend_died();
         };
+        // Other sessions may have filled the store since this one began to listen.
+        if !self.hub.store.has_room() {
+            self.parked = Some(event);
+            return;
+        }
         let mut step = Step::default();
         self.event(event, &mut step);
         for _ in 0..AT_ONCE {
             // What waits for the disk must not wait for more.
-            if step.is_durable {
+            if step.is_durable || step.bytes >= AT_ONCE_BYTES {
                 break;
             }
             let Some(event) = self.backend.try_next() else { break };
@@ -336,6 +354,7 @@ impl Actor {
         }
         let seq = self.next_seq;
         self.next_seq += 1;
+        step.bytes += update.raw.as_str().len();
         step.ops.push(Op::Append(entry(seq, &update)));
         step.effects.push(Effect::Show { update, seq: Some(seq), but });
     }
@@ -345,22 +364,22 @@ impl Actor {
         self.deliver(&mut step);
         if !step.ops.is_empty() {
             let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops: step.ops };
+            let bytes = batch.weight();
             if step.is_durable {
                 let ticket = self.hub.store.commit(batch);
-                return self.outbox.wait(ticket, step.effects, true);
+                return self.outbox.wait(ticket, bytes, step.effects, true);
             }
             let ticket = self.hub.store.append(batch);
             self.show_now(step.effects);
-            return self.outbox.wait(ticket, Vec::new(), false);
+            return self.outbox.wait(ticket, bytes, Vec::new(), false);
         }
         self.show_now(step.effects);
     }
 
     /// Shows effects that wait for nothing themselves, in their place behind those that do.
     fn show_now(&mut self, effects: Vec<Effect>) {
-        match self.outbox.behind() {
-            Some(waiting) => waiting.extend(effects),
-            None => self.perform_all(effects),
+        if let Some(effects) = self.outbox.follow(effects) {
+            self.perform_all(effects);
         }
     }
 
