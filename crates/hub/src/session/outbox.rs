@@ -9,8 +9,10 @@ use nudge_wire::{Error, RawJson};
 
 use crate::{
     backend::{AtBreak, ClientRequest, UserMessage},
-    client::Client,
-    session::{actor::Ending, attach::Attaching},
+    client::{Client, Out},
+    params::SetOption,
+    permission::Permission,
+    session::{Pending, actor::Ending, attach::Attaching},
     update::Update,
 };
 
@@ -38,6 +40,14 @@ pub(crate) enum Effect {
     GoOn(AtBreak, Vec<UserMessage>),
     /// These go to a backend that takes them while it works.
     Steer(Vec<UserMessage>),
+    /// The backend's stream is cut off for a steer that waits.
+    Interrupt,
+    /// The answer to a permission request goes to the backend.
+    Permit { permission: Permission, by: ClientId, answer: RawJson },
+    /// An option of the backend is set.
+    SetOption(SetOption),
+    /// This is what waits to be delivered, as it is on disk.
+    Pending(Vec<Pending>),
     /// A permission request goes to every client.
     Ask(u64),
     /// A request of the agent goes to the client that prompted.
@@ -51,6 +61,16 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
+    /// It does not come about: whoever waits for it is told why.
+    pub(crate) fn refuse(self, error: &Error) {
+        match self {
+            Self::Answer { client, responder, .. } => client.push(Out::Answer(responder, Err(error.clone()))),
+            Self::Attach(attaching) => attaching.refuse(error),
+            Self::Leave(ending) => ending.refuse(error),
+            _ => {}
+        }
+    }
+
     /// About how many bytes it takes up while it waits, beside what is written down.
     fn size(&self) -> usize {
         OVERHEAD
@@ -71,6 +91,8 @@ pub(crate) struct Step {
     pub(crate) bytes: usize,
     /// Whether the effects wait for the disk.
     pub(crate) is_durable: bool,
+    /// Whether it changes what waits to be delivered.
+    pub(crate) is_input: bool,
 }
 
 impl Step {
@@ -106,15 +128,34 @@ struct Group {
     ticket: Ticket,
     effects: Vec<Effect>,
     bytes: usize,
+    next_seq: u64,
     is_durable: bool,
 }
 
+/// A commit that is on disk.
+pub(crate) struct Landed {
+    /// What has waited for it.
+    pub(crate) effects: Vec<Effect>,
+    /// The number after that of the last entry that is on disk.
+    pub(crate) next_seq: u64,
+}
+
+/// A commit on its way.
+pub(crate) struct UnderWay {
+    pub(crate) ticket: Ticket,
+    /// How long it is.
+    pub(crate) bytes: usize,
+    /// The number after that of its last entry.
+    pub(crate) next_seq: u64,
+}
+
 impl Outbox {
-    /// Notes a commit of this many bytes and what waits for it.
-    pub(crate) fn wait(&mut self, ticket: Ticket, bytes: usize, effects: Vec<Effect>, is_durable: bool) {
+    /// Notes a commit and what waits for it.
+    pub(crate) fn wait(&mut self, commit: UnderWay, effects: Vec<Effect>, is_durable: bool) {
+        let UnderWay { ticket, bytes, next_seq } = commit;
         let bytes = bytes + size(&effects);
         self.bytes += bytes;
-        self.groups.push_back(Group { ticket, effects, bytes, is_durable });
+        self.groups.push_back(Group { ticket, effects, bytes, next_seq, is_durable });
     }
 
     /// Puts effects that wait for no commit of their own behind the last one that others wait for. Gives them back if
@@ -145,15 +186,15 @@ impl Outbox {
     }
 
     /// Waits for the oldest commit. Safe to drop and call again.
-    pub(crate) async fn next(&mut self) -> Result<Vec<Effect>, (StoreError, Vec<Effect>)> {
+    pub(crate) async fn next(&mut self) -> Result<Landed, (StoreError, Vec<Effect>)> {
         let Some(front) = self.groups.front_mut() else {
             return std::future::pending().await;
         };
         match (&mut front.ticket).await {
             Ok(()) => {
-                let Some(group) = self.groups.pop_front() else { return Ok(Vec::new()) };
+                let group = self.groups.pop_front().expect("its ticket has just been awaited");
                 self.bytes -= group.bytes;
-                Ok(group.effects)
+                Ok(Landed { effects: group.effects, next_seq: group.next_seq })
             }
             // What waits for a later commit is as much in doubt.
             Err(error) => {
