@@ -1,13 +1,13 @@
 //! Where the messages of an agent go: to the session they are about, or to the connections that use the agent.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{
-    Version,
+    Error, Version,
     bridge::{request_to_v1, request_to_v2},
 };
 use serde::Deserialize;
@@ -17,8 +17,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 const ROOM: usize = 4 * 1024 * 1024;
 /// What a message costs beside its text.
 const OVERHEAD: usize = 256;
-/// Messages kept for sessions that are just being opened.
-const STRAYS: usize = 4096;
+/// Bytes of messages kept for sessions that are just being opened. The agent has to be read until it has answered, so a
+/// session of which it says more before that cannot be opened.
+const STRAYS: usize = 4 * 1024 * 1024;
+/// Sessions remembered of which the agent has said too much.
+const LOST: usize = 64;
 
 /// A message on its way to a session.
 pub(crate) struct Incoming {
@@ -58,7 +61,10 @@ struct Inner {
     sinks: HashMap<String, Sink>,
     /// What came for sessions nobody has claimed yet, while some are being opened.
     strays: HashMap<String, Vec<Unhandled>>,
-    count: usize,
+    /// How long those are.
+    bytes: usize,
+    /// Sessions of which too much came to be kept.
+    lost: HashSet<String>,
     opening: usize,
     is_over: bool,
 }
@@ -104,11 +110,10 @@ impl Routes {
         if let Some(sink) = inner.sinks.get(session) {
             return Found::Sink(sink.clone(), message);
         }
-        if inner.opening == 0 || inner.count >= STRAYS {
+        if inner.opening == 0 {
             return Found::Nobody(message);
         }
-        inner.count += 1;
-        inner.strays.entry(session.to_owned()).or_default().push(message);
+        inner.keep(session, message);
         Found::Kept
     }
 
@@ -149,20 +154,22 @@ impl Routes {
         Opening(Arc::clone(self))
     }
 
-    /// What comes for this session, from now on and while it was being opened.
-    pub(crate) fn claim(&self, session: &str) -> Inbox {
+    /// What comes for this session, from now on and while it was being opened; an error if that was too much to be kept.
+    pub(crate) fn claim(&self, session: &str) -> Result<Inbox, Error> {
         let (queue, inbox) = mpsc::unbounded_channel();
         let mut inner = self.inner();
-        if inner.is_over {
-            return inbox;
+        if inner.lost.remove(session) {
+            let what = format!("The agent said more than {STRAYS} bytes of the session before it was opened");
+            return Err(Error::internal(what));
         }
-        let strays = inner.strays.remove(session).unwrap_or_default();
-        inner.count -= strays.len();
-        for message in strays {
+        if inner.is_over {
+            return Ok(inbox);
+        }
+        for message in inner.take_strays(session) {
             let _ = queue.send(Incoming { message, _room: None });
         }
         inner.sinks.insert(session.to_owned(), Sink { queue, room: Arc::new(Semaphore::new(ROOM)) });
-        inbox
+        Ok(inbox)
     }
 
     /// Nobody takes what comes for this session any more.
@@ -175,13 +182,44 @@ impl Routes {
         let mut inner = self.inner();
         inner.is_over = true;
         inner.sinks.clear();
-        inner.strays.clear();
-        inner.count = 0;
+        inner.forget_strays();
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // Nothing panics while it holds this.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Keeps a message for a session that is being opened. If it is too much, all that was kept for that is dropped.
+    fn keep(&mut self, session: &str, message: Unhandled) {
+        let size = message.size() + OVERHEAD;
+        if self.lost.contains(session) {
+            return;
+        }
+        if self.bytes + size > STRAYS {
+            self.take_strays(session);
+            if self.lost.len() < LOST {
+                self.lost.insert(session.to_owned());
+            }
+            return;
+        }
+        self.bytes += size;
+        self.strays.entry(session.to_owned()).or_default().push(message);
+    }
+
+    fn take_strays(&mut self, session: &str) -> Vec<Unhandled> {
+        let strays = self.strays.remove(session).unwrap_or_default();
+        self.bytes -= strays.iter().map(|message| message.size() + OVERHEAD).sum::<usize>();
+        strays
+    }
+
+    fn forget_strays(&mut self) {
+        // Dropping a request answers it.
+        self.strays.clear();
+        self.lost.clear();
+        self.bytes = 0;
     }
 }
 
@@ -199,9 +237,7 @@ impl Drop for Opening {
         let mut inner = self.0.inner();
         inner.opening -= 1;
         if inner.opening == 0 {
-            // Dropping a request answers it.
-            inner.strays.clear();
-            inner.count = 0;
+            inner.forget_strays();
         }
     }
 }

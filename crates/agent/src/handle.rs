@@ -61,14 +61,21 @@ impl Handle {
         Ok(update::raw(&config.options()))
     }
 
+    /// All options as they would be with these set, and what [`Event::Config`] would report of them.
+    pub fn options_after<'a>(
+        &self,
+        set: impl IntoIterator<Item = (&'a str, &'a RawJson)>,
+    ) -> Result<(RawJson, RawJson), Error> {
+        let mut config = self.config.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (id, value) in set {
+            config.set(id, value)?;
+        }
+        Ok((update::raw(&config.options()), config.save()))
+    }
+
     /// The options with their values: a version 2 `configOptions` array.
     pub fn options(&self) -> RawJson {
         update::raw(&self.config.lock().unwrap_or_else(PoisonError::into_inner).options())
-    }
-
-    /// What [`Event::Config`] reports of them, as they are now.
-    pub fn saved_options(&self) -> RawJson {
-        self.config.lock().unwrap_or_else(PoisonError::into_inner).save()
     }
 
     /// The slash commands: a version 2 `availableCommands` array.

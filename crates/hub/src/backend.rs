@@ -9,7 +9,7 @@ use nudge_mailbox::InStream;
 use nudge_peer::{RawNotification, RawRequest, Responder, Unhandled};
 use nudge_wire::{Error, RawJson, Version, bridge};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{shape, update::Update};
 
@@ -207,10 +207,10 @@ impl Backend {
         }
     }
 
-    /// Passes a message on that only the agent understands, if it can.
-    pub(crate) fn pass(&mut self, from: Version, message: Unhandled) {
+    /// Passes a message on that only the agent understands, if it can. It takes up `room` until the agent has it.
+    pub(crate) fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
         match self {
-            Self::Adapted(agent) => agent.session.pass(from, message),
+            Self::Adapted(agent) => agent.session.pass(from, message, room),
             Self::BuiltIn(_) => {
                 tokio::spawn(message.refuse());
             }

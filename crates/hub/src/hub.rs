@@ -17,7 +17,7 @@ use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::Cx;
-use nudge_store::{Batch, Lease, Op, Store, StoreError};
+use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Error, caps::ClientInit};
 use nudge_workspace::Environment;
 use serde::Serialize;
@@ -78,6 +78,8 @@ pub(crate) struct Shared {
     owner: Owner,
     sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
     leases: Mutex<HashMap<Arc<str>, Lease>>,
+    /// Leases of sessions that were left when the store could not be written.
+    unreleased: Mutex<HashMap<Arc<str>, Lease>>,
     clients: AtomicU64,
     opening: Arc<AtomicUsize>,
     is_ending: AtomicBool,
@@ -103,6 +105,7 @@ impl Hub {
             owner,
             sessions: Mutex::default(),
             leases: Mutex::default(),
+            unreleased: Mutex::default(),
             clients: AtomicU64::new(0),
             opening: Arc::default(),
             is_ending: AtomicBool::new(false),
@@ -231,9 +234,24 @@ impl Shared {
     /// Gives up the right to run a session.
     pub(crate) async fn release(&self, lease: Lease) {
         lock(&self.leases).remove(&lease.session);
-        if let Err(error) = self.store.release(lease).await {
-            tracing::warn!(%error, "the lease of a session stays until it runs out");
+        if let Err(error) = self.store.release(lease.clone()).await {
+            tracing::warn!(%error, "the lease of a session stays until it runs out or is asked for again here");
+            lock(&self.unreleased).insert(Arc::clone(&lease.session), lease);
         }
+    }
+
+    /// Lets a lease run on; `false` if another process has it.
+    pub(crate) async fn renew(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
+        Ok(self.store.renew(std::slice::from_ref(lease), now(), ttl).await?.is_empty())
+    }
+
+    /// The lease of this process that is in the way, if it is one that nobody here uses.
+    fn left_behind(&self, held: &Held) -> Option<Lease> {
+        let mut unreleased = lock(&self.unreleased);
+        let is_it = |lease: &Lease| lease.owner == held.owner && lease.epoch == held.epoch;
+        let session = unreleased.values().find(|lease| is_it(lease))?.session.clone();
+        unreleased.remove(&session)
     }
 
     /// Writes to a session that is not in use.
@@ -256,6 +274,12 @@ impl Shared {
                 Ok(lease) => {
                     lock(&self.leases).insert(id.into(), lease.clone());
                     return Ok(lease);
+                }
+                Err(held) if let Some(lease) = self.left_behind(&held) => {
+                    if let Err(error) = self.store.release(lease.clone()).await {
+                        lock(&self.unreleased).insert(id.into(), lease);
+                        return Err(session::stored(error));
+                    }
                 }
                 Err(held) if self.owner.is_dead(&held.owner) => {
                     tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");

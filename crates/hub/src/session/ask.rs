@@ -43,6 +43,7 @@ impl Actor {
             };
             client.push(out);
         }
+        self.cut_off();
     }
 
     fn prompter(&self) -> Option<Arc<Client>> {

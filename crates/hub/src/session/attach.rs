@@ -55,6 +55,14 @@ pub(crate) struct Attaching {
     reply: oneshot::Sender<Attached>,
 }
 
+impl Attaching {
+    /// It does not join, and is told why.
+    pub(crate) fn refuse(self, error: &nudge_wire::Error) {
+        let Attach { view, responder, .. } = self.attach;
+        view.client.push(Out::Answer(responder, Err(error.clone())));
+    }
+}
+
 impl Actor {
     /// Joins in its place among all that is shown.
     pub(crate) fn attach(&mut self, attach: Attach, reply: oneshot::Sender<Attached>) {
@@ -141,7 +149,7 @@ impl Actor {
 
     /// What the answer says of the session beside what the protocol has a place for.
     fn meta(&self) -> RawJson {
-        shape::raw(&json!({ "inject": { "pending": self.pending() } }))
+        shape::raw(&json!({ "inject": { "pending": self.pending_on_disk() } }))
     }
 }
 

@@ -237,7 +237,7 @@ impl Actor {
                 Delivery::Steer { messages, .. } => self.steer(messages, step),
             }
         }
-        self.interrupt();
+        self.interrupt_later(step);
     }
 
     fn begin_turn(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {

@@ -61,8 +61,7 @@ impl Wish {
 pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Result<Handle, Error> {
     let lease = hub.lease(&row.id).await?;
     let ops = vec![Op::CreateSession(row.clone())];
-    let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
-    hub.store.commit(batch).await.map_err(stored)?;
+    write_first(hub, &lease, ops).await?;
     let mailbox = Mailbox::new(InStream::Finish);
     let backend = built_in(hub, &row, History::new(), wish);
     Ok(start(
@@ -116,13 +115,22 @@ pub(crate) async fn begin(
             next_seq += 1;
         }
     }
-    let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
-    hub.store.commit(batch).await.map_err(stored)?;
+    write_first(hub, &lease, ops).await?;
     let mailbox = Mailbox::new(InStream::Finish);
     let backend = Backend::Adapted(Box::new(adapted));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
     Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
+}
+
+/// Writes down that there is a session. If that cannot be, it is nobody's.
+async fn write_first(hub: &Shared, lease: &Lease, ops: Vec<Op>) -> Result<(), Error> {
+    let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
+    let written = hub.store.commit(batch).await.map_err(stored);
+    if written.is_err() {
+        hub.release(lease.clone()).await;
+    }
+    written
 }
 
 /// The number behind that of an entry that is written.
@@ -141,7 +149,7 @@ pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Han
     let lease = hub.lease(id).await?;
     let opened = take_up(hub, id, lease.clone(), wish).await;
     if opened.is_err() {
-        let _ = hub.store.release(lease).await;
+        hub.release(lease).await;
     }
     opened
 }
@@ -151,9 +159,10 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
     let inputs = hub.store.inputs(id).await.map_err(stored)?;
     let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
     let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
-    let past = past(hub, id).await?;
+    let past = past(hub, id, row.backend == BUILT_IN).await?;
     let mut ops = dropped(&mut mailbox);
-    let Past { mut history, mut next_seq, is_running, open_tools, .. } = past;
+    let Past { history, mut next_seq, is_running, open_tools, .. } = past;
+    let mut history = history.unwrap_or_default();
     let (backend, row) = if row.backend == BUILT_IN {
         (None, row)
     } else {
@@ -161,7 +170,7 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
         (Some(backend), row)
     };
     if is_running {
-        for update in interruption(&open_tools) {
+        for update in interruption(&open_tools, "Nudge ended while it ran") {
             history.update(&update.raw);
             ops.push(Op::Append(entry(next_seq, &update)));
             next_seq += 1;
@@ -226,15 +235,17 @@ fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> 
     Backend::BuiltIn(BuiltIn::start(Arc::clone(&hub.model), setup))
 }
 
-/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way.
-async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
+/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
+/// adapted agent remembers what was said itself.
+pub(super) async fn past(hub: &Shared, id: &str, is_built_in: bool) -> Result<Past, Error> {
     let next = hub.store.last_seq(id).await.map_err(stored)?.map_or(0, |last| last + 1);
-    let tail = read_past(hub, id, next.saturating_sub(TAIL)).await?;
-    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0).await }
+    let history = || is_built_in.then(History::new);
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), history()).await?;
+    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, history()).await }
 }
 
-async fn read_past(hub: &Shared, id: &str, from: u64) -> Result<Past, Error> {
-    let mut past = Past::default();
+async fn read_past(hub: &Shared, id: &str, from: u64, history: Option<History>) -> Result<Past, Error> {
+    let mut past = Past { history, ..Past::default() };
     let mut pages = Pages::new(&*hub.store, id, from);
     while let Some(page) = pages.next().await.map_err(stored)? {
         for entry in &page {
@@ -246,17 +257,18 @@ async fn read_past(hub: &Shared, id: &str, from: u64) -> Result<Past, Error> {
 
 /// What the transcript tells of how a session was left.
 #[derive(Default)]
-struct Past {
-    history: History,
-    next_seq: u64,
-    is_running: bool,
+pub(super) struct Past {
+    /// What was said, if somebody wants to know.
+    history: Option<History>,
+    pub(super) next_seq: u64,
+    pub(super) is_running: bool,
     /// Whether it tells whether a turn is under way.
     has_state: bool,
-    open_tools: BTreeSet<String>,
+    pub(super) open_tools: BTreeSet<String>,
 }
 
 impl Past {
-    fn take(&mut self, entry: &Entry) {
+    pub(super) fn take(&mut self, entry: &Entry) {
         self.next_seq = entry.seq + 1;
         let Some(raw) = crate::history::json(entry) else { return };
         match &*entry.kind {
@@ -267,7 +279,9 @@ impl Past {
             "tool_call" | "tool_call_update" => self.take_tool_call(entry, &raw),
             _ => {}
         }
-        self.history.update(&raw);
+        if let Some(history) = &mut self.history {
+            history.update(&raw);
+        }
     }
 
     fn take_tool_call(&mut self, entry: &Entry, raw: &RawJson) {
@@ -285,17 +299,17 @@ impl Past {
 }
 
 /// What a transcript ends with whose turn was cut off.
-fn interruption(open_tools: &BTreeSet<String>) -> Vec<Update> {
-    let text = "The turn was interrupted: Nudge ended while it ran. It is not run again; say how to go on.";
+pub(super) fn interruption(open_tools: &BTreeSet<String>, why: &str) -> Vec<Update> {
+    let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
     let meta = json!({ "nudge": { "interrupted": true } });
     let mut updates: Vec<_> = open_tools.iter().map(|id| Update::tool_call_cancelled(id)).collect();
-    updates.push(Update::agent_message(&shape::mint("msg"), text, &meta));
+    updates.push(Update::agent_message(&shape::mint("msg"), &text, &meta));
     updates.push(Update::idle(Some("cancelled"), None));
     updates
 }
 
 /// What the mailbox let go of, to be written down.
-fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
+pub(super) fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
     let changes = mailbox.take_changes().into_iter();
     changes
         .filter_map(|change| match change {
@@ -305,7 +319,7 @@ fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
         .collect()
 }
 
-fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
+pub(super) fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
     let mut saved = Saved::default();
     for input in inputs {
         let id = input.id;
@@ -347,7 +361,13 @@ fn dialect(name: &str) -> Dialect {
 #[allow(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 pub(crate) fn stored(error: StoreError) -> Error {
     tracing::error!(%error, "the store failed");
-    Error::internal(format!("The store failed: {error}"))
+    told(&error, "The store failed")
+}
+
+/// What a client is told of a failure of the store.
+pub(super) fn told(error: &StoreError, what: &str) -> Error {
+    let told = Error::internal(format!("{what}: {error}"));
+    if matches!(error, StoreError::DiskFull) { told.reason("disk_full") } else { told }
 }
 
 /// A row for a new session.

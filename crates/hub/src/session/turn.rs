@@ -93,6 +93,7 @@ impl Actor {
 
     /// A turn that nobody asked for.
     fn began_by_itself(&mut self, step: &mut Step) {
+        self.is_prompted = true;
         self.mailbox.handle(Input::TurnStarted);
         if self.turn.is_none() {
             self.turn = Some(Turn { prompter: self.last_prompter.unwrap_or(ClientId(0)), owner: None });
@@ -113,22 +114,35 @@ impl Actor {
         self.mailbox.handle(Input::WentOn);
     }
 
-    /// A steer that waits for a stream to end asks it to end now, where the user wants it so.
+    /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
+    pub(crate) fn interrupt_later(&mut self, step: &mut Step) {
+        if self.wants_interrupt() && !self.is_interrupt_due {
+            self.is_interrupt_due = true;
+            step.effects.push(Effect::Interrupt);
+        }
+    }
+
+    /// Cuts the stream off, unless there is no reason for it any more.
     pub(crate) fn interrupt(&mut self) {
-        if self.interrupts && !self.is_interrupted && self.mailbox.wants_break() {
+        self.is_interrupt_due = false;
+        if self.wants_interrupt() {
             self.is_interrupted = true;
             self.backend.interrupt();
         }
+    }
+
+    fn wants_interrupt(&self) -> bool {
+        self.interrupts && !self.is_interrupted && self.mailbox.wants_break()
     }
 
     /// Reads the option that says what a steer does to a stream.
     pub(crate) fn set_in_stream(&mut self) {
         self.interrupts = self.backend.interrupts();
         self.mailbox.set_in_stream(self.backend.in_stream());
-        self.interrupt();
     }
 
     fn turn_ended(&mut self, ended: Ended, step: &mut Step) {
+        self.is_prompted = false;
         self.mailbox.handle(Input::Idle);
         self.permissions.clear();
         self.last_prompter = self.turn.as_ref().map(|turn| turn.prompter);
@@ -290,9 +304,10 @@ impl Actor {
             }
         };
         let permission = self.permissions.remove(at);
-        permission.answer(client, outcome);
         self.mailbox.handle(Input::PermissionClosed(id.to_string().into()));
-        let mut step = Step::default();
+        let mut step = Step { is_durable: true, ..Step::default() };
+        self.keep_quietly(&mut step, &Update::permission_answer(version, &permission.request, &outcome));
+        step.effects.push(Effect::Permit { permission, by: client, answer: outcome });
         if self.permissions.is_empty() {
             let told = self.turn.as_ref().and_then(Turn::told);
             self.record(&mut step, Update::running(), told);

@@ -136,7 +136,7 @@ impl Player {
                     std::thread::park();
                 }
             }
-            Command::Flood(count) => self.flood(count),
+            Command::Flood(count, size) => self.flood(count, size),
             Command::Garbage => self.garbage(),
             Command::Twice => self.answers = 2,
             Command::Unknown => self.agent.send(&[
@@ -287,8 +287,8 @@ impl Player {
         params
     }
 
-    fn flood(&mut self, count: usize) {
-        let text = "x".repeat(100);
+    fn flood(&mut self, count: usize, size: usize) {
+        let text = "x".repeat(size);
         let chunk = shape::chunk(self.agent.is_v2(), false, "flood", &text);
         let frame = shape::update(&self.session, &chunk);
         let mut left = count;

@@ -31,8 +31,8 @@ pub(super) enum Command {
     Die,
     /// `hang`: it neither answers nor ends any more.
     Hang,
-    /// `flood N`: N updates as fast as it can.
-    Flood(usize),
+    /// `flood N` or `flood N BYTES`: N updates as fast as it can, each with so much text.
+    Flood(usize, usize),
     /// `garbage`: lines that are no messages.
     Garbage,
     /// `twice`: the prompt is answered twice.
@@ -76,7 +76,7 @@ fn command(text: &str) -> Command {
         ("term", _) => Command::Terminal(rest.to_owned()),
         ("ext", _) => Command::Extension { is_global },
         ("note", _) => Command::Note { is_global },
-        ("flood", _) => Command::Flood(rest.parse().unwrap_or(1)),
+        ("flood", _) => Command::Flood(two().0.parse().unwrap_or(1), two().1.parse().unwrap_or(100)),
         ("mode", _) => Command::Mode(rest.to_owned()),
         ("recall", "") => Command::Recall,
         ("die", "") => Command::Die,

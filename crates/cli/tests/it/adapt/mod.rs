@@ -7,6 +7,7 @@ mod isolate;
 mod log;
 mod nes;
 mod pass_through;
+mod pressure;
 mod raw;
 mod sessions;
 mod steer;

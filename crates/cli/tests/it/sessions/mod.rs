@@ -4,6 +4,7 @@ mod cancel;
 mod content;
 mod daemon;
 mod dialects;
+mod full_disk;
 mod handover;
 mod lifecycle;
 mod pending;
