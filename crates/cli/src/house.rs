@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use nudge_adapt::{Agent, Listening, Pool, Spec, merged};
+use nudge_adapt::{Agent, Lane, Listening, Pool, Spec, merged};
 use nudge_hub::{Edge, Environment, Hub};
 use nudge_model::script::Script;
 use nudge_nes::Service;
@@ -65,6 +65,14 @@ pub(crate) struct Downstream {
     pub(crate) isolate: bool,
     /// Seconds in which it has to stop when a turn is cancelled.
     pub(crate) patience: u64,
+    /// Seconds in which it has to answer `initialize`.
+    #[serde(default = "start_timeout")]
+    pub(crate) start_timeout: u64,
+}
+
+/// For a greeting of a version that had no such setting. Some agents are downloaded when they are started.
+pub(crate) const fn start_timeout() -> u64 {
+    300
 }
 
 impl std::fmt::Debug for Downstream {
@@ -76,9 +84,9 @@ impl std::fmt::Debug for Downstream {
 impl Downstream {
     /// The agent to be started, as if the editor had started it.
     pub(crate) fn spec(&self, environment: Option<Environment>) -> Spec {
-        let Self { name, program, args, env, cwd, isolate, patience } = self.clone();
-        let patience = std::time::Duration::from_secs(patience);
-        Spec { name, program, args, env, cwd, environment, isolate, patience }
+        let Self { name, program, args, env, cwd, isolate, patience, start_timeout } = self.clone();
+        let (patience, start_timeout) = (Duration::from_secs(patience), Duration::from_secs(start_timeout));
+        Spec { name, program, args, env, cwd, environment, isolate, patience, start_timeout }
     }
 }
 
@@ -184,7 +192,8 @@ struct Desk {
 #[derive(Clone)]
 struct Behind {
     agent: Arc<Agent>,
-    version: Version,
+    /// What this connection says to it.
+    lane: Arc<Lane>,
     /// What the agent says to nobody in particular is for this connection.
     _listening: Arc<Listening>,
 }
@@ -230,7 +239,8 @@ impl Desk {
         let agent = self.house.agents.agent(spec, client.clone());
         agent.init().await?;
         let listening = Arc::new(agent.listen(client.version, cx.clone()));
-        Ok(Some(Behind { agent, version: client.version, _listening: listening }))
+        let lane = Arc::new(Lane::new(Arc::clone(&agent), client.version));
+        Ok(Some(Behind { agent, lane, _listening: listening }))
     }
 
     /// Takes what is said to the daemon itself; gives back all else.
@@ -277,7 +287,10 @@ impl Desk {
     async fn pass(&self, message: Unhandled) -> Result<(), Closed> {
         let behind = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match behind {
-            Some(behind) => behind.agent.pass(message, behind.version).await,
+            Some(behind) => {
+                behind.lane.push(message).await;
+                Ok(())
+            }
             None => message.refuse().await,
         }
     }
