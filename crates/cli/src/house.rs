@@ -1,6 +1,7 @@
 //! What a process offers to each of its connections: next edit suggestions and sessions.
 
 use std::{
+    future::Future,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
@@ -102,6 +103,7 @@ impl House {
             owners: place.owners(),
             model: Arc::new(model),
             linger: LINGER,
+            outlives_clients: is_daemon,
         };
         let (hub, set_aside) = Hub::open(options).await.context("cannot open the store of sessions")?;
         if let Some(path) = set_aside {
@@ -168,8 +170,19 @@ pub(crate) struct Served {
 impl Served {
     /// Runs the connection to its end; its client has left its sessions then.
     pub(crate) async fn run(self) -> Result<(), Closed> {
+        self.run_until(std::future::pending()).await
+    }
+
+    /// As [`run`](Self::run), but ends at once when the client is `gone`: what it has asked for goes on, and is answered to
+    /// nobody.
+    pub(crate) async fn run_until(self, gone: impl Future<Output = ()>) -> Result<(), Closed> {
         let Self { connection, desk } = self;
-        let ended = connection.serve().await;
+        let ended = tokio::select! {
+            // What it has said before it went is taken first.
+            biased;
+            ended = connection.serve() => ended,
+            () = gone => Ok(()),
+        };
         desk.edge.lock().unwrap_or_else(PoisonError::into_inner).take();
         desk.agent.lock().unwrap_or_else(PoisonError::into_inner).take();
         ended

@@ -23,6 +23,7 @@ use crate::{
     permission::Permission,
     session::{
         Command, Handle, Live, Pending, Request,
+        environments::Environments,
         outbox::{Effect, Outbox, Step},
         view::{Shown, View},
     },
@@ -62,7 +63,7 @@ pub(crate) struct Actor {
     runs: Runs,
     /// Files and terminals for an adapted agent that no editor offers.
     pub(crate) workspace: Option<Arc<Workspace>>,
-    pub(crate) environment: Option<Environment>,
+    pub(crate) environments: Environments,
     /// Whether a client has joined. What an adapted agent says before is kept for the first.
     pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
@@ -135,6 +136,8 @@ pub(crate) struct Ending {
     pub(crate) is_patient: bool,
     /// The session is not closed by it.
     pub(crate) is_open: bool,
+    /// A turn is cut off by it that waited for an answer when nobody was there.
+    pub(crate) cuts_off: bool,
     /// Requests of clients to close it.
     pub(crate) answers: Vec<(Arc<Client>, Responder)>,
 }
@@ -146,6 +149,7 @@ impl Ending {
         self.answers.extend(other.answers);
         self.is_patient &= other.is_patient;
         self.is_open &= other.is_open;
+        self.cuts_off |= other.cuts_off;
         self
     }
 
@@ -194,7 +198,7 @@ impl Actor {
             params: HashMap::new(),
             runs: Runs::default(),
             workspace: None,
-            environment,
+            environments: Environments::new(environment),
             has_been_seen: false,
             interrupts: true,
             is_interrupted: false,
@@ -400,7 +404,9 @@ impl Actor {
         match effect {
             Effect::Show { update, seq, but } => self.show(update, seq, but),
             Effect::Answer { client, responder, outcome } => client.push(Out::Answer(responder, outcome)),
-            Effect::Prompt(messages) => self.backend.prompt(messages),
+            Effect::Prompt(messages) => {
+                self.backend.prompt(messages, self.environments.now().cloned());
+            }
             Effect::Cancel => {
                 self.backend.cancel();
                 self.permissions.clear();
@@ -491,6 +497,16 @@ impl Actor {
     fn detach(&mut self, client: ClientId) {
         self.views.retain(|view| view.client.id != client);
         self.withdraw_from(client);
+        self.forget_environments();
+    }
+
+    /// Keeps the environments of those who are here or whose messages wait.
+    pub(crate) fn forget_environments(&mut self) {
+        let Self { environments, views, mailbox, .. } = self;
+        environments.retain(|id| {
+            views.iter().any(|view| view.client.id == id)
+                || mailbox.pending().any(|message| message.client == id)
+        });
     }
 
     /// A client is not asked any more.

@@ -115,8 +115,7 @@ impl Actor {
             return Arc::clone(workspace);
         }
         let folders = self.row.additional_directories.iter().map(PathBuf::from).collect();
-        let environment = self.environment.clone();
-        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders, environment));
+        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders));
         self.workspace = Some(Arc::clone(&workspace));
         if let Some(mut updates) = workspace.updates() {
             let handle = self.handle();
@@ -134,8 +133,9 @@ impl Actor {
     fn serve(&mut self, request: RawRequest, method: String) {
         let workspace = self.workspace();
         let params = request.params().cloned().unwrap_or_else(shape::empty);
+        let environment = self.environments.now().cloned();
         tokio::spawn(async move {
-            let outcome = workspace.request(&method, &params).await;
+            let outcome = workspace.request(&method, &params, environment.as_ref()).await;
             request.respond(outcome).await
         });
     }

@@ -243,6 +243,8 @@ impl Actor {
     fn begin_turn(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {
         let Some(first) = messages.first() else { return };
         let mut turn = Turn { prompter: first.client, owner: None };
+        self.environments.serve(first.client);
+        self.forget_environments();
         self.give_title(&first.content, step);
         let messages = self.tell(messages, step, Some(&mut turn));
         self.record(step, Update::running(), turn.told());
