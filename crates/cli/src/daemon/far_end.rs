@@ -6,7 +6,12 @@ use nudge_peer::Cx;
 use tokio::{io::Interest, net::UnixStream};
 
 /// How long what a process has said before it went may take to be heard.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Waits until all that was read from a process that is gone is handled, but not for long.
+pub(super) async fn last_words(connection: &Cx) {
+    let _ = tokio::time::timeout(PATIENCE, connection.input_ended()).await;
+}
 
 /// The other end of a socket.
 pub(super) struct FarEnd(UnixStream);
@@ -17,9 +22,9 @@ impl FarEnd {
         UnixStream::from_std(std::os::unix::net::UnixStream::from(own)).map(Self)
     }
 
-    /// Waits until nobody is there who could read, and what they said last is heard. The end of the input alone is none: a
-    /// process may still wait for answers then.
-    pub(super) async fn left(self, connection: &Cx) {
+    /// Waits until nobody is there who could read. The end of the input alone is not enough: a process may still wait for
+    /// answers then.
+    pub(super) async fn left(self) {
         // Nothing on this socket is urgent, so no message wakes this, only the end. An error means that the event loop ends.
         while self.0.ready(Interest::PRIORITY).await.is_ok_and(|ready| !ready.is_read_closed()) {}
         while self.0.ready(Interest::WRITABLE).await.is_ok_and(|ready| !ready.is_write_closed()) {
@@ -27,6 +32,5 @@ impl FarEnd {
             let known = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
             let _ = self.0.try_io(Interest::WRITABLE, known);
         }
-        let _ = tokio::time::timeout(LAST_WORDS, connection.input_ended()).await;
     }
 }

@@ -15,7 +15,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use nudge_hub::Environment;
-use nudge_peer::{Closed, Transport};
+use nudge_peer::{Closed, Cut, Transport};
 use serde::Serialize;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -29,7 +29,7 @@ use tokio::{
 use crate::{
     daemon::{
         Greeting,
-        far_end::FarEnd,
+        far_end::{FarEnd, last_words},
         greeting::{Farewell, LONGEST, Welcome},
         handover,
         rooms::Rooms,
@@ -241,21 +241,31 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
     let environment = Environment::new(greeting.env);
     let serve = |transport| state.house.serve(transport, tap, Some(environment), &greeting.serving);
     if let Some(pipes) = pipes {
-        return beside_relay(serve(pipes)?, stream).await;
+        let (pipes, cut) = pipes.with_cut();
+        return beside_relay(serve(pipes)?, cut, stream).await;
     }
     let far_end = FarEnd::of(&stream).context("cannot use the connection")?;
     let (reader, writer) = stream.into_split();
     let reader = Cursor::new(received.rest).chain(reader);
     let served = serve(Transport::new(reader, writer))?;
     let cx = served.connection.cx();
-    Ok(served.run_until(far_end.left(&cx)).await?)
+    let gone = async {
+        far_end.left().await;
+        last_words(&cx).await;
+    };
+    Ok(served.run_until(gone).await?)
 }
 
 /// Serves the editor's pipes while the process that handed them over lives, and tells it the end.
-async fn beside_relay(served: Served, mut relay: UnixStream) -> Result<()> {
+async fn beside_relay(served: Served, cut: Cut, mut relay: UnixStream) -> Result<()> {
     let cx = served.connection.cx();
-    // To the editor the process is the connection: its pipes end with it.
-    let ended = served.run_until(gone(&mut relay)).await;
+    let gone = async {
+        gone(&mut relay).await;
+        // To the editor the process is the connection: its pipes end with it.
+        cut.now();
+        last_words(&cx).await;
+    };
+    let ended = served.run_until(gone).await;
     let why = match cx.closed().await {
         // The relay says what to do then, if it is there.
         Closed::Local => return Ok(ended?),

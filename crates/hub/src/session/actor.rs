@@ -93,6 +93,8 @@ pub(crate) struct Actor {
 pub(crate) struct Turn {
     /// The client whose message began it: requests of the agent go there.
     pub(crate) prompter: ClientId,
+    /// The prompt of version 1 that began it.
+    pub(crate) prompt: Option<MessageId>,
     /// A prompt of version 1 that is answered when the turn ends.
     pub(crate) owner: Option<(MessageId, Asked)>,
 }

@@ -96,7 +96,8 @@ impl Actor {
     fn began_by_itself(&mut self, step: &mut Step) {
         self.mailbox.handle(Input::TurnStarted);
         if self.turn.is_none() {
-            self.turn = Some(Turn { prompter: self.last_prompter.unwrap_or(FORMER), owner: None });
+            self.turn =
+                Some(Turn { prompter: self.last_prompter.unwrap_or(FORMER), prompt: None, owner: None });
             self.record(step, Update::running(), None);
         }
     }
@@ -245,8 +246,7 @@ impl Actor {
         if !self.hub.outlives_clients {
             return;
         }
-        // One that is gone altogether may ask again from elsewhere.
-        let is_its = |asked: &Asked| asked.client.id == client && !asked.client.is_gone();
+        let is_its = |asked: &Asked| asked.client.id == client;
         let owner = self.turn.as_mut().and_then(|turn| turn.owner.take_if(|(_, asked)| is_its(asked)));
         let waiting = self.waiting.extract_if(|_, asked| is_its(asked));
         let what = "The turn waits for an answer of the user, and this client's input has ended. It goes on in the daemon: \

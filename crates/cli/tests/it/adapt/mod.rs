@@ -5,6 +5,7 @@ mod dialects;
 mod input;
 mod isolate;
 mod lane;
+mod leaving;
 mod log;
 mod nes;
 mod pass_through;
