@@ -43,6 +43,8 @@ struct Sink {
 pub(crate) struct Listener {
     pub(crate) number: u64,
     pub(crate) version: Version,
+    /// Whether it shows forms.
+    pub(crate) has_elicitation: bool,
     pub(crate) cx: Cx,
 }
 
@@ -89,10 +91,10 @@ impl Routes {
     pub(crate) async fn take(&self, message: Unhandled) -> Result<(), Closed> {
         let session =
             message.params().and_then(|params| params.to::<Named>().ok()).map(|named| named.session_id);
-        let Some(session) = session else { return self.tell(message).await };
+        let Some(session) = session else { return self.tell_or_refuse(message, no_session).await };
         let sink = match self.sink(&session, message) {
             Found::Kept => return Ok(()),
-            Found::Nobody(message) => return self.tell(message).await,
+            Found::Nobody(message) => return self.tell_or_refuse(message, unknown_session).await,
             Found::Sink(sink, message) => (sink, message),
         };
         let (sink, message) = sink;
@@ -117,11 +119,19 @@ impl Routes {
         Found::Kept
     }
 
-    /// Passes on what is about no session that is known here: requests to the connection that came last,
-    /// notifications to all.
+    /// Passes on what is about no session that is known here, but for what only makes sense in one.
+    async fn tell_or_refuse(&self, message: Unhandled, why: fn(&str) -> Option<Error>) -> Result<(), Closed> {
+        match (why(message.method()), message) {
+            (Some(error), Unhandled::Request(request)) => request.respond::<()>(Err(error)).await,
+            (_, message) => self.tell(message).await,
+        }
+    }
+
+    /// Passes on: requests to the connection that came last, notifications to all.
     async fn tell(&self, message: Unhandled) -> Result<(), Closed> {
-        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let listeners: Vec<_> = listeners.into_iter().filter(|listener| !listener.cx.is_over()).collect();
+        let is_form = is_form(message.method());
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        listeners.retain(|listener| !listener.cx.is_over() && (!is_form || listener.has_elicitation));
         match message {
             Unhandled::Notification(note) => {
                 for listener in listeners {
@@ -221,6 +231,26 @@ impl Inner {
         self.lost.clear();
         self.bytes = 0;
     }
+}
+
+/// What a client is asked for on behalf of a session. The protocol's own, so an extension is none of it.
+fn is_of_session(method: &str) -> bool {
+    method == "session/request_permission" || method.starts_with("fs/") || method.starts_with("terminal/")
+}
+
+fn is_form(method: &str) -> bool {
+    method.starts_with("elicitation/")
+}
+
+/// The error for a request that has to name a session and does not.
+fn no_session(method: &str) -> Option<Error> {
+    let expected = "expected an object with `sessionId`";
+    is_of_session(method).then(|| Error::invalid_params(format!("Invalid params for {method}: {expected}")))
+}
+
+/// The error for a request about a session that is not known: no client could tell what it is about.
+fn unknown_session(method: &str) -> Option<Error> {
+    (is_of_session(method) || is_form(method)).then(|| Error::not_found("unknown_session"))
 }
 
 enum Found {

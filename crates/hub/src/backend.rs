@@ -8,6 +8,7 @@ use std::sync::Arc;
 use nudge_mailbox::InStream;
 use nudge_peer::{RawNotification, RawRequest, Responder, Unhandled};
 use nudge_wire::{Error, RawJson, Version, bridge};
+use nudge_workspace::Environment;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -163,9 +164,10 @@ impl Backend {
         }
     }
 
-    pub(crate) fn prompt(&mut self, messages: Vec<UserMessage>) {
+    /// Starts a turn. Commands of the built-in agent see this environment; an adapted agent has that of its process.
+    pub(crate) fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>) {
         match self {
-            Self::BuiltIn(agent) => agent.prompt(messages),
+            Self::BuiltIn(agent) => agent.prompt(messages, environment),
             Self::Adapted(agent) => agent.session.prompt(adapted::messages(messages)),
         }
     }

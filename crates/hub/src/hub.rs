@@ -46,6 +46,8 @@ pub struct Options {
     pub model: Arc<dyn Model>,
     /// How long a session that nobody looks at and that does nothing stays in use.
     pub linger: Duration,
+    /// Whether the process stays when a client goes: what is asked then waits for another client.
+    pub outlives_clients: bool,
 }
 
 /// What keeps a hub from starting.
@@ -75,6 +77,7 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) linger: Duration,
+    pub(crate) outlives_clients: bool,
     owner: Owner,
     sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
     leases: Mutex<HashMap<Arc<str>, Lease>>,
@@ -102,6 +105,7 @@ impl Hub {
             store: opened.store,
             model: options.model,
             linger: options.linger,
+            outlives_clients: options.outlives_clients,
             owner,
             sessions: Mutex::default(),
             leases: Mutex::default(),

@@ -57,6 +57,7 @@ impl Opening {
         params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
         let row = session::row(new.cwd, new.additional_directories);
         if let Some(agent) = &self.door.client.agent {
+            self.reach(agent).await?;
             let (id, handle) =
                 session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
             self.door.shared.enter(id.clone(), handle.clone());
@@ -78,16 +79,26 @@ impl Opening {
             _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
         };
         let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
-        if let Some(agent) =
-            self.door.client.agent.as_ref().filter(|_| self.door.shared.live(&open.session_id).is_none())
-            && self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?.is_none()
-        {
-            return self.open_foreign(agent, method, open, params, how).await;
+        let is_live = self.door.shared.live(&open.session_id).is_some();
+        if let Some(agent) = self.door.client.agent.as_ref().filter(|_| !is_live) {
+            match self.door.shared.store.session(&open.session_id).await.map_err(session::stored)? {
+                None => return self.open_foreign(agent, method, open, params, how).await,
+                Some(row) if row.backend != session::BUILT_IN => self.reach(agent).await?,
+                Some(_) => {}
+            }
         }
         let directories = Some(open.additional_directories);
         let wish = Wish { additional_directories: directories, ..self.wish(params) };
         let handle = self.door.shared.session(&open.session_id, &wish).await?;
         Ok((open.session_id.into(), handle, how))
+    }
+
+    /// Waits until the agent is there. It is not started for a client that goes meanwhile.
+    async fn reach(&self, agent: &Agent) -> Result<(), Error> {
+        tokio::select! {
+            there = agent.init() => there.map(drop),
+            () = self.door.client.gone() => Err(Error::cancelled()),
+        }
     }
 
     /// Has the agent load a session that it has had without us.
@@ -99,6 +110,7 @@ impl Opening {
         params: Option<&RawJson>,
         how: How,
     ) -> Opened {
+        self.reach(agent).await?;
         let (_, offers, _) = agent.offers().await?;
         let can = if how.wants_history { offers.load } else { offers.resume };
         if !can {
@@ -124,6 +136,7 @@ impl Opening {
         let Some(agent) = &self.door.client.agent else {
             return listing::list(&*self.door.shared.store, list, None).await;
         };
+        self.reach(agent).await?;
         let (_, offers, _) = agent.offers().await?;
         if offers.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
@@ -180,6 +193,7 @@ impl Opening {
     ) -> Opened {
         let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
         let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
+        self.reach(agent).await?;
         if !agent.offers().await?.1.fork {
             return Err(Error::method_not_found(method));
         }
@@ -230,6 +244,7 @@ impl Opening {
     /// Has the agent delete what it knows of a session, if it can; whether it did.
     async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<bool, Error> {
         let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(false) };
+        self.reach(agent).await?;
         if !agent.offers().await?.1.delete {
             return Ok(false);
         }

@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use nudge_agent::{Handle, Setup};
 use nudge_model::Model;
 use nudge_wire::{Error, RawJson, Version};
+use nudge_workspace::Environment;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -41,9 +42,9 @@ impl BuiltIn {
         }
     }
 
-    pub(super) fn prompt(&self, said: Vec<UserMessage>) {
+    pub(super) fn prompt(&self, said: Vec<UserMessage>, environment: Option<Environment>) {
         if let Some(handle) = &self.handle {
-            handle.prompt(messages(said));
+            handle.prompt(messages(said), environment);
         }
     }
 

@@ -20,6 +20,7 @@ use crate::{
     permission::Permission,
     session::{
         Command, Commands, Handle, Live, Pending, Request,
+        environments::Environments,
         outbox::{Effect, Landed, Outbox, Step, UnderWay},
         restore,
         stall::{Stall, retry},
@@ -63,7 +64,7 @@ pub(crate) struct Actor {
     pub(crate) runs: Runs,
     /// Files and terminals for an adapted agent that no editor offers.
     pub(crate) workspace: Option<Arc<Workspace>>,
-    pub(crate) environment: Option<Environment>,
+    pub(crate) environments: Environments,
     /// Whether a client has joined. What an adapted agent says before is kept for the first.
     pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
@@ -106,6 +107,8 @@ pub(crate) struct Actor {
 pub(crate) struct Turn {
     /// The client whose message began it: requests of the agent go there.
     pub(crate) prompter: ClientId,
+    /// The prompt of version 1 that began it.
+    pub(crate) prompt: Option<MessageId>,
     /// A prompt of version 1 that is answered when the turn ends.
     pub(crate) owner: Option<(MessageId, Asked)>,
 }
@@ -151,6 +154,8 @@ pub(crate) struct Ending {
     pub(crate) is_open: bool,
     /// The session is left whether or not that can be written down.
     pub(crate) is_final: bool,
+    /// A turn is cut off by it that waited for an answer when nobody was there.
+    pub(crate) cuts_off: bool,
     /// Requests of clients to close it.
     pub(crate) answers: Vec<(Arc<Client>, Responder)>,
 }
@@ -163,6 +168,7 @@ impl Ending {
         self.is_patient &= other.is_patient;
         self.is_open &= other.is_open;
         self.is_final |= other.is_final;
+        self.cuts_off |= other.cuts_off;
         self
     }
 
@@ -217,7 +223,7 @@ impl Actor {
             params: HashMap::new(),
             runs: Runs::default(),
             workspace: None,
-            environment,
+            environments: Environments::new(environment),
             has_been_seen: false,
             interrupts: true,
             is_interrupted: false,
@@ -484,7 +490,7 @@ impl Actor {
             Effect::Answer { client, responder, outcome } => client.push(Out::Answer(responder, outcome)),
             Effect::Prompt(messages) => {
                 self.is_prompted = true;
-                self.backend.prompt(messages);
+                self.backend.prompt(messages, self.environments.now().cloned());
             }
             Effect::Cancel => {
                 self.backend.cancel();
@@ -593,6 +599,16 @@ impl Actor {
     fn detach(&mut self, client: ClientId) {
         self.views.retain(|view| view.client.id != client);
         self.withdraw_from(client);
+        self.forget_environments();
+    }
+
+    /// Keeps the environments of those who are here or whose messages wait.
+    pub(crate) fn forget_environments(&mut self) {
+        let Self { environments, views, mailbox, .. } = self;
+        environments.retain(|id| {
+            views.iter().any(|view| view.client.id == id)
+                || mailbox.pending().any(|message| message.client == id)
+        });
     }
 
     /// A client is not asked any more.

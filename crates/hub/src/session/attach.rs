@@ -100,10 +100,12 @@ impl Actor {
             client.push(update);
         }
         self.views.push(view);
+        self.environments.joins(client.id, client.environment.clone());
         self.has_been_seen = true;
         let _ = reply.send(Attached::Joined);
         self.tell_now();
         if self.mailbox.is_held() && !keeps_hold && self.ending.is_none() && self.stage == Stage::Open {
+            self.environments.resumes(client.id);
             self.mailbox.resume();
             self.finish(Step::default());
         }

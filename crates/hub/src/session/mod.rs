@@ -3,6 +3,7 @@
 mod actor;
 mod ask;
 mod attach;
+mod environments;
 mod input;
 mod outbox;
 mod restore;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
 use nudge_agent::{History, Setup};
-use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, Mode, Saved};
+use nudge_mailbox::{Dialect, InStream, Mailbox, Message, Mode, Saved};
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Environment;
@@ -18,6 +18,7 @@ use crate::{
     session::{
         Handle,
         actor::{Actor, Parts, entry},
+        environments::FORMER,
     },
     shape,
     time::now,
@@ -228,7 +229,6 @@ fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> 
         session_id: row.id.to_string(),
         cwd: PathBuf::from(&row.cwd),
         additional_directories: directories.iter().map(PathBuf::from).collect(),
-        environment: wish.environment.clone(),
         config: RawJson::parse(row.config.clone()).ok(),
         history,
     };
@@ -336,7 +336,7 @@ pub(super) fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
                 saved.pending.push(Message {
                     id,
                     // Of a connection that is gone; ids of connections begin anew with each process.
-                    client: ClientId(0),
+                    client: FORMER,
                     mode: if input.mode == "steer" { Mode::Steer } else { Mode::Queue },
                     dialect: dialect(&input.dialect),
                     content: content.unwrap_or_else(|| shape::raw(&json!([]))),

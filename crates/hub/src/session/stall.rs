@@ -176,7 +176,8 @@ impl Actor {
             // The agent takes its time to end the turn.
             self.mailbox.handle(Input::TurnStarted);
             self.mailbox.cancel();
-            self.turn = Some(Turn { prompter: self.last_prompter.unwrap_or(ClientId(0)), owner: None });
+            self.turn =
+                Some(Turn { prompter: self.last_prompter.unwrap_or(ClientId(0)), prompt: None, owner: None });
         }
         if !stall.is_held {
             self.mailbox.resume();

@@ -119,6 +119,12 @@ impl Player {
                 let answer = self.ask("_test/ask", &self.extension(is_global));
                 self.say(&format!("ext: {}", told(answer)));
             }
+            Command::Stray { is_global, method } => {
+                let answer = self.ask(&method, &shape::stray(is_global));
+                let error: Value =
+                    serde_json::from_str(&answer.unwrap_or_else(|error| error)).unwrap_or_default();
+                self.say(&format!("{method}: {}", error["code"]));
+            }
             Command::Note { is_global } => {
                 let params = self.extension(is_global);
                 let note = json!({ "jsonrpc": "2.0", "method": "_test/note", "params": params });
