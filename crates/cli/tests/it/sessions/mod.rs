@@ -1,14 +1,17 @@
 //! Sessions as clients see them, in both versions, over real pipes.
 
+mod asked;
 mod cancel;
 mod content;
 mod daemon;
 mod dialects;
+mod folder;
 mod handover;
 mod lifecycle;
 mod pending;
 mod permission;
 mod queue;
+mod reached;
 mod shared;
 mod steer;
 
