@@ -11,6 +11,7 @@
 mod agent;
 mod echo;
 mod event;
+mod late;
 mod merge;
 mod open;
 mod pool;

@@ -1,6 +1,6 @@
 //! How a session of an agent is opened: made new, taken up by the agent itself, or begun anew with a recap.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
 use nudge_peer::CallError;
@@ -9,14 +9,10 @@ use nudge_wire::{Error, RawJson, Version};
 use crate::{
     Agent, Recap, Said, Session,
     agent::translated,
+    late::LateReplay,
     route::{Inbox, Incoming},
     running::{Running, lost},
 };
-
-/// How long an agent is silent that has replayed all.
-const SILENCE: Duration = Duration::from_millis(400);
-/// How long a replay that comes late is waited for.
-const LATEST_REPLAY: Duration = Duration::from_secs(10);
 
 /// A session that was opened.
 pub struct Opened {
@@ -73,8 +69,8 @@ pub(crate) struct TakenUp {
     pub(crate) recap: Option<String>,
     /// What it said before it answered, history aside.
     pub(crate) news: Vec<Said>,
-    /// Whether it may still replay what was said: some do so after they have answered.
-    pub(crate) may_replay: bool,
+    /// Whether it may still replay what was said.
+    pub(crate) replay: Option<LateReplay>,
 }
 
 impl Session {
@@ -124,9 +120,9 @@ impl Session {
         let call = translated(from, to, "session/new", params);
         let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
-        let TakenUp { link, id, result, recap: text, news, may_replay } = taken_up;
+        let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, link, id, base, recap);
-        session.owe_recap(text, may_replay);
+        session.owe_recap(text, replay);
         Ok(Opened { result, replayed: news, session })
     }
 }
@@ -144,14 +140,13 @@ pub(crate) async fn take_up(
     for (method, _) in ways {
         let Some(id) = id else { break };
         match load(&running, method, &base.params(Some(id)), id).await {
-            Ok(Asked { id, mut inbox, result, mut said, is_replayed }) => {
+            Ok(Asked { id, inbox, result, said, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
-                if may_replay {
-                    late_replay(&mut inbox, &mut said).await;
-                }
+                let replay = may_replay
+                    .then(|| LateReplay::new(said.iter().any(Said::is_history), tokio::time::Instant::now()));
                 let news = said.into_iter().filter(|said| !said.is_history()).collect();
                 let link = Link { running, inbox };
-                return Ok(TakenUp { link, id, result, recap: None, news, may_replay });
+                return Ok(TakenUp { link, id, result, recap: None, news, replay });
             }
             Err(error) if running.is_over() => return Err(error),
             Err(error) => {
@@ -171,7 +166,7 @@ pub(crate) async fn take_up(
     drop(opening);
     let recap = recap().await;
     let link = Link { running, inbox };
-    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), may_replay: false })
+    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), replay: None })
 }
 
 /// Version 2 has no `session/load`: a resume without a replay is what is wanted.
@@ -231,18 +226,6 @@ async fn heard(incoming: Incoming) -> Option<Said> {
             let _ = request.refuse().await;
             None
         }
-    }
-}
-
-/// Some agents replay a session after they have said that it is loaded: waits until they are silent.
-async fn late_replay(inbox: &mut Inbox, said: &mut Vec<Said>) {
-    let deadline = tokio::time::Instant::now() + LATEST_REPLAY;
-    // Most have replayed all before they answer.
-    let silence = if said.iter().any(Said::is_history) { SILENCE / 4 } else { SILENCE };
-    while let Ok(Ok(Some(incoming))) =
-        tokio::time::timeout_at(deadline, tokio::time::timeout(silence, inbox.recv())).await
-    {
-        said.extend(heard(incoming).await);
     }
 }
 
