@@ -91,8 +91,12 @@ impl Downstream {
 impl House {
     /// Opens the store and makes ready.
     pub(crate) async fn open(place: &Place, rehearsal: Option<&str>, is_daemon: bool) -> Result<Self> {
-        if let Some(dir) = place.data_dir() {
-            make_private(&dir)?;
+        // Where there can be no folder, whatever has to be kept says so.
+        if let Some(dir) = place.data_dir()
+            && let Err(error) = make_private(&dir)
+            && dir.exists()
+        {
+            return Err(error);
         }
         let model = match rehearsal {
             Some(text) => Script::parse(text)?,

@@ -333,8 +333,8 @@ impl Owner {
 
     fn show_alive(folder: &Path, name: &str) -> io::Result<File> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let file =
-            File::options().create(true).write(true).truncate(true).mode(0o600).open(folder.join(name))?;
+        // Nobody else can have thought of this name, so what is there already is not to be written to.
+        let file = File::options().create_new(true).write(true).mode(0o600).open(folder.join(name))?;
         file.lock()?;
         Ok(file)
     }

@@ -265,11 +265,11 @@ async fn greeted(
         bail!("another user tried to connect");
     }
     let received = state.greeters.wait(handover::receive(stream, LONGEST), patience).await;
-    let received = received.context("no greeting came in time")??;
-    if received.line.is_empty() {
-        // Somebody looked whether anybody listens.
+    let Some(received) = received.transpose()?.filter(|received| !received.line.is_empty()) else {
+        // Somebody may have looked whether anybody listens.
+        tracing::info!("somebody connected and did not greet");
         return Ok(None);
-    }
+    };
     let greeting = serde_json::from_slice(&received.line).ok().context("the greeting is not one of Nudge")?;
     Ok(Some((received, greeting)))
 }
