@@ -12,6 +12,7 @@ mod agent;
 mod echo;
 mod event;
 mod lane;
+mod late;
 mod merge;
 mod open;
 mod pool;

@@ -1,6 +1,6 @@
 //! How a session of an agent is opened: made new, taken up by the agent itself, or begun anew with a recap.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
 use nudge_peer::CallError;
@@ -9,6 +9,7 @@ use nudge_wire::{Error, RawJson, Version};
 use crate::{
     Agent, Recap, Said, Session,
     agent::translated,
+    late::LateReplay,
     route::{Inbox, Incoming},
     running::{Running, lost},
 };
@@ -17,10 +18,6 @@ use crate::{
 const MOST_REPLAYED: usize = 128 * 1024 * 1024;
 /// What an update costs beside its text.
 const OVERHEAD: usize = 256;
-/// How long an agent is silent that has replayed all.
-const SILENCE: Duration = Duration::from_millis(400);
-/// How long a replay that comes late is waited for.
-const LATEST_REPLAY: Duration = Duration::from_secs(10);
 
 /// A session that was opened.
 pub struct Opened {
@@ -77,8 +74,8 @@ pub(crate) struct TakenUp {
     pub(crate) recap: Option<String>,
     /// What it said before it answered, history aside.
     pub(crate) news: Vec<Said>,
-    /// Whether it may still replay what was said: some do so after they have answered.
-    pub(crate) may_replay: bool,
+    /// Whether it may still replay what was said.
+    pub(crate) replay: Option<LateReplay>,
 }
 
 impl Session {
@@ -131,9 +128,9 @@ impl Session {
         let call = translated(from, to, "session/new", params);
         let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
-        let TakenUp { link, id, result, recap: text, news, may_replay } = taken_up;
+        let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, link, id, base, recap);
-        session.owe_recap(text, may_replay);
+        session.owe_recap(text, replay);
         Ok(Opened { result, replayed: news, session })
     }
 }
@@ -152,13 +149,12 @@ pub(crate) async fn take_up(
         let Some(id) = id else { break };
         let replay = Replay { is_known: true, ..Replay::default() };
         match load(&running, method, &base.params(Some(id)), id, replay).await {
-            Ok(Asked { id, mut inbox, result, mut replay, is_replayed }) => {
+            Ok(Asked { id, inbox, result, replay: said, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
-                if may_replay {
-                    late_replay(&mut inbox, &mut replay).await;
-                }
+                let replay =
+                    may_replay.then(|| LateReplay::new(said.has_history, tokio::time::Instant::now()));
                 let link = Link { running, inbox };
-                return Ok(TakenUp { link, id, result, recap: None, news: replay.said, may_replay });
+                return Ok(TakenUp { link, id, result, recap: None, news: said.said, replay });
             }
             Err(error) if running.is_over() => return Err(error),
             Err(error) => {
@@ -178,7 +174,7 @@ pub(crate) async fn take_up(
     drop(opening);
     let recap = recap().await;
     let link = Link { running, inbox };
-    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), may_replay: false })
+    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), replay: None })
 }
 
 /// Version 2 has no `session/load`: a resume without a replay is what is wanted.
@@ -285,18 +281,6 @@ async fn heard(incoming: Incoming) -> Option<Said> {
             let _ = request.refuse().await;
             None
         }
-    }
-}
-
-/// Some agents replay a session after they have said that it is loaded: waits until they are silent.
-async fn late_replay(inbox: &mut Inbox, replay: &mut Replay) {
-    let deadline = tokio::time::Instant::now() + LATEST_REPLAY;
-    // Most have replayed all before they answer.
-    let silence = if replay.has_history { SILENCE / 4 } else { SILENCE };
-    while let Ok(Ok(Some(incoming))) =
-        tokio::time::timeout_at(deadline, tokio::time::timeout(silence, inbox.recv())).await
-    {
-        replay.take(heard(incoming).await);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     future::Future,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result};
 use nudge_adapt::{Agent, Lane, Listening, Pool, Spec, merged};
 use nudge_hub::{Edge, Environment, Hub};
-use nudge_model::script::Script;
+use nudge_model::{Model, script::Script};
 use nudge_nes::Service;
 use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
 use nudge_wire::{
@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::{nes::Nes, place::Place};
+use crate::{daemon::make_private, nes::Nes, place::Place};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -52,6 +52,12 @@ pub(crate) struct Serving {
     /// Whether next edit suggestions are left to it.
     #[serde(default)]
     pub(crate) nes_by_agent: bool,
+    /// What the built-in agent plays in the sessions that this connection brings into use: the text of a rehearsal.
+    #[serde(default)]
+    pub(crate) rehearsal: Option<String>,
+    /// How many seconds the daemon is to stay from now on with nothing attached and nothing running.
+    #[serde(default)]
+    pub(crate) linger: Option<u64>,
 }
 
 /// An agent behind Nudge, as the command line names it. Its arguments may hold keys.
@@ -93,9 +99,16 @@ impl Downstream {
 
 impl House {
     /// Opens the store and makes ready.
-    pub(crate) async fn open(place: &Place, rehearsal: Option<&Path>, is_daemon: bool) -> Result<Self> {
+    pub(crate) async fn open(place: &Place, rehearsal: Option<&str>, is_daemon: bool) -> Result<Self> {
+        // Where there can be no folder, whatever has to be kept says so.
+        if let Some(dir) = place.data_dir()
+            && let Err(error) = make_private(&dir)
+            && dir.exists()
+        {
+            return Err(error);
+        }
         let model = match rehearsal {
-            Some(path) => read_rehearsal(path)?,
+            Some(text) => Script::parse(text)?,
             None => Script::built_in(),
         };
         let options = nudge_hub::Options {
@@ -131,6 +144,7 @@ impl House {
             cx: OnceLock::new(),
             environment,
             downstream: serving.agent.clone(),
+            model: rehearsed(serving)?,
             nes_by_agent: serving.nes_by_agent,
             edge: Mutex::default(),
             agent: Mutex::default(),
@@ -196,6 +210,7 @@ struct Desk {
     cx: OnceLock<Cx>,
     environment: Option<Environment>,
     downstream: Option<Downstream>,
+    model: Option<Arc<dyn Model>>,
     nes_by_agent: bool,
     edge: Mutex<Option<Arc<Edge>>>,
     agent: Mutex<Option<Behind>>,
@@ -238,7 +253,13 @@ impl Desk {
         })?;
         if let Some(cx) = self.cx.get() {
             let agent = behind.as_ref().map(|behind| Arc::clone(&behind.agent));
-            let edge = self.house.hub.connect(cx.clone(), &client, self.environment.clone(), agent);
+            let edge = self.house.hub.connect(
+                cx.clone(),
+                &client,
+                self.environment.clone(),
+                agent,
+                self.model.clone(),
+            );
             *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(edge));
         }
         *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = behind;
@@ -309,9 +330,10 @@ impl Desk {
     }
 }
 
-fn read_rehearsal(path: &Path) -> Result<Script> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Script::parse(&text).with_context(|| format!("cannot use the rehearsal {}", path.display()))
+/// What the built-in agent is to play for a connection, if it wants something of its own.
+pub(crate) fn rehearsed(serving: &Serving) -> Result<Option<Arc<dyn Model>>> {
+    let Some(text) = &serving.rehearsal else { return Ok(None) };
+    Ok(Some(Arc::new(Script::parse(text)?)))
 }
 
 /// `initialize` of either version, read leniently: what version it asks for decides what it is.

@@ -27,10 +27,19 @@ enum Entry {
     End(SyncSender<()>),
 }
 
+/// What the environment asks for, if it asks.
+pub(crate) fn asked() -> Option<String> {
+    std::env::var("NUDGE_LOG").ok().filter(|asked| !asked.is_empty())
+}
+
+/// What is logged.
+pub(crate) fn logged() -> String {
+    asked().unwrap_or_else(|| "warn".to_owned())
+}
+
 /// Logs what `NUDGE_LOG` asks for; a filter that cannot be read is said and the default used.
 pub(crate) fn init() -> Log {
-    let asked = std::env::var("NUDGE_LOG").unwrap_or_default();
-    let filter = EnvFilter::builder().parse(if asked.is_empty() { "warn" } else { &asked });
+    let filter = EnvFilter::builder().parse(logged());
     let (filter, problem) = match filter {
         Ok(filter) => (filter, None),
         Err(error) => (EnvFilter::new("warn"), Some(error)),

@@ -10,6 +10,7 @@ use std::{
 
 use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
+use nudge_model::Model;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
 use nudge_store::failpoint;
 use nudge_wire::{Error, RawJson, Version, bridge::V1Client, caps::ClientInit};
@@ -34,6 +35,8 @@ pub(crate) struct Client {
     pub(crate) environment: Option<Environment>,
     /// The agent of the sessions that it begins; the built-in one unless set.
     pub(crate) agent: Option<Arc<Agent>>,
+    /// What answers prompts in the sessions that it brings into use; that of the process unless set.
+    pub(crate) model: Option<Arc<dyn Model>>,
     cx: Cx,
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
@@ -134,6 +137,7 @@ impl Client {
         init: &ClientInit,
         environment: Option<Environment>,
         agent: Option<Arc<Agent>>,
+        model: Option<Arc<dyn Model>>,
         cx: Cx,
     ) -> Arc<Self> {
         let version = init.version;
@@ -143,7 +147,7 @@ impl Client {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, environment, agent, cx, queue, waiting, is_cut_off })
+        Arc::new(Self { id, version, offers, v1, environment, agent, model, cx, queue, waiting, is_cut_off })
     }
 
     /// Queues `out`.

@@ -120,16 +120,17 @@ impl Hub {
 
     /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
     /// into use see this environment, or that of the process.
-    /// Sessions it begins are run by `agent`, or by the built-in one.
+    /// Sessions it begins are run by `agent`, or by the built-in one, which asks `model`, or that of the process.
     pub fn connect(
         &self,
         cx: Cx,
         init: &ClientInit,
         environment: Option<Environment>,
         agent: Option<Arc<Agent>>,
+        model: Option<Arc<dyn Model>>,
     ) -> Edge {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, agent, cx);
+        let client = Client::start(id, init, environment, agent, model, cx);
         Edge::new(Arc::clone(&self.shared), client)
     }
 
@@ -360,8 +361,8 @@ impl Owner {
 
     fn show_alive(folder: &Path, name: &str) -> io::Result<File> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let file =
-            File::options().create(true).write(true).truncate(true).mode(0o600).open(folder.join(name))?;
+        // Nobody else can have thought of this name, so what is there already is not to be written to.
+        let file = File::options().create_new(true).write(true).mode(0o600).open(folder.join(name))?;
         file.lock()?;
         Ok(file)
     }

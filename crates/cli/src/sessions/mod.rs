@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::{daemon, place::Place};
 use control::Control;
 use list::Shelf;
 
@@ -240,13 +240,13 @@ pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
 pub(crate) fn stop(place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     let _inside = runtime.enter();
-    match Control::connect(place)? {
-        Some(control) => {
-            runtime.block_on(control.run(async |client| client.request("_nudge/stop", &json!({})).await))?;
-            say_line("the daemon ends");
-        }
-        None => say_line("no daemon runs"),
-    }
+    let ask = || {
+        let Some(control) = Control::connect_at_once(place)? else { return Ok(false) };
+        runtime.block_on(control.run(async |client| client.request("_nudge/stop", &json!({})).await))?;
+        Ok(true)
+    };
+    let was_there = daemon::stop(place, ask)?;
+    say_line(if was_there { "the daemon ends" } else { "no daemon runs" });
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 use nudge_adapt::{Agent, Opened};
 use nudge_agent::{History, Setup};
 use nudge_mailbox::{Dialect, InStream, Mailbox, Message, Mode, Saved};
+use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Environment;
@@ -33,13 +34,14 @@ pub(crate) const BUILT_IN: &str = "builtin";
 const LONGEST_ID: usize = 256;
 
 /// How a client wants the session that it brings into use.
-#[derive(Debug)]
 pub(crate) struct Wish {
     /// The folders beside the working directory; those it had unless set.
     pub(crate) additional_directories: Option<Vec<String>>,
     pub(crate) environment: Option<Environment>,
     /// The agent that the client speaks to; the built-in one unless set.
     pub(crate) agent: Option<Arc<Agent>>,
+    /// What the built-in agent asks; what all others do unless set.
+    pub(crate) model: Option<Arc<dyn Model>>,
     /// The version of the client.
     pub(crate) version: Version,
     /// The params of its request.
@@ -52,6 +54,7 @@ impl Wish {
             additional_directories: None,
             environment: client.environment.clone(),
             agent: client.agent.clone(),
+            model: client.model.clone(),
             version: client.version,
             params: None,
         }
@@ -232,7 +235,8 @@ fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> 
         config: RawJson::parse(row.config.clone()).ok(),
         history,
     };
-    Backend::BuiltIn(BuiltIn::start(Arc::clone(&hub.model), setup))
+    let model = wish.model.as_ref().unwrap_or(&hub.model);
+    Backend::BuiltIn(BuiltIn::start(Arc::clone(model), setup))
 }
 
 /// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An

@@ -199,9 +199,12 @@ fn a_daemon_that_is_stopped_makes_room_for_the_next_though_clients_are_left() {
     client.prompt("talk");
     client.said("word");
     let session = client.session.clone();
-    place.command(&["stop"]);
-    // It may try to come back to the one that ends.
-    client.send("session/resume", &json!({"sessionId": session, "cwd": place.cwd()}));
+    let stop = place.start(&["stop"], "on");
+    // It may try to come back to the one that ends, if that is not gone yet.
+    let params = json!({"sessionId": session, "cwd": place.cwd()});
+    let resume = json!({"jsonrpc": "2.0", "id": 99, "method": "session/resume", "params": params});
+    let _ = client.process.try_line(resume.to_string());
+    assert!(stop.finish().0.success());
     let mut again = place.shared_client(2);
     again.load(&session, &place.cwd());
     again.prompt("hello");

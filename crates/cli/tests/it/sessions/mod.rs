@@ -1,10 +1,12 @@
 //! Sessions as clients see them, in both versions, over real pipes.
 
+mod asked;
 mod cancel;
 mod content;
 mod daemon;
 mod dialects;
 mod environment;
+mod folder;
 mod full_disk;
 mod ghosts;
 mod handover;
@@ -12,6 +14,7 @@ mod lifecycle;
 mod pending;
 mod permission;
 mod queue;
+mod reached;
 mod shared;
 mod steer;
 
