@@ -12,8 +12,12 @@
 //! when the *thread* that started the command ends, which in a thread pool may be at any time. The keeper costs one
 //! waiting process per child, and the exit status passes through it.
 //!
+//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it,
+//! unless it has dropped its environment as well. A command that is to leave nothing
+//! ([`Command::leave_nothing`](crate::Command::leave_nothing)) has a keeper that first kills what is left, and says on the
+//! command's standard error what it could not kill.
+//!
 //! This needs Linux 5.3. Elsewhere children are started directly and die with their owner only if that gets to drop them.
-//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -29,6 +33,8 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 pub const ARGUMENT: &str = "__child";
 
 const KEEP: &str = "keep";
+/// As `keep`, and nothing is left when the command has ended.
+const SWEEP: &str = "sweep";
 const EXEC: &str = "exec";
 
 /// Says which program starts children from now on, by [`run`]. Only the first call counts.
@@ -45,8 +51,9 @@ pub(crate) fn program() -> Option<&'static Path> {
 }
 
 /// The arguments that make the program a keeper of the command that follows.
-pub(crate) fn keeper_args(owner: u32) -> [OsString; 4] {
-    [ARGUMENT.into(), KEEP.into(), owner.to_string().into(), "--".into()]
+pub(crate) fn keeper_args(owner: u32, leaves_nothing: bool) -> [OsString; 4] {
+    let role = if leaves_nothing { SWEEP } else { KEEP };
+    [ARGUMENT.into(), role.into(), owner.to_string().into(), "--".into()]
 }
 
 /// Starts a command as asked, and comes back when it has ended. To be called first thing, before there are threads, with
@@ -56,7 +63,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let [role, parent, dashes, command @ ..] = args.as_slice() else { return misused() };
     let parent = parent.to_str().and_then(|parent| parent.parse().ok());
     match (role.to_str(), parent, command) {
-        (Some(KEEP), Some(owner), [program, args @ ..]) if dashes == "--" => imp::keep(owner, program, args),
+        (Some(role @ (KEEP | SWEEP)), Some(owner), [program, args @ ..]) if dashes == "--" => {
+            imp::keep(owner, program, args, role == SWEEP)
+        }
         (Some(EXEC), Some(keeper), [program, args @ ..]) if dashes == "--" => {
             imp::exec(keeper, program, args)
         }
@@ -92,9 +101,11 @@ mod imp {
         false
     }
 
-    pub(super) fn keep(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
-        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString], _: bool) -> ExitCode {
+        exec(owner, program, args)
     }
 
-    pub(super) use keep as exec;
+    pub(super) fn exec(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
+        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    }
 }
