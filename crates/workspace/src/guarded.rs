@@ -7,9 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use rustix::fs::{Mode, OFlags, open};
-
-use crate::{Directories, Place};
+use crate::{Directories, Place, files};
 
 /// How much is read of a file of git's.
 const MOST_READ: u64 = 256 * 1024;
@@ -236,12 +234,7 @@ fn store(folder: &Path) -> Option<PathBuf> {
 
 /// The beginning of a text file.
 fn beginning(path: &Path) -> Option<String> {
-    // Opened without waiting: what is there may be a pipe.
-    let file =
-        fs::File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
+    let file = files::open_at(path).ok()?;
     let mut bytes = Vec::new();
     file.take(MOST_READ).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -2,12 +2,14 @@
 
 mod change;
 pub(crate) mod files;
+mod lines;
 pub(crate) mod list;
 mod read;
 mod run;
 pub(crate) mod search;
 mod spec;
 mod standing;
+mod walk;
 
 use nudge_model::ToolCall;
 use nudge_wire::error::expectation;

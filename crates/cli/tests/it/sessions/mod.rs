@@ -11,6 +11,7 @@ mod permission;
 mod queue;
 mod shared;
 mod steer;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
