@@ -116,7 +116,7 @@ impl Directories {
     /// `place` is where that leads.
     pub fn guarded(&self, path: impl AsRef<Path>, place: &Place) -> Option<Guarded> {
         let (root, below) = place.way();
-        let own_name = root.file_name().map(Path::new).unwrap_or(Path::new(""));
+        let own_name = root.file_name().map_or(Path::new(""), Path::new);
         by_name(&own_name.join(below))
             .or_else(|| by_name(&self.as_called(path.as_ref())))
             .or_else(|| is_in_repository(place.real()).then_some(Git))

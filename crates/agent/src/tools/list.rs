@@ -46,7 +46,7 @@ fn entries(roots: &Directories, list: &List) -> Result<String, String> {
     let walk = Walk::new(roots, place.real(), depth, &is_over);
     let mut walk = walk.map_err(|why| files::tell_folder(&why))?;
     let (mut lines, mut bytes) = (Vec::new(), 0);
-    while let Some(entry) = walk.next() {
+    for entry in walk.by_ref() {
         if lines.len() == MOST_ENTRIES || bytes > MOST_BYTES {
             lines.push(format!("[only the first {} are shown]", lines.len()));
             break;

@@ -10,12 +10,11 @@ use std::{
 };
 
 use nudge_workspace::{Directories, Place, blocking};
-use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::{
     Outcome, files, here,
-    lines::{self, Finding},
+    lines::{self, Finding, Pattern},
     walk::{Entry, Kind, Report, Topic, Walk},
 };
 
@@ -63,7 +62,7 @@ pub(crate) async fn run(roots: &Arc<Directories>, search: Search) -> Outcome {
 /// What is found, and where the search is.
 struct Hunt<'a> {
     roots: &'a Directories,
-    pattern: Regex,
+    pattern: Pattern,
     is_over: &'a dyn Fn() -> bool,
     found: Vec<String>,
     bytes: usize,
@@ -87,14 +86,12 @@ fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result
     Ok(hunt.answer(&report, is_late.get()))
 }
 
-fn pattern(search: &Search) -> Result<Regex, String> {
+fn pattern(search: &Search) -> Result<Pattern, String> {
     if search.pattern.is_empty() {
         return Err("The pattern is empty.".to_owned());
     }
     let text = if search.regex { search.pattern.clone() } else { regex::escape(&search.pattern) };
-    let built =
-        RegexBuilder::new(&text).case_insensitive(search.ignore_case).size_limit(MOST_PATTERN).build();
-    built.map_err(|_| {
+    Pattern::new(&text, search.ignore_case, MOST_PATTERN).ok_or_else(|| {
         "The pattern is not a regular expression; leave out `regex` to search for it as it is.".to_owned()
     })
 }
@@ -162,7 +159,7 @@ impl<'a> Hunt<'a> {
         } else if is_late {
             let (seconds, files) = (MOST_TIME.as_secs(), self.files);
             self.found.push(format!(
-                "[stopped after {seconds} seconds and {files} files: there may be more; give a path further down]"
+                "[stopped after {seconds} seconds in file number {files}: there may be more; give a path further down]"
             ));
         }
         if self.found.is_empty() {

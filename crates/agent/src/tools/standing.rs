@@ -421,7 +421,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #![proptest_config(ProptestConfig::with_cases(1024))]
 
         #[test]
         fn no_line_of_several_commands_and_no_runner_is_allowed_for_good(line in lines()) {
