@@ -12,8 +12,12 @@
 //! when the *thread* that started the command ends, which in a thread pool may be at any time. The keeper costs one
 //! waiting process per child, and the exit status passes through it.
 //!
+//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it,
+//! unless it has dropped its environment as well. A command that is to leave nothing
+//! ([`Command::leave_nothing`](crate::Command::leave_nothing)) has a keeper that first kills what is left, and says on the
+//! command's standard error what it could not kill.
+//!
 //! This needs Linux 5.3. Elsewhere children are started directly and die with their owner only if that gets to drop them.
-//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -32,6 +36,8 @@ static OPEN_FILES: OnceLock<u64> = OnceLock::new();
 pub const ARGUMENT: &str = "__child";
 
 const KEEP: &str = "keep";
+/// As `keep`, and nothing is left when the command has ended.
+const SWEEP: &str = "sweep";
 const EXEC: &str = "exec";
 /// Between the owner and the limit on open files.
 const LIMIT: char = ':';
@@ -56,12 +62,13 @@ pub(crate) fn program() -> Option<&'static Path> {
 }
 
 /// The arguments that make the program a keeper of the command that follows.
-pub(crate) fn keeper_args(owner: u32) -> [OsString; 4] {
+pub(crate) fn keeper_args(owner: u32, leaves_nothing: bool) -> [OsString; 4] {
+    let role = if leaves_nothing { SWEEP } else { KEEP };
     let owner = match OPEN_FILES.get() {
         Some(limit) => format!("{owner}{LIMIT}{limit}"),
         None => owner.to_string(),
     };
-    [ARGUMENT.into(), KEEP.into(), owner.into(), "--".into()]
+    [ARGUMENT.into(), role.into(), owner.into(), "--".into()]
 }
 
 /// Starts a command as asked, and comes back when it has ended. To be called first thing, before there are threads, with
@@ -77,7 +84,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let parent = parent.parse().ok();
     match (role.to_str(), parent, command) {
-        (Some(KEEP), Some(owner), [program, args @ ..]) if dashes == "--" => imp::keep(owner, program, args),
+        (Some(role @ (KEEP | SWEEP)), Some(owner), [program, args @ ..]) if dashes == "--" => {
+            imp::keep(owner, program, args, role == SWEEP)
+        }
         (Some(EXEC), Some(keeper), [program, args @ ..]) if dashes == "--" => {
             imp::exec(keeper, program, args)
         }
@@ -120,9 +129,11 @@ mod imp {
         false
     }
 
-    pub(super) fn keep(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
-        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString], _: bool) -> ExitCode {
+        exec(owner, program, args)
     }
 
-    pub(super) use keep as exec;
+    pub(super) fn exec(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
+        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    }
 }

@@ -17,6 +17,7 @@ mod queue;
 mod reached;
 mod shared;
 mod steer;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
