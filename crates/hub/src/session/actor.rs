@@ -28,7 +28,7 @@ use crate::{
     },
     shape,
     time::now,
-    update::{Runs, Update},
+    update::{Kind, Runs, Update},
 };
 
 /// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
@@ -135,6 +135,8 @@ pub(crate) struct Ending {
     pub(crate) is_patient: bool,
     /// The session is not closed by it.
     pub(crate) is_open: bool,
+    /// Those who wait for it to be left.
+    pub(crate) left: Vec<oneshot::Sender<()>>,
     /// Requests of clients to close it.
     pub(crate) answers: Vec<(Arc<Client>, Responder)>,
 }
@@ -143,6 +145,7 @@ impl Ending {
     /// Both: the session is deleted if either says so, and waits for a turn only if both do.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.deleted.extend(other.deleted);
+        self.left.extend(other.left);
         self.answers.extend(other.answers);
         self.is_patient &= other.is_patient;
         self.is_open &= other.is_open;
@@ -154,7 +157,7 @@ impl Ending {
         for (client, responder) in self.answers {
             client.push(Out::Answer(responder, Ok(shape::empty())));
         }
-        for done in self.deleted {
+        for done in self.deleted.into_iter().chain(self.left) {
             let _ = done.send(());
         }
     }
@@ -226,6 +229,7 @@ impl Actor {
                 [only] if only.client.is_behind() => Some(Arc::clone(&only.client)),
                 _ => None,
             };
+            let flush_at = self.views.iter().filter_map(|view| view.flush_at).min();
             tokio::select! {
                 biased;
                 done = self.outbox.next(), if !self.outbox.is_empty() => match done {
@@ -235,6 +239,7 @@ impl Actor {
                 Some(command) = self.commands.recv() => self.command(command),
                 event = self.backend.next(), if self.is_listening(behind.is_some()) => self.events(event),
                 () = room(behind.as_ref()), if behind.is_some() => {}
+                () = sleep_until(flush_at), if flush_at.is_some() => self.flush_held_back(),
                 () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
         }
@@ -280,6 +285,10 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Leave(done) if self.is_unused() => {
+                self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
+            }
+            Command::Leave(_) => {}
             Command::Delete(done) => self.end(Ending { deleted: vec![done], ..Ending::default() }),
             Command::End { is_patient } => {
                 self.end(Ending { is_patient, is_open: true, ..Ending::default() });
@@ -430,6 +439,9 @@ impl Actor {
             let is_shown_already = seq.is_some_and(|seq| seq < view.from);
             if !is_shown_already && but != Some(view.client.id) {
                 view.show(&mut shown);
+            } else if update.kind == Kind::State {
+                // It learns of the state by an answer, which says that all has been sent.
+                view.flush(&self.row.id);
             }
         }
         self.cut_off();
@@ -441,6 +453,14 @@ impl Actor {
                 let Some((_, oldest)) = self.recent.pop_front() else { break };
                 self.recent_bytes -= oldest.raw.as_str().len();
             }
+        }
+    }
+
+    /// Sends what has been held back for long enough.
+    fn flush_held_back(&mut self) {
+        let now = Instant::now();
+        for view in self.views.iter_mut().filter(|view| view.flush_at.is_some_and(|at| at <= now)) {
+            view.flush(&self.row.id);
         }
     }
 
@@ -506,7 +526,9 @@ impl Actor {
             () if self.permissions.is_empty() => "running",
             () => "requires_action",
         };
-        Live { state, clients: self.views.len(), pending: self.pending(), shown: self.shown }
+        let additional_directories = self.row.additional_directories.clone();
+        let (clients, pending) = (self.views.len(), self.pending());
+        Live { state, clients, pending, shown: self.shown, additional_directories }
     }
 
     pub(crate) fn pending(&self) -> Vec<Pending> {
@@ -535,6 +557,7 @@ impl Actor {
         hub.forget(&row.id);
         commands.close();
         for view in views.iter_mut() {
+            view.flush(&row.id);
             view.show(&mut Shown::new(&row.id, &shape::left()));
         }
         if let Some(ending) = ending.take() {
@@ -557,6 +580,12 @@ fn parting(ending: Option<&Ending>) -> Parting {
         Some(ending) if !ending.deleted.is_empty() => Parting::Delete,
         Some(ending) if !ending.is_open => Parting::Close,
         _ => Parting::Leave,
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
     }
 }
 

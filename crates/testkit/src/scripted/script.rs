@@ -33,6 +33,8 @@ pub(super) enum Command {
     Hang,
     /// `flood N`: N updates as fast as it can.
     Flood(usize),
+    /// `updates N JSON`: this update, N times.
+    Updates(usize, String),
     /// `garbage`: lines that are no messages.
     Garbage,
     /// `twice`: the prompt is answered twice.
@@ -77,6 +79,7 @@ fn command(text: &str) -> Command {
         ("ext", _) => Command::Extension { is_global },
         ("note", _) => Command::Note { is_global },
         ("flood", _) => Command::Flood(rest.parse().unwrap_or(1)),
+        ("updates", _) => Command::Updates(two().0.parse().unwrap_or(1), two().1.to_owned()),
         ("mode", _) => Command::Mode(rest.to_owned()),
         ("recall", "") => Command::Recall,
         ("die", "") => Command::Die,

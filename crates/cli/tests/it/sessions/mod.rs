@@ -8,6 +8,7 @@ mod handover;
 mod lifecycle;
 mod pending;
 mod permission;
+mod protocol;
 mod queue;
 mod shared;
 mod steer;
