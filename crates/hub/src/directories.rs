@@ -1,5 +1,7 @@
 //! The folders that a client names for a session, looked at before the session begins.
 
+use std::path::Path;
+
 use nudge_wire::Error;
 use serde_json::json;
 
@@ -25,7 +27,7 @@ pub(crate) async fn check(cwd: Option<&String>, additional: &[String]) -> Result
 /// A session that is brought into use again has the working directory that it has had. It need not be there any more.
 pub(crate) async fn check_same(asked: &str, had: &str) -> Result<(), Error> {
     check_absolute("cwd", asked)?;
-    if had.is_empty() || asked == had {
+    if had.is_empty() || Path::new(asked) == Path::new(had) {
         return Ok(());
     }
     let (asked, real) = tokio::join!(tokio::fs::canonicalize(asked), tokio::fs::canonicalize(had));

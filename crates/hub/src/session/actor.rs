@@ -258,7 +258,7 @@ impl Actor {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Attach(..) if self.stage != Stage::Open => self.late.push(command),
+            Command::Attach(..) | Command::Leave(_) if self.stage != Stage::Open => self.late.push(command),
             Command::Request { client, responder, .. } if self.stage != Stage::Open => {
                 client.push(Out::Answer(responder, Err(super::unknown())));
             }
@@ -285,10 +285,11 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
-            Command::Leave(done) if self.is_unused() => {
-                self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
+            Command::Leave(done) => {
+                if self.views.is_empty() && self.turn.is_none() && self.mailbox.is_idle() {
+                    self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
+                }
             }
-            Command::Leave(_) => {}
             Command::Delete(done) => self.end(Ending { deleted: vec![done], ..Ending::default() }),
             Command::End { is_patient } => {
                 self.end(Ending { is_patient, is_open: true, ..Ending::default() });

@@ -128,7 +128,9 @@ impl Calls {
         };
         object.remove(&["sessionUpdate", "toolCallId"]);
         self.change(&id, terminals, |call| {
-            Item::read(&item).into_iter().for_each(|item| call.push(item));
+            for item in Item::read(&item) {
+                call.push(item);
+            }
             if !object.is_empty() {
                 call.say_beside(&object);
             }
