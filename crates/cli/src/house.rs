@@ -234,7 +234,7 @@ impl Desk {
         let requested = params.get(&["protocolVersion"]).and_then(|version| version.to::<Value>().ok());
         let version = Version::negotiate(requested.as_ref());
         tracing::info!(?version, "initialized");
-        let client = ClientInit::new(version, params.clone());
+        let client = ClientInit::received(version, params.clone());
         let behind = self.start_agent(&client).await?;
         let agent = if let Some(behind) = &behind {
             Ok(merged(&behind.agent.init().await?, version, env!("CARGO_PKG_VERSION")))
@@ -263,7 +263,7 @@ impl Desk {
             *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(edge));
         }
         *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = behind;
-        Ok(answer.result)
+        Ok(with_agent_info(version, answer.result))
     }
 
     /// Starts the agent behind the connection, or finds it running.
@@ -378,6 +378,13 @@ fn capabilities(version: Version) -> RawJson {
             )
         }
     }
+}
+
+/// Who answers, also under the name that some pages of the draft of version 2 have for it.
+fn with_agent_info(version: Version, result: RawJson) -> RawJson {
+    let info =
+        result.get(&["info"]).filter(|_| version == Version::V2 && result.get(&["agentInfo"]).is_none());
+    info.and_then(|info| result.with(&["agentInfo"], &info).ok()).unwrap_or(result)
 }
 
 fn with(answer: &impl Serialize, name: &str, capabilities: Value) -> RawJson {

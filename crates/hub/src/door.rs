@@ -97,7 +97,8 @@ impl Door {
         if waiting.is_empty() || fits {
             waiting.push_back(visit);
         } else if let Visit::Request(_, responder) = visit {
-            let error = Error::invalid_request("Too much was asked of a session that is still being opened");
+            let what = "Too much was asked of a session that is still being opened";
+            let error = Error::invalid_request(what).reason("session_opening");
             self.client.push(Out::Answer(responder, Err(error)));
         }
         None

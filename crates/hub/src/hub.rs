@@ -218,6 +218,9 @@ impl Shared {
             Command::Request { client, responder, .. } => {
                 client.push(Out::Answer(responder, Err(session::unknown())));
             }
+            Command::Leave(done) => {
+                let _ = done.send(());
+            }
             _ => {}
         }
     }

@@ -193,7 +193,7 @@ fn on_session(
             "sessionId": id,
             "additionalDirectories": session.additional_directories,
             // What waits must not be delivered because somebody wants to take it back.
-            "_meta": { "nudge": { "hold": method == "session/revoke_inject" } },
+            "_meta": { "nudge": { "hold": method == "session/revoke_inject", "keepDirectories": true } },
         });
         let control = Control::start(place)?;
         control

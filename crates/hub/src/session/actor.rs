@@ -28,7 +28,7 @@ use crate::{
     },
     shape,
     time::now,
-    update::{Runs, Update},
+    update::{Kind, Runs, Update},
 };
 
 /// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
@@ -156,6 +156,8 @@ pub(crate) struct Ending {
     pub(crate) is_final: bool,
     /// A turn is cut off by it that waited for an answer when nobody was there.
     pub(crate) cuts_off: bool,
+    /// Those who wait for it to be left.
+    pub(crate) left: Vec<oneshot::Sender<()>>,
     /// Requests of clients to close it.
     pub(crate) answers: Vec<(Arc<Client>, Responder)>,
 }
@@ -164,6 +166,7 @@ impl Ending {
     /// Both: the session is deleted if either says so, and waits for a turn only if both do.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.deleted.extend(other.deleted);
+        self.left.extend(other.left);
         self.answers.extend(other.answers);
         self.is_patient &= other.is_patient;
         self.is_open &= other.is_open;
@@ -184,7 +187,7 @@ impl Ending {
         for (client, responder) in self.answers {
             client.push(Out::Answer(responder, Ok(shape::empty())));
         }
-        for done in self.deleted {
+        for done in self.deleted.into_iter().chain(self.left) {
             let _ = done.send(());
         }
     }
@@ -272,6 +275,7 @@ impl Actor {
                 self.events(Some(event));
                 continue;
             }
+            let flush_at = self.views.iter().filter_map(|view| view.flush_at).min();
             tokio::select! {
                 biased;
                 done = self.outbox.next(), if !self.outbox.is_empty() => match done {
@@ -285,6 +289,7 @@ impl Actor {
                 () = retry(self.stall.as_ref()), if self.stall.is_some() => {
                     let _ = self.recover().await;
                 }
+                () = sleep_until(flush_at), if flush_at.is_some() => self.flush_held_back(),
                 () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
         }
@@ -314,7 +319,7 @@ impl Actor {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Attach(..) if self.stage != Stage::Open => self.late.push(command),
+            Command::Attach(..) | Command::Leave(_) if self.stage != Stage::Open => self.late.push(command),
             Command::Request { client, responder, .. } if self.stage != Stage::Open => {
                 client.push(Out::Answer(responder, Err(super::unknown())));
             }
@@ -341,6 +346,11 @@ impl Actor {
             }
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
+            }
+            Command::Leave(done) => {
+                if self.views.is_empty() && self.turn.is_none() && self.mailbox.is_idle() {
+                    self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
+                }
             }
             Command::Delete(done) => {
                 self.end(Ending { deleted: vec![done], is_final: true, ..Ending::default() });
@@ -525,6 +535,9 @@ impl Actor {
             let is_shown_already = seq.is_some_and(|seq| seq < view.from);
             if !is_shown_already && but != Some(view.client.id) {
                 view.show(&mut shown);
+            } else if update.kind == Kind::State {
+                // It learns of the state by an answer, which says that all has been sent.
+                view.flush(&self.row.id);
             }
         }
         self.cut_off();
@@ -542,6 +555,14 @@ impl Actor {
             let on_disk = self.on_disk;
             let Some((_, oldest)) = self.recent.pop_front_if(|(seq, _)| *seq < on_disk) else { break };
             self.recent_bytes -= oldest.raw.as_str().len();
+        }
+    }
+
+    /// Sends what has been held back for long enough.
+    fn flush_held_back(&mut self) {
+        let now = Instant::now();
+        for view in self.views.iter_mut().filter(|view| view.flush_at.is_some_and(|at| at <= now)) {
+            view.flush(&self.row.id);
         }
     }
 
@@ -624,8 +645,9 @@ impl Actor {
             () if self.permissions.is_empty() => "running",
             () => "requires_action",
         };
-        let pending = self.pending_on_disk.clone();
-        Live { state, clients: self.views.len(), pending, shown: self.shown }
+        let additional_directories = self.row.additional_directories.clone();
+        let (clients, pending) = (self.views.len(), self.pending_on_disk.clone());
+        Live { state, clients, pending, shown: self.shown, additional_directories }
     }
 
     /// What waits to be delivered and cannot be lost any more.
@@ -660,6 +682,7 @@ impl Actor {
         hub.forget(&row.id);
         let unheard = commands.close();
         for view in views.iter_mut() {
+            view.flush(&row.id);
             view.show(&mut Shown::new(&row.id, &shape::left()));
         }
         if let Some(ending) = ending.take() {
@@ -697,6 +720,12 @@ fn refuse(command: Command, error: &Error) {
             client.push(Out::Answer(responder, Err(error.clone())));
         }
         _ => {}
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
     }
 }
 

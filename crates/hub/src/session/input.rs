@@ -191,7 +191,8 @@ impl Actor {
             )));
         }
         if self.ending.is_some() {
-            return Err(Error::invalid_request("The session is being closed. Load it to go on"));
+            let what = "The session is being closed. Load it to go on";
+            return Err(Error::invalid_request(what).reason("session_closing"));
         }
         let waiting = self.mailbox.pending().map(|message| message.content.as_str().len());
         let (count, bytes) = waiting.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));

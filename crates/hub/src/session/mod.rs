@@ -130,6 +130,8 @@ pub(crate) enum Command {
     Status(oneshot::Sender<Live>),
     /// It is deleted, and somebody waits for that.
     Delete(oneshot::Sender<()>),
+    /// It is left if nobody uses it, so that it can come into use anew; whoever waits is told by the end of this.
+    Leave(oneshot::Sender<()>),
     /// The process ends: the session is left, after the turn or with the turn cancelled.
     End { is_patient: bool },
 }
@@ -203,6 +205,9 @@ pub struct Live {
     /// The number after that of the last entry shown.
     #[serde(skip)]
     pub(crate) shown: u64,
+    /// The folders beside the working directory.
+    #[serde(skip)]
+    pub(crate) additional_directories: Vec<String>,
 }
 
 /// A message that waits.

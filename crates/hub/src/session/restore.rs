@@ -159,7 +159,10 @@ pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Han
 }
 
 async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Result<Handle, Error> {
-    let row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
+    let mut row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
+    if let Some(directories) = &wish.additional_directories {
+        row.additional_directories.clone_from(directories);
+    }
     let inputs = hub.store.inputs(id).await.map_err(stored)?;
     let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
     let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
@@ -227,11 +230,10 @@ async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Ba
 }
 
 fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> Backend {
-    let directories = wish.additional_directories.as_ref().unwrap_or(&row.additional_directories);
     let setup = Setup {
         session_id: row.id.to_string(),
         cwd: PathBuf::from(&row.cwd),
-        additional_directories: directories.iter().map(PathBuf::from).collect(),
+        additional_directories: row.additional_directories.iter().map(PathBuf::from).collect(),
         config: RawJson::parse(row.config.clone()).ok(),
         history,
     };

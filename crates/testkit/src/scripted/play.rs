@@ -143,6 +143,7 @@ impl Player {
                 }
             }
             Command::Flood(count, size) => self.flood(count, size),
+            Command::Updates(count, update) => self.updates(count, &update),
             Command::Garbage => self.garbage(),
             Command::Twice => self.answers = 2,
             Command::Unknown => self.agent.send(&[
@@ -296,7 +297,16 @@ impl Player {
     fn flood(&mut self, count: usize, size: usize) {
         let text = "x".repeat(size);
         let chunk = shape::chunk(self.agent.is_v2(), false, "flood", &text);
-        let frame = shape::update(&self.session, &chunk);
+        self.repeat(count, &chunk);
+    }
+
+    fn updates(&mut self, count: usize, update: &str) {
+        let update = serde_json::from_str(update).expect("a script says what it means");
+        self.repeat(count, &update);
+    }
+
+    fn repeat(&mut self, count: usize, update: &Value) {
+        let frame = shape::update(&self.session, update);
         let mut left = count;
         while left > 0 && !self.is_cancelled() {
             let lines = vec![frame.as_str(); left.min(FLOOD)];

@@ -36,6 +36,8 @@ pub(super) enum Command {
     Hang,
     /// `flood N` or `flood N BYTES`: N updates as fast as it can, each with so much text.
     Flood(usize, usize),
+    /// `updates N JSON`: this update, N times.
+    Updates(usize, String),
     /// `garbage`: lines that are no messages.
     Garbage,
     /// `twice`: the prompt is answered twice.
@@ -84,6 +86,7 @@ fn command(text: &str) -> Command {
         },
         ("note", _) => Command::Note { is_global },
         ("flood", _) => Command::Flood(two().0.parse().unwrap_or(1), two().1.parse().unwrap_or(100)),
+        ("updates", _) => Command::Updates(two().0.parse().unwrap_or(1), two().1.to_owned()),
         ("mode", _) => Command::Mode(rest.to_owned()),
         ("recall", "") => Command::Recall,
         ("die", "") => Command::Die,

@@ -1,5 +1,6 @@
 //! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes.
 
+mod bytes;
 mod client;
 mod dialects;
 mod input;

@@ -76,7 +76,7 @@ fn a_session_is_watched() {
     client.turn_end(1);
     let mut watch = place.start(&["watch", "last", "--json"], "on");
     let mut kinds = Vec::new();
-    while kinds.last().is_none_or(|kind| kind != "agent_message_chunk") {
+    while kinds.last().is_none_or(|kind| kind != "agent_message") {
         kinds.push(watch.next_json().expect("the history")["sessionUpdate"].as_str().unwrap().to_owned());
     }
     assert_eq!(kinds[0], "user_message");

@@ -13,6 +13,7 @@ mod handover;
 mod lifecycle;
 mod pending;
 mod permission;
+mod protocol;
 mod queue;
 mod reached;
 mod shared;
