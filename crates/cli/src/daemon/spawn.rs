@@ -136,7 +136,7 @@ fn start(place: &Place, rehearsal: Option<&Path>) -> Result<()> {
     let dir = place.data_dir().context("there is no data folder for a daemon")?;
     make_private(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
-    let path = dir.join("daemon.log");
+    let path = place.log_file().context("there is no data folder for a daemon")?;
     let log = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
     let log = log.with_context(|| format!("cannot write {}", path.display()))?;
     let mut command = Command::new(program);

@@ -24,6 +24,7 @@ use crate::{
     session::{
         Command, Handle, Live, Pending, Request,
         outbox::{Effect, Outbox, Step},
+        question::Form,
         view::{Shown, View},
     },
     shape,
@@ -51,6 +52,8 @@ pub(crate) struct Actor {
     /// The client whose message began the last turn: the agent may still have to tell it something.
     pub(crate) last_prompter: Option<ClientId>,
     pub(crate) permissions: Vec<Permission>,
+    /// Forms that a client is asked to fill in, which somebody else may answer.
+    pub(crate) forms: Vec<Form>,
     /// The backend stands at a break-point and waits for this.
     pub(crate) at_break: Option<AtBreak>,
     /// Steers that were given out in the midst of a turn and wait for the disk.
@@ -188,6 +191,7 @@ impl Actor {
             turn: None,
             last_prompter: None,
             permissions: Vec::new(),
+            forms: Vec::new(),
             at_break: None,
             steers_under_way: 0,
             held_break: None,
@@ -280,6 +284,7 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Question(wanted) => self.question(wanted),
             Command::Delete(done) => self.end(Ending { deleted: vec![done], ..Ending::default() }),
             Command::End { is_patient } => {
                 self.end(Ending { is_patient, is_open: true, ..Ending::default() });
@@ -503,7 +508,7 @@ impl Actor {
     pub(crate) fn status(&self) -> Live {
         let state = match () {
             () if self.mailbox.is_idle() => "idle",
-            () if self.permissions.is_empty() => "running",
+            () if !self.is_asking() => "running",
             () => "requires_action",
         };
         Live { state, clients: self.views.len(), pending: self.pending(), shown: self.shown }

@@ -5,6 +5,7 @@ mod ask;
 mod attach;
 mod input;
 mod outbox;
+mod question;
 mod restore;
 mod set;
 mod turn;
@@ -22,6 +23,8 @@ use crate::client::Client;
 
 pub(crate) use actor::entry;
 pub(crate) use attach::{Attach, Attached, How, join};
+pub use question::OpenQuestion;
+pub(crate) use question::Wanted;
 pub(crate) use restore::{BUILT_IN, row, stored};
 pub(crate) use restore::{Wish, begin, create, open};
 pub(crate) use view::{Shown, View};
@@ -74,6 +77,8 @@ pub(crate) enum Command {
     OwnTerminal { client: ClientId, terminal: String },
     /// How it stands.
     Status(oneshot::Sender<Live>),
+    /// Somebody who is not attached wants to know what it waits for, or answers.
+    Question(question::Wanted),
     /// It is deleted, and somebody waits for that.
     Delete(oneshot::Sender<()>),
     /// The process ends: the session is left, after the turn or with the turn cancelled.

@@ -2,6 +2,8 @@
 
 mod client;
 mod dialects;
+mod doctor;
+mod form;
 mod input;
 mod isolate;
 mod log;
@@ -11,6 +13,7 @@ mod raw;
 mod sessions;
 mod steer;
 mod supervision;
+mod terminal;
 mod versions;
 
 use std::{

@@ -1,6 +1,7 @@
 //! Sessions as clients see them, in both versions, over real pipes.
 
 mod cancel;
+mod commands;
 mod content;
 mod daemon;
 mod dialects;
