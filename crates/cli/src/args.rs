@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{agents, daemon::Daemon, logs::Logs, packaging, place::Place, replay::Replay, sessions, version};
+use crate::{agents, daemon::Daemon, logs::Logs, packaging, place::Place, replay::Replay, sessions};
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
-#[command(name = "nudge", version = version::LONG, after_help = EXAMPLES)]
+#[command(name = "nudge", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -18,7 +18,7 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
-Examples:
+Try it:
   echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}' | nudge acp
   nudge sessions              what was talked about, newest first
   nudge watch last            follow the newest session of this folder, live
@@ -210,7 +210,8 @@ mod tests {
     fn every_command_teaches_by_example() {
         fn check(command: &clap::Command, path: &str) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let begins = ["Example:\n  ", "Examples:\n  "].iter().any(|begin| help.starts_with(begin));
+            let begins =
+                ["Example:\n  ", "Examples:\n  ", "Try it:\n  "].iter().any(|begin| help.starts_with(begin));
             assert!(begins && help.contains("nudge"), "{path} has no example: {help}");
             assert!(command.get_about().is_some(), "{path} does not say what it does");
             for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {

@@ -46,13 +46,13 @@ enum Entry {
 pub(crate) enum Wanted {
     Warnings,
     /// The command tells by itself what it finds, once.
-    Nothing,
+    Errors,
 }
 
 /// Logs what `NUDGE_LOG` asks for; a filter that cannot be read is said, and the default used.
 pub(crate) fn init(wanted: Wanted) -> Log {
     let asked = std::env::var("NUDGE_LOG").unwrap_or_default();
-    let default = if wanted == Wanted::Nothing { "off" } else { "warn" };
+    let default = if wanted == Wanted::Errors { "error" } else { "warn" };
     let filter = if asked.is_empty() { EnvFilter::new(default) } else { read(&asked, default) };
     let (lines, waiting) = sync_channel(WAITING);
     std::thread::spawn(move || {
@@ -70,7 +70,7 @@ pub(crate) fn init(wanted: Wanted) -> Log {
         .with_ansi(false)
         .log_internal_errors(false)
         .with_filter(filter);
-    let heard = (wanted == Wanted::Nothing).then(|| AgentLines.with_filter(LevelFilter::INFO));
+    let heard = (wanted == Wanted::Errors).then(|| AgentLines.with_filter(LevelFilter::INFO));
     tracing_subscriber::registry().with(to_stderr).with(heard).init();
     log
 }

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         shim::set_program(program);
     }
     let is_doctor = matches!(command, Command::Doctor(_));
-    let log = log::init(if is_doctor { log::Wanted::Nothing } else { log::Wanted::Warnings });
+    let log = log::init(if is_doctor { log::Wanted::Errors } else { log::Wanted::Warnings });
     let outcome = match command {
         Command::Acp(acp) => acp::run(&acp, &place),
         Command::Lsp(lsp) => lsp::run(&lsp, &place),

@@ -11,7 +11,7 @@ use super::{
     render, say,
     shelf::Shelf,
 };
-use crate::{output, place::Place};
+use crate::{output, place::Place, terminal_text};
 
 /// After how long it is said that the agent takes its time.
 const SLOW: Duration = Duration::from_secs(3);
@@ -43,8 +43,10 @@ pub(crate) fn cancel(args: &Cancel, place: &Place) -> Result<ExitCode> {
                 }
                 client.request("session/resume", &say::join(&session, true)).await?;
                 client.notify("session/cancel", &json!({ "sessionId": &*session.id })).await?;
-                idle(client).await;
-                output::say(format!("cancelled {}", session.id));
+                if !is_idle(client).await {
+                    bail!("the daemon has gone before the turn was over");
+                }
+                output::say(format!("cancelled {}", terminal_text::one_line(&session.id)));
                 output::remark(format!("in {}", render::named(&session)));
                 Ok(ExitCode::SUCCESS)
             })
@@ -57,8 +59,8 @@ fn is_running(status: &Value, id: &str) -> bool {
     sessions.any(|entry| entry[0] == id && entry[1]["state"] != "idle")
 }
 
-/// Waits until the turn is over, or the daemon gone.
-async fn idle(client: &mut Client) {
+/// Waits until the turn is over; whether it is, or the daemon gone.
+async fn is_idle(client: &mut Client) -> bool {
     let mut is_told = false;
     loop {
         let seen = tokio::select! {
@@ -70,13 +72,13 @@ async fn idle(client: &mut Client) {
             }
         };
         match seen {
-            Some(Seen::Update(update))
-                if update.get(&["state"]).is_some_and(|state| state.as_str() == "\"idle\"") =>
-            {
-                return;
+            Some(Seen::Update(update)) => {
+                if update.get(&["state"]).is_some_and(|state| state.as_str() == "\"idle\"") {
+                    return true;
+                }
             }
-            None => return,
-            Some(_) => {}
+            Some(Seen::Asked(_)) => {}
+            None => return false,
         }
     }
 }

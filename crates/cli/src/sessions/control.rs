@@ -11,7 +11,7 @@ use nudge_wire::RawJson;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
-use crate::{daemon, house::Serving, place::Place};
+use crate::{daemon, house::Serving, place::Place, terminal_text};
 
 /// What is asked of the user.
 const QUESTIONS: [&str; 2] = ["session/request_permission", "elicitation/create"];
@@ -131,10 +131,13 @@ impl Client {
         Ok(async move {
             match asked.await {
                 Ok(answer) => Ok(answer.to()?),
-                Err(CallError::Rpc(error)) => match error.get_reason() {
-                    Some(reason) => bail!("{}: {}", error.message, said(&reason)),
-                    None => bail!("{}", error.message),
-                },
+                Err(CallError::Rpc(error)) => {
+                    let message = terminal_text::one_line(&error.message);
+                    match error.get_reason() {
+                        Some(reason) => bail!("{message}: {}", said(&reason)),
+                        None => bail!("{message}"),
+                    }
+                }
                 Err(error) => Err(error.into()),
             }
         })

@@ -19,7 +19,7 @@ use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::{output, place::Place};
+use crate::{output, place::Place, terminal_text};
 pub(crate) use cancel::{Cancel, cancel};
 pub(crate) use control::Control;
 pub(crate) use question::{Approve, Fill, Reject, answer, approve, reject};
@@ -158,7 +158,7 @@ async fn delete(name: &str, place: &Place) -> Result<()> {
     let params = json!({ "sessionId": &*session.id });
     let control = Control::start(place)?;
     control.run(async |client| client.request("session/delete", &params).await).await?;
-    output::say(format!("deleted {}", session.id));
+    output::say(format!("deleted {}", terminal_text::one_line(&session.id)));
     output::remark(format!("it was {}", render::named(&session)));
     Ok(())
 }

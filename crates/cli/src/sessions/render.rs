@@ -122,6 +122,7 @@ impl Transcript {
         let status = update["status"].as_str().unwrap_or_default();
         self.open = None;
         let text = match (update["title"].as_str(), status) {
+            (Some(title), _) if title.contains('`') => format!("\n\n- {}", terminal_text::one_line(title)),
             (Some(title), _) => format!("\n\n- `{}`", terminal_text::one_line(title)),
             (None, "completed" | "failed" | "cancelled") => format!(" ({status})"),
             _ => String::new(),

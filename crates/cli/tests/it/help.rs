@@ -21,10 +21,10 @@ fn said(args: &[&str]) -> String {
 
 #[test]
 fn help_and_version_are_commands_too() {
-    assert_eq!(said(&["version"]), said(&["--version"]));
     let version = said(&["version"]);
+    assert!(version.starts_with(&format!("{} (", said(&["--version"]))), "{version}");
     let build = version.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
-    assert!(version.starts_with("nudge 0") && build.is_some_and(|build| !build.is_empty()), "{version}");
+    assert!(build.is_some_and(|build| !build.is_empty()), "{version}");
     let help = said(&["help"]);
     assert!(help.contains("Exit status:") && help.contains("approve"), "{help}");
     assert!(said(&["help", "steer"]).contains("nudge steer last"));

@@ -49,7 +49,7 @@ fn the_editor_may_be_faster() {
 #[test]
 fn whoever_watches_alone_sees_the_form_and_can_answer() {
     let place = Place::new();
-    let mut client = place.shared_client("", 1);
+    let mut client = place.shared_client("", 2);
     client.new_session(&place.cwd());
     let session = client.session.clone();
     client.prompt("say begun; until go; form");

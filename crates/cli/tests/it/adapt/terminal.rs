@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Place, agent, check_each};
+use crate::nudge_with;
 
 /// What `--rude` puts everywhere, as it must not come out.
 fn is_harmless(c: char) -> bool {
@@ -101,6 +102,9 @@ fn nor_what_the_doctor_finds() {
         let (lines, errors) = looked_at(&place, &args);
         let told = format!("{}\n{errors}", lines.join("\n"));
         assert!(told.contains("second row"), "{told}");
+        let (_, _, log) = nudge_with(&args, &[("NUDGE_LOG", "debug")]).finish();
+        check("the log", &log);
+        assert!(log.lines().any(|line| line.contains("INFO agent: ")), "{log}");
     });
 }
 
