@@ -6,11 +6,14 @@ use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand, ValueEnum};
 use nudge_model::script::Script;
 
-use crate::{agents, daemon::Daemon, house::start_timeout, place::Place, replay::Replay, sessions};
+use crate::{
+    agents, daemon::Daemon, house::start_timeout, logs::Logs, packaging, place::Place, replay::Replay,
+    sessions,
+};
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
-#[command(name = "nudge", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "nudge", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -23,13 +26,22 @@ const EXAMPLES: &str = "\
 Try it:
   echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}' | nudge acp
   nudge sessions              what was talked about, newest first
-  nudge watch last            follow the newest session, live
+  nudge watch last            follow the newest session of this folder, live
   nudge steer last \"use tabs\" say something to the agent while it works
+  nudge approve               permit what it asks for
+  nudge doctor                see whether all is well
 
 Environment:
   NUDGE_LOG   what is logged to standard error: error, warn (default), info, debug, trace,
               or per part, such as `warn,nudge_peer=debug`
-  NO_COLOR    no colours";
+  NO_COLOR    no colours
+
+Exit status:
+  0    it is done
+  1    it could not be done; standard error says why
+  2    the command line is not understood
+  130  ended by Ctrl-C
+  143  ended by SIGTERM";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -40,20 +52,46 @@ pub(crate) enum Command {
     Sessions(sessions::Sessions),
     /// Hand a message to a session for a turn of its own, once it is idle
     ///
-    /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id, for `nudge revoke`.
+    /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id to standard output, for
+    /// `nudge revoke`, and which session it is for to standard error.
+    #[command(after_help = "\
+Examples:
+  nudge queue last \"then run the tests\"
+  nudge queue last @plan.md               what a file says
+  git diff | nudge queue last -           what standard input says")]
     Queue(sessions::Say),
     /// Hand a message to a session into the turn that runs, at its next break-point
     ///
-    /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id, for `nudge revoke`.
+    /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id to standard output, for
+    /// `nudge revoke`, and which session it is for to standard error.
+    #[command(after_help = "\
+Examples:
+  nudge steer last \"keep the old name\"
+  nudge steer last @hints.md              what a file says
+  cargo test 2>&1 | nudge steer last -    what standard input says")]
     Steer(sessions::Say),
     Revoke(sessions::Revoke),
+    Cancel(sessions::Cancel),
+    Approve(sessions::Approve),
+    Reject(sessions::Reject),
+    Answer(sessions::Fill),
     Watch(sessions::Watch),
-    /// Show whether the daemon runs, and what its sessions do
     Status(sessions::StatusArgs),
+    Logs(Logs),
     /// End the daemon; turns that run are cancelled, what waits is kept
+    #[command(after_help = "\
+Example:
+  nudge stop && nudge status")]
     Stop,
     Daemon(Daemon),
     Replay(Replay),
+    Completions(packaging::Completions),
+    Man(packaging::Man),
+    /// Print the version and the build
+    #[command(after_help = "\
+Example:
+  nudge version")]
+    Version,
 }
 
 /// Speak ACP on standard input and output, as an editor starts it
@@ -66,6 +104,11 @@ pub(crate) enum Command {
 /// Sessions are held by a daemon that is started on demand, so that they outlive the editor; this process passes
 /// messages on to it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nudge acp                  the built-in agent
+  nudge acp -- goose acp     in front of an agent
+  nudge acp --agent claude   in front of one of `nudge agents`")]
 pub(crate) struct Acp {
     /// Append every message to FILE as JSON lines, with secrets masked
     #[arg(long, value_name = "FILE", env = "NUDGE_TRACE")]
@@ -203,5 +246,32 @@ pub(crate) fn max_message(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(bytes) if bytes >= MIN_MESSAGE => Ok(bytes),
         _ => Err(format!("expected a number of bytes, {MIN_MESSAGE} or more")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_teaches_by_example() {
+        fn check(command: &clap::Command, path: &str) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let begins =
+                ["Example:\n  ", "Examples:\n  ", "Try it:\n  "].iter().any(|begin| help.starts_with(begin));
+            assert!(begins && help.contains("nudge"), "{path} has no example: {help}");
+            assert!(command.get_about().is_some(), "{path} does not say what it does");
+            for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+                check(inner, &format!("{path} {}", inner.get_name()));
+            }
+        }
+        check(&Args::command(), "nudge");
     }
 }

@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::{daemon::make_private, nes::Nes, place::Place};
+use crate::{daemon::make_private, nes::Nes, place::Place, version};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -283,8 +283,14 @@ impl Desk {
         let result = match &**request.method() {
             "_nudge/status" => {
                 let status = self.house.hub.status().await;
-                json!({ "pid": std::process::id(), "version": env!("CARGO_PKG_VERSION"), "sessions": status.sessions })
+                let program = std::env::current_exe().ok();
+                json!({
+                    "pid": std::process::id(), "version": env!("CARGO_PKG_VERSION"), "build": version::BUILD,
+                    "program": program.map(|path| path.to_string_lossy().into_owned()), "sessions": status.sessions,
+                })
             }
+            "_nudge/questions" => json!({ "questions": self.house.hub.questions().await }),
+            "_nudge/answer" => json!({ "answered": self.house.hub.answer(request.params()).await }),
             "_nudge/stop" if self.house.is_daemon => {
                 self.house.stop.notify_one();
                 json!({})

@@ -4,12 +4,26 @@
 //! or end the protocol. What does not fit is dropped.
 
 use std::{
-    io::{self, IsTerminal, Write},
-    sync::mpsc::{SyncSender, sync_channel},
+    collections::VecDeque,
+    fmt::Debug,
+    io::{self, Write},
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{SyncSender, sync_channel},
+    },
     time::Duration,
 };
 
-use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
+use tracing::{Event, Subscriber, field::Field};
+use tracing_subscriber::{
+    EnvFilter, Layer,
+    filter::LevelFilter,
+    fmt::MakeWriter,
+    layer::{Context, SubscriberExt},
+    util::SubscriberInitExt,
+};
+
+use crate::{output, terminal_text};
 
 /// Lines that may wait for standard error.
 const WAITING: usize = 1024;
@@ -34,18 +48,30 @@ pub(crate) fn asked() -> Option<String> {
 
 /// What is logged.
 pub(crate) fn logged() -> String {
-    asked().unwrap_or_else(|| "warn".to_owned())
+    asked().unwrap_or_else(|| Wanted::Warnings.filter().to_owned())
 }
 
-/// Logs what `NUDGE_LOG` asks for; a filter that cannot be read is said and the default used.
-pub(crate) fn init() -> Log {
-    let filter = EnvFilter::builder().parse(logged());
-    let (filter, problem) = match filter {
-        Ok(filter) => (filter, None),
-        Err(error) => (EnvFilter::new("warn"), Some(error)),
-    };
-    let colours =
-        io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+/// What of the log is wanted unless `NUDGE_LOG` asks for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Warnings,
+    /// The command tells by itself what it finds, once.
+    Errors,
+}
+
+impl Wanted {
+    fn filter(self) -> &'static str {
+        match self {
+            Self::Warnings => "warn",
+            Self::Errors => "error",
+        }
+    }
+}
+
+/// Logs what `NUDGE_LOG` asks for; a filter that cannot be read is said, and the default used.
+pub(crate) fn init(wanted: Wanted) -> Log {
+    let default = wanted.filter();
+    let filter = asked().map_or_else(|| EnvFilter::new(default), |asked| read(&asked, default));
     let (lines, waiting) = sync_channel(WAITING);
     std::thread::spawn(move || {
         for entry in waiting {
@@ -56,17 +82,36 @@ pub(crate) fn init() -> Log {
         }
     });
     let log = Log { lines };
-    let writer = Lines(log.lines.clone());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let writer = Lines { lines: log.lines.clone(), has_colours: output::has_colours(&io::stderr()) };
+    let to_stderr = tracing_subscriber::fmt::layer()
         .with_writer(writer)
-        .with_ansi(colours)
+        .with_ansi(false)
         .log_internal_errors(false)
-        .init();
-    if let Some(error) = problem {
-        tracing::warn!("NUDGE_LOG cannot be read ({error}); logging warnings");
-    }
+        .with_filter(filter);
+    let heard = (wanted == Wanted::Errors).then(|| AgentLines.with_filter(LevelFilter::INFO));
+    tracing_subscriber::registry().with(to_stderr).with(heard).init();
     log
+}
+
+/// A filter, or the default with a word about it. A word that is no level would be taken for the name of a part that
+/// is not there, and so for silence.
+fn read(asked: &str, default: &str) -> EnvFilter {
+    let is_meant = |part: &str| match part.rsplit_once('=') {
+        Some((_, level)) => is_level(level),
+        None => is_level(part) || part.starts_with("nudge") || part.starts_with('[') || part == "agent",
+    };
+    let parsed = EnvFilter::builder().parse(asked).ok();
+    parsed.filter(|_| asked.split(',').map(str::trim).all(is_meant)).unwrap_or_else(|| {
+        output::remark(format!(
+            "nudge: NUDGE_LOG cannot be read: expected error, warn, info, debug, trace or off, or that for a part, \
+             such as `warn,nudge_peer=debug`; going on with `{default}`"
+        ));
+        EnvFilter::new(default)
+    })
+}
+
+fn is_level(text: &str) -> bool {
+    text.trim().parse::<LevelFilter>().is_ok()
 }
 
 impl Drop for Log {
@@ -79,13 +124,16 @@ impl Drop for Log {
 }
 
 /// Takes the lines of the log.
-struct Lines(SyncSender<Entry>);
+struct Lines {
+    lines: SyncSender<Entry>,
+    has_colours: bool,
+}
 
 impl<'a> MakeWriter<'a> for Lines {
     type Writer = Line;
 
     fn make_writer(&'a self) -> Line {
-        Line { text: Vec::new(), lines: self.0.clone() }
+        Line { text: Vec::new(), lines: self.lines.clone(), has_colours: self.has_colours }
     }
 }
 
@@ -93,6 +141,7 @@ impl<'a> MakeWriter<'a> for Lines {
 struct Line {
     text: Vec<u8>,
     lines: SyncSender<Entry>,
+    has_colours: bool,
 }
 
 impl Write for Line {
@@ -108,6 +157,61 @@ impl Write for Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let _ = self.lines.try_send(Entry::Line(std::mem::take(&mut self.text)));
+        // What others have said is in it: it is one line, and commands no terminal.
+        let line = terminal_text::one_line(String::from_utf8_lossy(&self.text).trim_end());
+        let mut line = if self.has_colours { coloured(&line) } else { line };
+        line.push('\n');
+        let _ = self.lines.try_send(Entry::Line(line.into_bytes()));
+    }
+}
+
+/// A line with its time set back and its level in colour.
+fn coloured(line: &str) -> String {
+    let levels = [("ERROR", 31), ("WARN", 33), ("INFO", 32), ("DEBUG", 34), ("TRACE", 35)];
+    let parts = line.split_once(' ').and_then(|(time, rest)| {
+        let rest = rest.trim_start();
+        let (level, colour) = levels.into_iter().find(|(level, _)| rest.starts_with(level))?;
+        Some((time, level, colour, &rest[level.len()..]))
+    });
+    match parts {
+        Some((time, level, colour, rest)) => {
+            format!("\u{1b}[2m{time}\u{1b}[0m \u{1b}[{colour}m{level:>5}\u{1b}[0m{rest}")
+        }
+        None => line.to_owned(),
+    }
+}
+
+/// What agents wrote to standard error, for a command that shows it itself: the last lines, each once.
+static AGENT_LINES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+/// How many lines of it are kept.
+const AGENT_LINES_KEPT: usize = 20;
+
+/// Takes what agents wrote to standard error so far.
+pub(crate) fn take_agent_lines() -> Vec<String> {
+    AGENT_LINES.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+}
+
+/// Hears what agents write to standard error.
+struct AgentLines;
+
+impl<S: Subscriber> Layer<S> for AgentLines {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() == "agent" {
+            event.record(&mut |field: &Field, value: &dyn Debug| {
+                if field.name() == "message" {
+                    keep_agent_line(format!("{value:?}"));
+                }
+            });
+        }
+    }
+}
+
+fn keep_agent_line(line: String) {
+    let mut lines = AGENT_LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    if !line.trim().is_empty() && !lines.contains(&line) {
+        if lines.len() == AGENT_LINES_KEPT {
+            lines.pop_front();
+        }
+        lines.push_back(line);
     }
 }

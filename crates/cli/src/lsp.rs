@@ -35,7 +35,7 @@ use crate::{
 /// What it knows of your workspace and has learned from you is kept by a daemon, which is started on demand and shared
 /// with `nudge acp` and every other editor.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = EDITORS)]
+#[command(after_help = EXAMPLES, after_long_help = EDITORS)]
 pub(crate) struct Lsp {
     /// Make the suggestions in this process, without a daemon; also with `NUDGE_DAEMON=off`
     #[arg(long)]
@@ -53,6 +53,10 @@ pub(crate) struct Lsp {
     #[arg(long, hide = true)]
     stdio: bool,
 }
+
+const EXAMPLES: &str = "\
+Example:
+  nudge lsp      as a language server; `nudge lsp --help` shows the settings of editors";
 
 const EDITORS: &str = "\
 In your editor:

@@ -7,13 +7,18 @@ mod args;
 mod daemon;
 mod house;
 mod log;
+mod logs;
 mod lsp;
 mod nes;
+mod output;
+mod packaging;
 mod place;
 mod replay;
 mod sessions;
+mod terminal_text;
+mod version;
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
 use nudge_process::shim;
@@ -29,21 +34,33 @@ fn main() -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         shim::set_program(program);
     }
-    let log = log::init();
+    let is_doctor = matches!(command, Command::Doctor(_));
+    let log = log::init(if is_doctor { log::Wanted::Errors } else { log::Wanted::Warnings });
     let outcome = match command {
         Command::Acp(acp) => acp::run(&acp, &place),
         Command::Lsp(lsp) => lsp::run(&lsp, &place),
         Command::Agents(agents) => agents::list::run(&agents),
-        Command::Doctor(doctor) => agents::doctor::run(&doctor),
+        Command::Doctor(doctor) => agents::doctor::run(&doctor, &place),
         Command::Daemon(daemon) => daemon::run(&daemon, &place),
         Command::Replay(replay) => replay::run(&replay),
         Command::Sessions(sessions) => sessions::run(sessions, &place),
         Command::Queue(say) => sessions::say(&say, "queue", &place),
         Command::Steer(say) => sessions::say(&say, "steer", &place),
         Command::Revoke(revoke) => sessions::revoke(&revoke, &place),
+        Command::Cancel(cancel) => sessions::cancel(&cancel, &place),
+        Command::Approve(approve) => sessions::approve(&approve, &place),
+        Command::Reject(reject) => sessions::reject(&reject, &place),
+        Command::Answer(fill) => sessions::answer(&fill, &place),
         Command::Watch(watch) => sessions::watch(&watch, &place),
         Command::Status(status) => sessions::status(&status, &place),
+        Command::Logs(logs) => logs::run(&logs, &place),
         Command::Stop => sessions::stop(&place),
+        Command::Completions(completions) => packaging::completions(&completions),
+        Command::Man(man) => packaging::man(&man),
+        Command::Version => {
+            output::say(format!("nudge {}", version::LONG));
+            Ok(ExitCode::SUCCESS)
+        }
     };
     drop(log);
     outcome.unwrap_or_else(|error| {
@@ -52,8 +69,7 @@ fn main() -> ExitCode {
             // Whoever reads has read enough.
             return ExitCode::SUCCESS;
         }
-        // Nobody may be there to read it.
-        let _ = writeln!(std::io::stderr(), "nudge: {error:#}");
+        output::remark(format!("nudge: {error:#}"));
         ExitCode::FAILURE
     })
 }

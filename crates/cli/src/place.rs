@@ -34,6 +34,11 @@ impl Place {
         Some(data.join("nudge"))
     }
 
+    /// The file that the daemon logs to, if there is a data folder.
+    pub(crate) fn log_file(&self) -> Option<PathBuf> {
+        Some(self.data_dir()?.join("daemon.log"))
+    }
+
     /// The address of the store.
     pub(crate) fn store_url(&self) -> String {
         if let Some(store) = &self.store {

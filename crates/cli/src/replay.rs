@@ -11,6 +11,8 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use nudge_replay::{Level, Options, Scored};
 
+use crate::terminal_text;
+
 /// Score the next edit engine on the history of git repositories
 ///
 /// Commits are done again, hunk by hunk, as a person might have done them: from the top of a file to its end and then
@@ -139,7 +141,7 @@ pub(crate) fn run(args: &Replay) -> Result<ExitCode> {
     let text = if args.json {
         serde_json::to_string_pretty(&report).context("cannot write the report as JSON")? + "\n"
     } else {
-        report.to_string()
+        terminal_text::lines(&report.to_string())
     };
     match io::stdout().write_all(text.as_bytes()) {
         // Whoever read it has seen enough.

@@ -18,15 +18,15 @@ use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::Cx;
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
-use nudge_wire::{Error, caps::ClientInit};
+use nudge_wire::{Error, RawJson, caps::ClientInit};
 use nudge_workspace::Environment;
 use serde::Serialize;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, oneshot};
 
 use crate::{
     client::{Client, Out},
     edge::Edge,
-    session::{self, Command, Handle, Live, Wish},
+    session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
     shape,
     time::now,
 };
@@ -143,6 +143,32 @@ impl Hub {
             }
         }
         Status { sessions }
+    }
+
+    /// What the sessions in use wait for the user to decide.
+    pub async fn questions(&self) -> Vec<OpenQuestion> {
+        let mut questions = Vec::new();
+        for (_, handle) in self.shared.in_use() {
+            let (reply, replied) = oneshot::channel();
+            if handle.send(Command::Question(Wanted::List(reply))).await.is_ok() {
+                questions.extend(replied.await.unwrap_or_default());
+            }
+        }
+        questions
+    }
+
+    /// Takes an answer to one of them, as `{sessionId, questionId, result}`; whether that was open.
+    pub async fn answer(&self, params: Option<&RawJson>) -> bool {
+        let member = |name: &str| params.and_then(|params| params.get(&[name]));
+        let session = member("sessionId").and_then(|value| value.to::<String>().ok());
+        let question = member("questionId").and_then(|value| value.to().ok());
+        let (Some(session), Some(question), Some(result)) = (session, question, member("result")) else {
+            return false;
+        };
+        let Some(handle) = self.shared.live(&session) else { return false };
+        let (reply, replied) = oneshot::channel();
+        let sent = handle.send(Command::Question(Wanted::Answer { question, result, reply })).await;
+        sent.is_ok() && replied.await.unwrap_or(false)
     }
 
     /// Leaves every session, so that another process can go on with it. What runs is cancelled, or with `is_patient`

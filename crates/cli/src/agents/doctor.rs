@@ -1,13 +1,12 @@
-//! `nudge doctor`: starts an agent and shows what it offers, and what Nudge adds.
+//! `nudge doctor`: starts an agent and shows what it offers, and what Nudge adds; or looks at Nudge itself.
 
 use std::{
-    io::{self, Write},
     process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nudge_adapt::{Agent, Offers, Tier};
 use nudge_wire::{
     RawJson, Version,
@@ -15,10 +14,21 @@ use nudge_wire::{
 };
 use serde_json::{Value, json};
 
-use crate::{agents::catalogue, args::AgentArgs, house::Downstream};
+use super::own_health;
+use crate::{
+    agents::catalogue, args::AgentArgs, house::Downstream, log, output, place::Place, terminal_text,
+};
 
-/// Start an agent, show what it offers and what Nudge adds, and what is wrong if it does not start
+/// See whether all is well with Nudge, or with an agent: what it offers, what Nudge adds, and what is wrong
+///
+/// Without an agent it looks at the data folder, the store, the daemon, the log and the built-in agent. The status is 1 if
+/// something is wrong.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nudge doctor                   is all well with Nudge itself?
+  nudge doctor -- goose acp      what does this agent offer, and does it start?
+  nudge doctor --agent claude    one of `nudge agents`")]
 pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
@@ -29,41 +39,66 @@ pub(crate) struct Doctor {
 }
 
 /// What was found.
-struct Report {
+pub(super) struct Report {
     name: String,
     started: Duration,
     init: AgentInit,
     /// The newest version it speaks.
     newest: Version,
     /// Whether a session could be begun: why not, otherwise.
-    session: Result<(), String>,
+    pub(super) session: Result<(), String>,
 }
 
-pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
-    let Some(downstream) = args.agent.downstream()? else {
-        bail!("which agent? `nudge doctor -- COMMAND`, or `--agent NAME` for one of `nudge agents`");
-    };
+pub(crate) fn run(args: &Doctor, place: &Place) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the event loop")?;
+    let Some(downstream) = args.agent.downstream()? else {
+        let is_well = runtime.block_on(own_health::check(place, args.json));
+        runtime.shutdown_timeout(Duration::from_secs(3));
+        return Ok(if is_well? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    };
     if !args.json {
-        let _ = writeln!(io::stderr(), "starting {} …", downstream.name);
+        output::remark(format!("starting {} …", terminal_text::one_line(&downstream.name)));
     }
     let report = runtime.block_on(examine(&downstream));
     runtime.shutdown_timeout(Duration::from_secs(3));
     let report = match report {
         Ok(report) => report,
-        Err(error) => return Err(error).with_context(|| advice(&args.agent, &downstream)),
+        Err(error) => {
+            let error = told_once(&error, &log::take_agent_lines());
+            return Err(anyhow::anyhow!(error)).with_context(|| advice(&args.agent, &downstream));
+        }
     };
-    let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", report.json())?;
+        output::say_json(report.json())?;
     } else {
-        report.print(&mut out)?;
+        output::say(report.text());
+        if report.session.is_err() {
+            show_agent_lines(&log::take_agent_lines());
+        }
     }
     Ok(if report.session.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn examine(downstream: &Downstream) -> Result<Report> {
+/// Shows what the agent wrote to standard error, and gives its error without a repetition of that.
+fn told_once(error: &anyhow::Error, lines: &[String]) -> String {
+    let error = terminal_text::one_line(&error.to_string());
+    show_agent_lines(lines);
+    if lines.is_empty() {
+        return error;
+    }
+    let tail = error.find("; its last lines on standard error: ");
+    tail.map_or(error.clone(), |at| error[..at].to_owned())
+}
+
+fn show_agent_lines(lines: &[String]) {
+    if !lines.is_empty() {
+        let lines = lines.iter().map(|line| format!("  | {}", terminal_text::one_line(line)));
+        output::remark(format!("it wrote to standard error:\n{}", lines.collect::<Vec<_>>().join("\n")));
+    }
+}
+
+pub(super) async fn examine(downstream: &Downstream) -> Result<Report> {
     let began = Instant::now();
     let agent = Agent::new(downstream.spec(None), client(Version::V1));
     let init = agent.init().await.map_err(|error| anyhow::anyhow!(error.message))?;
@@ -156,27 +191,24 @@ impl Report {
         ids.collect()
     }
 
-    fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        let seconds = self.started.as_secs_f32();
-        writeln!(
-            out,
-            "{} started in {seconds:.1} s and speaks version {}",
-            self.title(),
-            self.newest.number()
-        )?;
-        match &self.session {
-            Ok(()) => writeln!(out, "a session could be begun")?,
-            Err(why) => writeln!(out, "a session could NOT be begun: {why}")?,
-        }
+    fn text(&self) -> String {
+        let (title, seconds) = (terminal_text::one_line(&self.title()), self.started.as_secs_f32());
+        let version = self.newest.number();
+        let mut lines = vec![format!("{title} started in {seconds:.1} s and speaks version {version}")];
+        lines.push(match &self.session {
+            Ok(()) => "a session could be begun".to_owned(),
+            Err(why) => format!("a session could NOT be begun: {}", terminal_text::one_line(why)),
+        });
         let sign_ins = self.sign_ins();
         if !sign_ins.is_empty() {
-            writeln!(out, "ways to sign in: {}", sign_ins.join(", "))?;
+            lines.push(format!("ways to sign in: {}", terminal_text::one_line(&sign_ins.join(", "))));
         }
-        writeln!(out, "\n{:<24} {:<6} through Nudge", "", "itself")?;
-        for (what, has, through) in self.rows() {
-            writeln!(out, "{what:<24} {:<6} {through}", if has { "yes" } else { "no" })?;
-        }
-        Ok(())
+        lines.push(format!("\n{:<24} {:<6} through Nudge", "", "itself"));
+        let rows = self.rows().into_iter();
+        lines.extend(rows.map(|(what, has, through)| {
+            format!("{what:<24} {:<6} {through}", if has { "yes" } else { "no" })
+        }));
+        lines.join("\n")
     }
 
     fn json(&self) -> Value {

@@ -15,6 +15,10 @@ use super::catalogue::{KNOWN, Known};
 ///
 /// `nudge acp --agent NAME` stands in front of one of them; `nudge acp -- COMMAND` of any other.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nudge agents
+  nudge agents --json | jq -r '.[] | select(.installed) | .name'")]
 pub(crate) struct Agents {
     /// Print JSON
     #[arg(long)]

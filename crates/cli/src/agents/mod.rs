@@ -3,6 +3,7 @@
 mod catalogue;
 pub(crate) mod doctor;
 pub(crate) mod list;
+mod own_health;
 
 use std::path::Path;
 

@@ -54,6 +54,9 @@ const TOO_MANY: &str = "it has as many files and connections open as its limit (
 ///
 /// `nudge acp` starts it and connects to it. It leaves by itself when nothing has been attached or running for a while.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  NUDGE_LOG=info nudge daemon     in a terminal, to see what it does; Ctrl-C ends it")]
 pub(crate) struct Daemon {
     /// How many seconds it stays with nothing attached and nothing running
     #[arg(long, value_name = "SECONDS", env = "NUDGE_LINGER", default_value_t = 600)]

@@ -164,7 +164,7 @@ fn start(place: &Place, deadline: Instant) -> Result<()> {
     let dir = place.data_dir().context("there is no data folder for a daemon")?;
     make_private(&dir)?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
-    let path = dir.join("daemon.log");
+    let path = place.log_file().context("there is no data folder for a daemon")?;
     let log = open_private(&path)?;
     let before = log.metadata().map_or(0, |log| log.len());
     let mut command = Command::new(program);

@@ -16,18 +16,30 @@ use crate::{
     daemon,
     house::Serving,
     place::Place,
+    terminal_text,
 };
+
+/// What is asked of the user.
+const QUESTIONS: [&str; 2] = ["session/request_permission", "elicitation/create"];
 
 /// A connection to the daemon that is not running yet.
 pub(crate) struct Control {
     connection: nudge_peer::Connection,
-    updates: Option<mpsc::Receiver<RawJson>>,
+    seen: Option<mpsc::Receiver<Seen>>,
+}
+
+/// What a session shows whoever looks on.
+pub(crate) enum Seen {
+    /// An update.
+    Update(RawJson),
+    /// The params of a question to the user: for permission, or a form.
+    Asked(RawJson),
 }
 
 /// What asks the daemon.
 pub(crate) struct Client {
     cx: Cx,
-    pub(crate) updates: mpsc::Receiver<RawJson>,
+    pub(crate) seen: mpsc::Receiver<Seen>,
 }
 
 /// An event loop for one command.
@@ -61,37 +73,48 @@ impl Control {
         stream.set_nonblocking(true).context("cannot use the daemon's socket")?;
         let stream = tokio::net::UnixStream::from_std(stream).context("cannot use the daemon's socket")?;
         let (reader, writer) = stream.into_split();
-        let (sender, updates) = mpsc::channel(256);
+        let (sender, seen) = mpsc::channel(256);
         let unanswered = Arc::new(Mutex::new(Vec::new()));
         let peer = Peer::client().on_unknown(move |message, _: InOrder| {
             let (sender, unanswered) = (sender.clone(), Arc::clone(&unanswered));
             async move {
-                if &**message.method() == "session/update"
-                    && let Some(update) = message.params().and_then(|params| params.get(&["update"]))
-                {
-                    let _ = sender.send(update).await;
+                match message {
+                    Unhandled::Notification(note) if &**note.method() == "session/update" => {
+                        if let Some(update) = note.params().and_then(|params| params.get(&["update"])) {
+                            let _ = sender.send(Seen::Update(update)).await;
+                        }
+                        Ok(())
+                    }
+                    // A terminal that looks on does not answer for the user; whoever else is attached is asked too.
+                    Unhandled::Request(request) if QUESTIONS.contains(&&**request.method()) => {
+                        let params = request.params().cloned();
+                        let responder = request.into_responder();
+                        unanswered.lock().unwrap_or_else(PoisonError::into_inner).push(responder);
+                        if let Some(params) = params {
+                            let _ = sender.send(Seen::Asked(params)).await;
+                        }
+                        Ok(())
+                    }
+                    // Nobody else is asked for it, and the agent waits.
+                    other => other.refuse().await,
                 }
-                // A terminal that looks on does not answer for the user; whoever else is attached is asked too.
-                if let Unhandled::Request(request) = message {
-                    let mut unanswered = unanswered.lock().unwrap_or_else(PoisonError::into_inner);
-                    unanswered.push(request.into_responder());
-                }
-                Ok(())
             }
         });
         let connection =
             peer.connect(Transport::new(reader, writer)).context("cannot use the daemon's socket")?;
-        Ok(Self { connection, updates: Some(updates) })
+        Ok(Self { connection, seen: Some(seen) })
     }
 
     /// Runs the connection while `task` asks.
     pub(crate) async fn run<T>(mut self, task: impl AsyncFnOnce(&mut Client) -> Result<T>) -> Result<T> {
-        let updates = self.updates.take().context("a connection is run once")?;
+        let seen = self.seen.take().context("a connection is run once")?;
         self.connection
             .run_until(async |cx| {
-                let mut client = Client { cx, updates };
+                let mut client = Client { cx, seen };
                 let info = json!({ "name": "nudge-cli", "version": env!("CARGO_PKG_VERSION") });
-                let params = json!({ "protocolVersion": 2, "info": info, "capabilities": {} });
+                // What is asked can be answered with `nudge answer`.
+                let capabilities = json!({ "elicitation": { "form": {}, "url": {} } });
+                let params = json!({ "protocolVersion": 2, "info": info, "capabilities": capabilities });
                 client.request("initialize", &params).await?;
                 task(&mut client).await
             })
@@ -105,6 +128,12 @@ impl Client {
         self.ask(method, params)?.await
     }
 
+    /// Says something that is not answered.
+    pub(crate) async fn notify(&self, method: &str, params: &Value) -> Result<()> {
+        let params = RawJson::of(params).context("params are JSON")?;
+        Ok(self.cx.notify_raw(method, Some(&params)).await?)
+    }
+
     /// Asks; the answer is awaited elsewhere.
     pub(crate) fn ask(
         &self,
@@ -116,10 +145,13 @@ impl Client {
         Ok(async move {
             match asked.await {
                 Ok(answer) => Ok(answer.to()?),
-                Err(CallError::Rpc(error)) => match error.get_reason() {
-                    Some(reason) => bail!("{}: {}", error.message, said(&reason)),
-                    None => bail!("{}", error.message),
-                },
+                Err(CallError::Rpc(error)) => {
+                    let message = terminal_text::one_line(&error.message);
+                    match error.get_reason() {
+                        Some(reason) => bail!("{message}: {}", said(&reason)),
+                        None => bail!("{message}"),
+                    }
+                }
                 Err(error) => Err(error.into()),
             }
         })

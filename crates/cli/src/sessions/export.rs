@@ -7,33 +7,29 @@ use nudge_store::{Pages, Session};
 use serde_json::Value;
 
 use super::{
-    list::{self, Shelf},
-    render::Markdown,
+    list,
+    render::{Part, Transcript},
+    shelf::Shelf,
 };
+use crate::terminal_text;
 
+/// What is written can be shown by `cat`: it is safe for a terminal wherever it goes.
 pub(crate) async fn export(shelf: &Shelf, session: &Session, is_json: bool) -> Result<()> {
     let out = &mut BufWriter::new(io::stdout());
-    let written =
-        if is_json { as_json(shelf, session, out).await } else { as_markdown(shelf, session, out).await };
-    match written {
-        // Whoever reads has read enough.
-        Err(error)
-            if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) =>
-        {
-            Ok(())
-        }
-        other => other,
-    }
+    if is_json { as_json(shelf, session, out).await } else { as_markdown(shelf, session, out).await }
 }
 
 async fn as_json(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Result<()> {
-    write!(out, "{{\"session\":{},\"updates\":[", list::info(session))?;
+    write!(out, "{{\"session\":{},\"updates\":[", terminal_text::json(&list::info(session).to_string()))?;
     let mut pages = Pages::new(&*shelf.0, &session.id, 0);
     let mut is_first = true;
     while let Some(page) = pages.next().await? {
         for entry in page {
             out.write_all(if is_first { b"\n" } else { b",\n" })?;
-            out.write_all(&entry.frame)?;
+            match std::str::from_utf8(&entry.frame) {
+                Ok(frame) => out.write_all(terminal_text::json(frame).as_bytes())?,
+                Err(_) => out.write_all(b"null")?,
+            }
             is_first = false;
         }
     }
@@ -42,13 +38,17 @@ async fn as_json(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Resu
 }
 
 async fn as_markdown(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Result<()> {
-    writeln!(out, "# {}\n", session.title.as_deref().unwrap_or("A session"))?;
-    let mut markdown = Markdown::default();
+    let title = terminal_text::one_line(session.title.as_deref().unwrap_or("A session"));
+    writeln!(out, "# {title}\n")?;
+    let mut transcript = Transcript::default();
     let mut pages = Pages::new(&*shelf.0, &session.id, 0);
     while let Some(page) = pages.next().await? {
         for entry in page {
-            if let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) {
-                out.write_all(markdown.update(&update).as_bytes())?;
+            let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) else { continue };
+            for part in transcript.update(&update) {
+                if let Part::Text(text) = part {
+                    out.write_all(terminal_text::lines(&text).as_bytes())?;
+                }
             }
         }
     }

@@ -1,56 +1,17 @@
 //! `nudge sessions list` and `show`: read from the store itself, whether a daemon runs or not.
 
-use std::sync::Arc;
-
-use anyhow::{Context, Result, bail};
-use nudge_store::{InputState, Session, SessionFilter, Store};
+use anyhow::Result;
+use nudge_store::{InputState, Session, SessionFilter};
 use serde_json::{Value, json};
 
-use super::{Control, render, say_line};
-use crate::place::Place;
+use super::{Control, render, shelf::Shelf};
+use crate::{output, place::Place};
 
 /// Which sessions are listed.
 pub(crate) struct Filter {
     pub(crate) cwd: Option<String>,
     pub(crate) search: Option<String>,
     pub(crate) limit: u32,
-}
-
-/// The store, to look into.
-pub(crate) struct Shelf(pub(crate) Arc<dyn Store>);
-
-impl Shelf {
-    pub(crate) async fn open(place: &Place) -> Result<Self> {
-        let opened =
-            nudge_store::open(&place.store_url()).await.context("cannot open the store of sessions")?;
-        if let Some(path) = opened.set_aside {
-            tracing::error!("the store was damaged; it was set aside as {}", path.display());
-        }
-        Ok(Self(opened.store))
-    }
-
-    /// The session that `name` means: an id, the beginning of one, or `last`.
-    pub(crate) async fn find(&self, name: &str) -> Result<Session> {
-        if name == "last" {
-            let page = self.0.sessions(&SessionFilter::default(), None, 1).await?;
-            return page.sessions.into_iter().next().context("there is no session yet");
-        }
-        if let Some(session) = self.0.session(name).await? {
-            return Ok(session);
-        }
-        let filter = SessionFilter { search: Some(name.to_owned()), ..SessionFilter::default() };
-        let found = self.0.sessions(&filter, None, 500).await?.sessions;
-        let is_meant = |session: &Session| {
-            session.id.starts_with(name)
-                || session.id.strip_prefix("sess_").is_some_and(|id| id.starts_with(name))
-        };
-        let mut meant = found.into_iter().filter(is_meant);
-        match (meant.next(), meant.next()) {
-            (Some(session), None) => Ok(session),
-            (Some(_), Some(_)) => bail!("several sessions begin with `{name}`; give more of the id"),
-            (None, _) => bail!("no session is called `{name}`; `nudge sessions` lists them"),
-        }
-    }
 }
 
 pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Result<()> {
@@ -61,14 +22,18 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
         search: filter.search.clone(),
         ..SessionFilter::default()
     };
-    let sessions = shelf.0.sessions(&wanted, None, filter.limit).await?.sessions;
+    let (sessions, is_cut) = shelf.newest(&wanted, filter.limit).await?;
     if is_json {
-        say_line(&Value::from(sessions.iter().map(info).collect::<Vec<_>>()).to_string());
+        output::say_json(Value::from(sessions.iter().map(info).collect::<Vec<_>>()))?;
     } else if sessions.is_empty() {
-        say_line("no sessions");
+        output::say("no sessions");
     }
     for session in sessions.iter().filter(|_| !is_json) {
-        say_line(&render::row(session));
+        output::say(render::row(session));
+    }
+    if is_cut {
+        let count = sessions.len();
+        output::remark(format!("the newest {count}; there are more: --limit COUNT, or --limit 0 for all"));
     }
     Ok(())
 }
@@ -89,7 +54,11 @@ pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()>
     shown["state"] = json!(state);
     shown["entries"] = json!(entries);
     shown["pending"] = json!(pending);
-    say_line(&if is_json { shown.to_string() } else { render::session(&shown) });
+    if is_json {
+        output::say_json(shown)?;
+    } else {
+        output::say(render::session(&shown));
+    }
     Ok(())
 }
 

@@ -1,25 +1,42 @@
-//! `nudge sessions`, `queue`, `steer`, `revoke`, `watch`, `status` and `stop`: sessions from any terminal.
+//! `nudge sessions`, and what is said to and asked of sessions from any terminal.
 
+mod cancel;
 mod control;
 mod export;
+mod form;
 mod list;
+mod markdown;
+mod question;
 mod render;
+mod say;
+mod shelf;
+mod status;
 mod watch;
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{daemon, place::Place};
-use control::Control;
-use list::Shelf;
+use crate::{output, place::Place, terminal_text};
+pub(crate) use cancel::{Cancel, cancel};
+pub(crate) use control::Control;
+pub(crate) use question::{Approve, Fill, Reject, answer, approve, reject};
+pub(crate) use say::{Revoke, Say, revoke, say};
+pub(crate) use shelf::Shelf;
+pub(crate) use status::{StatusArgs, status, stop};
 
 /// List sessions, or show, export or delete one
 ///
-/// SESSION is an id, the beginning of one, or `last` for the one used last.
+/// SESSION is an id, the beginning of one, or `last`: the newest session of this folder, or of all if it has none.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nudge sessions                        the newest 50
+  nudge sessions --cwd . --limit 0      all of this folder
+  nudge sessions show last              one, and what waits in it
+  nudge sessions export last > talk.md  what was said")]
 pub(crate) struct Sessions {
     #[command(subcommand)]
     command: Option<SessionsCommand>,
@@ -31,23 +48,44 @@ pub(crate) struct Sessions {
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
     /// List sessions, newest first
+    #[command(after_help = "\
+Examples:
+  nudge sessions list --search parser
+  nudge sessions list --json | jq -r '.[].sessionId'")]
     List(ListArgs),
     /// Show a session and what waits to be delivered
+    #[command(after_help = "\
+Example:
+  nudge sessions show last")]
     Show {
+        /// An id, the beginning of one, or `last` for the newest of this folder
         session: String,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Write a whole conversation to standard output
+    ///
+    /// What is written is safe for a terminal, also in a file: what would command it is marked, in JSON it is escaped.
+    #[command(after_help = "\
+Examples:
+  nudge sessions export last > talk.md
+  nudge sessions export last --format json | jq '.updates | length'")]
     Export {
+        /// An id, the beginning of one, or `last` for the newest of this folder
         session: String,
         /// In which form
         #[arg(long, value_name = "FORM", default_value = "markdown")]
         format: Format,
     },
     /// Delete a session with all that was said and all that waits
-    Delete { session: String },
+    #[command(after_help = "\
+Example:
+  nudge sessions delete sess_b138cf5f")]
+    Delete {
+        /// An id, the beginning of one, or `last` for the newest of this folder
+        session: String,
+    },
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -58,10 +96,10 @@ struct ListArgs {
     /// Only those whose title or id has TEXT in it
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// How many at the most
+    /// How many at the most; 0 for all
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     limit: u32,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -75,32 +113,19 @@ enum Format {
     Markdown,
 }
 
-/// A message for a session.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Say {
-    /// An id, the beginning of one, or `last`
-    session: String,
-    /// What to say
-    #[arg(required = true)]
-    text: Vec<String>,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Take a message back that has not been delivered
-#[derive(Debug, clap::Args)]
-pub(crate) struct Revoke {
-    /// An id, the beginning of one, or `last`
-    session: String,
-    /// The id of the message
-    message: String,
-}
-
 /// Follow a session, live; Ctrl-C leaves it as it is
+///
+/// What is asked of the user is shown, and can be answered with `nudge approve` and `nudge reject`. On a terminal, Markdown
+/// is shown in colours, with what tools print; in a pipe, or with `NO_COLOR`, it is plain text.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nudge watch                           the newest session of this folder
+  nudge watch sess_b1 --no-history      only what comes from now on
+  nudge watch last --json | jq .sessionUpdate")]
 pub(crate) struct Watch {
-    /// An id, the beginning of one, or `last`
+    /// An id, the beginning of one, or `last` for the newest of this folder
+    #[arg(default_value = "last")]
     session: String,
     /// Every update as a line of JSON
     #[arg(long)]
@@ -108,13 +133,6 @@ pub(crate) struct Watch {
     /// Only what comes from now on
     #[arg(long)]
     no_history: bool,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct StatusArgs {
-    /// As JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
@@ -129,17 +147,20 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
                 let session = shelf.find(&session).await?;
                 export::export(&shelf, &session, format == Format::Json).await?;
             }
-            Some(SessionsCommand::Delete { session }) => {
-                let id = Shelf::open(place).await?.find(&session).await?.id.to_string();
-                let control = Control::start(place)?;
-                control
-                    .run(async |client| client.request("session/delete", &json!({ "sessionId": id })).await)
-                    .await?;
-                say_line(&format!("deleted {id}"));
-            }
+            Some(SessionsCommand::Delete { session }) => delete(&session, place).await?,
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+async fn delete(name: &str, place: &Place) -> Result<()> {
+    let session = Shelf::open(place).await?.find(name).await?;
+    let params = json!({ "sessionId": &*session.id });
+    let control = Control::start(place)?;
+    control.run(async |client| client.request("session/delete", &params).await).await?;
+    output::say(format!("deleted {}", terminal_text::one_line(&session.id)));
+    output::remark(format!("it was {}", render::named(&session)));
+    Ok(())
 }
 
 impl ListArgs {
@@ -148,109 +169,10 @@ impl ListArgs {
     }
 }
 
-pub(crate) fn say(args: &Say, mode: &str, place: &Place) -> Result<ExitCode> {
-    let text = args.text.join(" ");
-    if text.trim().is_empty() {
-        bail!("there is nothing to say: give a text");
-    }
-    let content = json!([{ "type": "text", "text": text }]);
-    let answer = on_session(
-        place,
-        &args.session,
-        "session/inject",
-        |id| json!({ "sessionId": id, "mode": mode, "content": content }),
-    )?;
-    match (args.json, answer["messageId"].as_str()) {
-        (false, Some(id)) => say_line(id),
-        _ => say_line(&answer.to_string()),
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(crate) fn revoke(args: &Revoke, place: &Place) -> Result<ExitCode> {
-    on_session(
-        place,
-        &args.session,
-        "session/revoke_inject",
-        |id| json!({ "sessionId": id, "messageId": args.message }),
-    )?;
-    say_line(&format!("revoked {}", args.message));
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Joins a session, which brings it into use if it is not, and asks for one thing.
-fn on_session(
-    place: &Place,
-    session: &str,
-    method: &str,
-    params: impl FnOnce(&str) -> Value,
-) -> Result<Value> {
-    let runtime = control::runtime()?;
-    runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(session).await?;
-        let id = session.id.to_string();
-        let resume = json!({
-            "sessionId": id,
-            "additionalDirectories": session.additional_directories,
-            // What waits must not be delivered because somebody wants to take it back.
-            "_meta": { "nudge": { "hold": method == "session/revoke_inject", "keepDirectories": true } },
-        });
-        let control = Control::start(place)?;
-        control
-            .run(async |client| {
-                client.request("session/resume", &resume).await?;
-                client.request(method, &params(&id)).await
-            })
-            .await
-    })
-}
-
 pub(crate) fn watch(args: &Watch, place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
         let session = Shelf::open(place).await?.find(&args.session).await?;
         watch::watch(place, &session, args.json, !args.no_history).await
     })
-}
-
-pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
-    let runtime = control::runtime()?;
-    let _inside = runtime.enter();
-    let Some(control) = Control::connect(place)? else {
-        say_line(if args.json { "null" } else { "no daemon runs; it is started when it is needed" });
-        return Ok(ExitCode::SUCCESS);
-    };
-    let status =
-        runtime.block_on(control.run(async |client| client.request("_nudge/status", &json!({})).await))?;
-    if args.json {
-        say_line(&status.to_string());
-        return Ok(ExitCode::SUCCESS);
-    }
-    say_line(&format!(
-        "daemon {} runs as process {}",
-        status["version"].as_str().unwrap_or("?"),
-        status["pid"]
-    ));
-    for entry in status["sessions"].as_array().into_iter().flatten() {
-        say_line(&render::live(&entry[0], &entry[1]));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub(crate) fn stop(place: &Place) -> Result<ExitCode> {
-    let runtime = control::runtime()?;
-    let _inside = runtime.enter();
-    let ask = || {
-        let Some(control) = Control::connect_at_once(place)? else { return Ok(false) };
-        runtime.block_on(control.run(async |client| client.request("_nudge/stop", &json!({})).await))?;
-        Ok(true)
-    };
-    let was_there = daemon::stop(place, ask)?;
-    say_line(if was_there { "the daemon ends" } else { "no daemon runs" });
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a line to standard output; nobody may be there to read it.
-fn say_line(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
 }

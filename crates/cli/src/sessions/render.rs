@@ -2,37 +2,37 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use nudge_store::Session;
 use serde_json::Value;
+
+use crate::terminal_text;
 
 /// A time as `2026-11-16T02:00:00Z`.
 pub(crate) fn time(millis: u64) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(millis)).to_string()
 }
 
-/// Text without what could command a terminal.
-pub(crate) fn plain(text: &str) -> String {
-    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    text.chars().map(|c| if is_command(c) { '\u{fffd}' } else { c }).collect()
-}
-
 /// One line for a list.
 pub(crate) fn row(session: &Session) -> String {
-    let title = session.title.as_deref().unwrap_or("(nothing said yet)");
-    plain(&format!("{}  {}  {title}  ({})", session.id, time(session.updated_at), session.cwd))
+    let (id, cwd) = (terminal_text::one_line(&session.id), terminal_text::one_line(&session.cwd));
+    format!("{id}  {}  {}  ({cwd})", time(session.updated_at), title(session))
 }
 
-/// One line for what a session in use does.
-pub(crate) fn live(id: &Value, live: &Value) -> String {
-    let waiting = live["pending"].as_array().map_or(0, Vec::len);
-    let id = id.as_str().unwrap_or_default();
-    let state = live["state"].as_str().unwrap_or_default();
-    format!("{id}  {state}, {} attached, {waiting} waiting", live["clients"])
+/// What a session is called, in a row.
+pub(crate) fn title(session: &Session) -> String {
+    session.title.as_deref().map_or_else(|| "(nothing said yet)".to_owned(), terminal_text::row)
+}
+
+/// Which session it is, beside what was done with it.
+pub(crate) fn named(session: &Session) -> String {
+    let (id, cwd) = (terminal_text::one_line(&session.id), terminal_text::one_line(&session.cwd));
+    format!("{}  ({cwd})  {id}", title(session))
 }
 
 /// A session and what waits in it.
 pub(crate) fn session(shown: &Value) -> String {
-    let text = |name: &str| shown[name].as_str().unwrap_or("-").to_owned();
+    let text = |name: &str| terminal_text::one_line(shown[name].as_str().unwrap_or("-"));
     let mut lines = vec![
         text("sessionId"),
         format!("  title    {}", text("title")),
@@ -47,7 +47,7 @@ pub(crate) fn session(shown: &Value) -> String {
             (waiting["mode"].as_str().unwrap_or("?"), waiting["messageId"].as_str().unwrap_or("?"));
         lines.push(format!("  waits    {mode} {id}: {}", content(&waiting["content"])));
     }
-    plain(&lines.join("\n"))
+    lines.join("\n")
 }
 
 /// The text of content blocks; others are named.
@@ -61,27 +61,50 @@ pub(crate) fn content(blocks: &Value) -> String {
     shown.collect()
 }
 
-/// A conversation as Markdown, update by update.
+/// Something of a conversation. It is what was said, not yet safe for a terminal.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Markdown.
+    Text(String),
+    /// What a tool has printed, by tool call or terminal: all of it so far, or more of it.
+    Output { id: String, text: String, is_all: bool },
+}
+
+/// A conversation, update by update.
 #[derive(Debug, Default)]
-pub(crate) struct Markdown {
+pub(crate) struct Transcript {
     /// Whose text is being written: kind and id of the message.
     open: Option<(String, String)>,
 }
 
-impl Markdown {
-    /// What an update of version 2 adds.
-    pub(crate) fn update(&mut self, update: &Value) -> String {
-        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
-        match kind {
-            "user_message" => self.message("You", update, &update["content"]),
-            "agent_message" | "agent_message_chunk" => self.message("Agent", update, &update["content"]),
-            "agent_thought" | "agent_thought_chunk" => {
-                self.message("Agent, thinking", update, &update["content"])
+impl Transcript {
+    /// Whether a message is being said that may go on.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// What an update adds. Transcripts hold updates of both versions.
+    pub(crate) fn update(&mut self, update: &Value) -> Vec<Part> {
+        let blocks = &update["content"];
+        let text = match update["sessionUpdate"].as_str().unwrap_or_default() {
+            "user_message" | "user_message_chunk" => self.message("You", update, blocks),
+            "agent_message" | "agent_message_chunk" => self.message("Agent", update, blocks),
+            "agent_thought" | "agent_thought_chunk" => self.message("Agent, thinking", update, blocks),
+            "tool_call" | "tool_call_update" => return self.tool_call(update),
+            "tool_call_content_chunk" => {
+                return tool_output(update, std::slice::from_ref(blocks), false).into_iter().collect();
             }
-            "tool_call_update" => self.tool_call(update),
+            "terminal_update" => {
+                return terminal_output(update, &update["output"]["data"], true).into_iter().collect();
+            }
+            "terminal_output_chunk" => {
+                return terminal_output(update, &update["data"], false).into_iter().collect();
+            }
             "plan_update" => self.plan(&update["plan"]),
+            "plan" => self.plan(update),
             _ => String::new(),
-        }
+        };
+        if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] }
     }
 
     fn message(&mut self, who: &str, update: &Value, blocks: &Value) -> String {
@@ -95,15 +118,18 @@ impl Markdown {
         format!("\n\n**{who}:** {text}")
     }
 
-    fn tool_call(&mut self, update: &Value) -> String {
+    fn tool_call(&mut self, update: &Value) -> Vec<Part> {
         let status = update["status"].as_str().unwrap_or_default();
-        let title = update["title"].as_str();
         self.open = None;
-        match (title, status) {
-            (Some(title), _) => format!("\n\n- `{title}`"),
+        let text = match (update["title"].as_str(), status) {
+            (Some(title), _) if title.contains('`') => format!("\n\n- {}", terminal_text::one_line(title)),
+            (Some(title), _) => format!("\n\n- `{}`", terminal_text::one_line(title)),
             (None, "completed" | "failed" | "cancelled") => format!(" ({status})"),
             _ => String::new(),
-        }
+        };
+        let items = update["content"].as_array().map_or(&[][..], Vec::as_slice);
+        let said = (!text.is_empty()).then_some(Part::Text(text));
+        said.into_iter().chain(tool_output(update, items, true)).collect()
     }
 
     fn plan(&mut self, plan: &Value) -> String {
@@ -111,8 +137,37 @@ impl Markdown {
         let entries = plan["entries"].as_array().into_iter().flatten();
         let lines = entries.map(|entry| {
             let mark = if entry["status"] == "completed" { "x" } else { " " };
-            format!("\n- [{mark}] {}", entry["content"].as_str().unwrap_or_default())
+            let what = terminal_text::one_line(entry["content"].as_str().unwrap_or_default());
+            format!("\n- [{mark}] {what}")
         });
         format!("\n{}", lines.collect::<String>())
     }
+}
+
+/// What a tool call has come to, as text: all of it, or with a chunk more of it.
+fn tool_output(update: &Value, items: &[Value], is_all: bool) -> Option<Part> {
+    let text: Vec<String> = items.iter().map(tool_content).filter(|text| !text.is_empty()).collect();
+    let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
+    (!text.is_empty()).then(|| Part::Output { id, text: text.join("\n"), is_all })
+}
+
+fn tool_content(item: &Value) -> String {
+    match item["type"].as_str() {
+        Some("content") => content(&item["content"]),
+        Some("diff") => item["patch"]["text"].as_str().map_or_else(|| changed(item), str::to_owned),
+        _ => String::new(),
+    }
+}
+
+/// What a change without a patch is about.
+fn changed(diff: &Value) -> String {
+    let changes = diff["changes"].as_array().into_iter().flatten();
+    let paths = changes.filter_map(|change| change["path"].as_str());
+    paths.map(|path| format!("changes {path}")).collect::<Vec<_>>().join("\n")
+}
+
+fn terminal_output(update: &Value, data: &Value, is_all: bool) -> Option<Part> {
+    let id = update["terminalId"].as_str().unwrap_or_default().to_owned();
+    let bytes = BASE64_STANDARD.decode(data.as_str()?).ok()?;
+    Some(Part::Output { id, text: String::from_utf8_lossy(&bytes).into_owned(), is_all })
 }

@@ -1,8 +1,10 @@
 //! `nudge watch`: a session, live, in a terminal.
 
 use std::{
-    io::{self, Write},
+    collections::HashMap,
+    io::{self, IsTerminal, Write},
     process::ExitCode,
+    time::Duration,
 };
 
 use anyhow::{Context, Result};
@@ -12,9 +14,19 @@ use serde_json::{Value, json};
 
 use super::{
     Control,
-    render::{Markdown, plain},
+    control::Seen,
+    markdown::Painter,
+    question,
+    render::{Part, Transcript},
 };
-use crate::place::Place;
+use crate::{output, place::Place, terminal_text};
+
+/// How long a text has to rest before a question is put in the middle of a sentence: it may be what it waits for.
+const REST: Duration = Duration::from_millis(700);
+/// Lines of what a tool printed that are shown, letters of a line, and bytes that are looked at.
+const OUTPUT_LINES: usize = 30;
+const OUTPUT_COLUMNS: usize = 400;
+const OUTPUT_BYTES: usize = 64 * 1024;
 
 pub(crate) async fn watch(
     place: &Place,
@@ -31,7 +43,7 @@ pub(crate) async fn watch(
     if history {
         params["replayFrom"] = json!({ "type": "start" });
     }
-    let mut shown = Shown { is_json, markdown: Markdown::default() };
+    let mut screen = Screen::new(session, is_json);
     control
         .run(async |client| {
             // The history is longer than what may wait, so it is read while the answer is awaited.
@@ -39,22 +51,36 @@ pub(crate) async fn watch(
             let mut joined = std::pin::pin!(joined);
             let mut is_joined = false;
             loop {
-                let update = tokio::select! {
+                let seen = tokio::select! {
                     answer = &mut joined, if !is_joined => {
                         answer?;
                         is_joined = true;
                         continue;
                     }
-                    update = client.updates.recv() => update,
+                    seen = client.seen.recv() => seen,
+                    () = tokio::time::sleep(REST), if screen.is_waiting() => {
+                        screen.put_waiting();
+                        screen.write()?;
+                        continue;
+                    }
                     stopped = tokio::signal::ctrl_c() => {
                         stopped.context("cannot wait for Ctrl-C")?;
                         return Ok(ExitCode::from(130));
                     }
                 };
-                let Some(update) = update else { return Ok(ExitCode::SUCCESS) };
-                let is_left = update.get(&["_meta", "nudge", "left"]).is_some();
-                if shown.show(&update).is_err() || is_left {
-                    // Whoever reads has read enough, or there is nothing more to see.
+                let is_over = match seen {
+                    None => true,
+                    Some(Seen::Update(update)) => {
+                        screen.update(&update);
+                        update.get(&["_meta", "nudge", "left"]).is_some()
+                    }
+                    Some(Seen::Asked(params)) => {
+                        screen.asked(&params);
+                        false
+                    }
+                };
+                // Whoever reads has read enough, or there is nothing more to see.
+                if screen.write().is_err() || is_over {
                     return Ok(ExitCode::SUCCESS);
                 }
             }
@@ -62,25 +88,199 @@ pub(crate) async fn watch(
         .await
 }
 
-struct Shown {
+/// What is shown of a session.
+struct Screen {
     is_json: bool,
-    markdown: Markdown,
+    /// Whether what tools print is shown.
+    has_output: bool,
+    session: String,
+    transcript: Transcript,
+    painter: Painter,
+    /// What is to be written.
+    out: String,
+    /// How the text so far ends.
+    last: char,
+    state: String,
+    /// What is to be said when the sentence is over.
+    waiting: Vec<Note>,
+    /// What tools have printed so far, as it is shown.
+    printed: HashMap<String, Printed>,
+    /// What was shown last is what this one has printed.
+    printing: Option<String>,
 }
 
-impl Shown {
-    fn show(&mut self, update: &RawJson) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if self.is_json {
-            writeln!(out, "{}", update.as_str())?;
-        } else {
-            let update: Value = update.to().unwrap_or_default();
-            let text = match (update["sessionUpdate"].as_str(), update["state"].as_str()) {
-                (Some("state_update"), Some(state)) => format!("\n\n[{state}]\n"),
-                (Some("notice"), _) => format!("\n\n[{}]\n", update["title"].as_str().unwrap_or_default()),
-                _ => self.markdown.update(&update),
-            };
-            out.write_all(plain(&text).as_bytes())?;
+/// Something beside the conversation.
+struct Note {
+    /// It only tells that a turn runs or not.
+    is_state: bool,
+    text: String,
+}
+
+#[derive(Default)]
+struct Printed {
+    text: String,
+    lines: usize,
+}
+
+impl Screen {
+    fn new(session: &Session, is_json: bool) -> Self {
+        Self {
+            is_json,
+            has_output: io::stdout().is_terminal(),
+            session: session.id.to_string(),
+            transcript: Transcript::default(),
+            painter: Painter::new(output::has_colours(&io::stdout())),
+            out: String::new(),
+            last: '\n',
+            state: String::new(),
+            waiting: Vec::new(),
+            printed: HashMap::new(),
+            printing: None,
         }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(std::mem::take(&mut self.out).as_bytes())?;
         out.flush()
+    }
+
+    fn update(&mut self, raw: &RawJson) {
+        if self.is_json {
+            self.out.push_str(&terminal_text::json(raw.as_str()));
+            return self.out.push('\n');
+        }
+        let update: Value = raw.to().unwrap_or_default();
+        let title = || terminal_text::one_line(update["title"].as_str().unwrap_or_default());
+        match update["sessionUpdate"].as_str() {
+            Some("state_update") => self.state(&update),
+            Some("notice") => self.note(Note { is_state: false, text: format!("[{}]", title()) }),
+            _ => {
+                let parts = self.transcript.update(&update);
+                for part in parts {
+                    self.part(part);
+                }
+            }
+        }
+    }
+
+    /// A turn begins or ends. That it waits for an answer is said by the question.
+    fn state(&mut self, update: &Value) {
+        let state = update["state"].as_str().unwrap_or_default();
+        if state == "requires_action" || state == self.state {
+            return;
+        }
+        state.clone_into(&mut self.state);
+        let reason = update["stopReason"].as_str().filter(|reason| *reason != "end_turn");
+        let line = terminal_text::one_line(&match reason {
+            Some(reason) => format!("[{state}: {reason}]"),
+            None => format!("[{state}]"),
+        });
+        // What was not said of the state by now is not so any more.
+        self.waiting.retain(|note| !note.is_state);
+        self.note(Note { is_state: true, text: line });
+        if state == "idle" {
+            // Nothing more is said of what is being said.
+            self.put_waiting();
+        }
+    }
+
+    fn asked(&mut self, params: &RawJson) {
+        if !self.is_json {
+            let params = params.to().unwrap_or_default();
+            self.note(Note { is_state: false, text: question::asked(&params, &self.session) });
+        }
+    }
+
+    /// Says something beside the conversation, when no sentence is broken by it.
+    fn note(&mut self, note: Note) {
+        let is_between = !self.transcript.is_open() || matches!(self.last, '\n' | '.' | '!' | '?' | ':');
+        self.waiting.push(note);
+        if is_between {
+            self.put_waiting();
+        }
+    }
+
+    /// Whether something is to be said that the text may be waiting for.
+    fn is_waiting(&self) -> bool {
+        self.waiting.iter().any(|note| !note.is_state)
+    }
+
+    fn put_waiting(&mut self) {
+        for note in std::mem::take(&mut self.waiting) {
+            self.put(&note.text);
+        }
+    }
+
+    /// Puts a line of its own.
+    fn put(&mut self, line: &str) {
+        let end = self.painter.finish();
+        self.out.push_str(&end);
+        self.out.push_str(if self.last == '\n' { "\n" } else { "\n\n" });
+        self.out.push_str(&self.painter.dim(line));
+        self.out.push('\n');
+        (self.last, self.printing) = ('\n', None);
+    }
+
+    fn part(&mut self, part: Part) {
+        match part {
+            Part::Text(text) => {
+                // A text that begins with a line of its own is a new one: the sentence before it is over.
+                if text.starts_with("\n\n") {
+                    self.put_waiting();
+                    let end = self.painter.finish();
+                    self.out.push_str(&end);
+                }
+                self.last = text.trim_end_matches([' ', '\t']).chars().next_back().unwrap_or(self.last);
+                let painted = self.painter.paint(&text);
+                self.out.push_str(&painted);
+                self.printing = None;
+            }
+            Part::Output { id, text, is_all } if self.has_output => self.output(&id, &text, is_all),
+            Part::Output { .. } => {}
+        }
+    }
+
+    /// Shows what a tool has printed and was not shown yet, set back.
+    fn output(&mut self, id: &str, text: &str, is_all: bool) {
+        let printed = self.printed.entry(id.to_owned()).or_default();
+        let goes_on = self.printing.as_deref() == Some(id) && !printed.text.ends_with('\n');
+        let shown = printed.more(text, is_all, goes_on);
+        if !shown.is_empty() {
+            let end = self.painter.finish();
+            self.out.push_str(&end);
+            self.out.push_str(&self.painter.dim(&shown));
+            (self.last, self.printing) = ('x', Some(id.to_owned()));
+        }
+    }
+}
+
+impl Printed {
+    /// What is to be shown of a text that is all there is, or more of it.
+    fn more(&mut self, text: &str, is_all: bool, goes_on: bool) -> String {
+        let more = text.strip_prefix(self.text.as_str()).filter(|_| is_all).unwrap_or(text);
+        if more.is_empty() || self.lines > OUTPUT_LINES {
+            return String::new();
+        }
+        let lines = terminal_text::lines(more);
+        let mut shown = String::new();
+        for (at, line) in lines.strip_suffix('\n').unwrap_or(&lines).split('\n').enumerate() {
+            let is_new = at > 0 || !goes_on;
+            self.lines += usize::from(is_new);
+            if self.lines > OUTPUT_LINES {
+                shown.push_str("\n    │ …");
+                break;
+            }
+            shown.push_str(if is_new { "\n    │ " } else { "" });
+            shown.extend(line.chars().take(OUTPUT_COLUMNS));
+        }
+        if is_all {
+            self.text.clear();
+        }
+        self.text.push_str(if is_all { text } else { more });
+        if self.text.len() > OUTPUT_BYTES {
+            self.lines = OUTPUT_LINES + 1;
+        }
+        shown
     }
 }

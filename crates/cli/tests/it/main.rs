@@ -5,6 +5,7 @@ mod adapt;
 mod bad_input;
 mod chaos;
 mod ends;
+mod help;
 mod initialize;
 mod lsp;
 mod nes;

@@ -22,6 +22,7 @@ use crate::{
         Command, Commands, Handle, Live, Pending, Request,
         environments::Environments,
         outbox::{Effect, Landed, Outbox, Step, UnderWay},
+        question::Form,
         restore,
         stall::{Stall, retry},
         view::{Shown, View},
@@ -53,6 +54,8 @@ pub(crate) struct Actor {
     /// The client whose message began the last turn: the agent may still have to tell it something.
     pub(crate) last_prompter: Option<ClientId>,
     pub(crate) permissions: Vec<Permission>,
+    /// Forms that a client is asked to fill in, which somebody else may answer.
+    pub(crate) forms: Vec<Form>,
     /// The backend stands at a break-point and waits for this.
     pub(crate) at_break: Option<AtBreak>,
     /// Steers that were given out in the midst of a turn and wait for the disk.
@@ -220,6 +223,7 @@ impl Actor {
             turn: None,
             last_prompter: None,
             permissions: Vec::new(),
+            forms: Vec::new(),
             at_break: None,
             steers_under_way: 0,
             held_break: None,
@@ -352,6 +356,7 @@ impl Actor {
                     self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
                 }
             }
+            Command::Question(wanted) => self.question(wanted),
             Command::Delete(done) => {
                 self.end(Ending { deleted: vec![done], is_final: true, ..Ending::default() });
             }
@@ -642,7 +647,7 @@ impl Actor {
     pub(crate) fn status(&self) -> Live {
         let state = match () {
             () if self.mailbox.is_idle() => "idle",
-            () if self.permissions.is_empty() => "running",
+            () if !self.is_asking() => "running",
             () => "requires_action",
         };
         let additional_directories = self.row.additional_directories.clone();

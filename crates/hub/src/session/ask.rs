@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::{
     backend::ClientRequest,
     client::{Ask, Client, Out, is_form},
-    session::{Command, actor::Actor},
+    session::{Command, actor::Actor, question::FORM},
     shape, update,
 };
 
@@ -101,7 +101,10 @@ impl Actor {
         let client = self.prompter().filter(|client| is_able(client)).or_else(anyone);
         let client = client.filter(|client| !is_served || client.offers.has(&method));
         match client {
-            Some(client) => self.pass_request(version, request, &method, client),
+            Some(client) => {
+                let elsewhere = (method == FORM).then(|| self.hold_form(version, &request));
+                self.pass_request(version, request, &method, client, elsewhere);
+            }
             None if is_served => self.serve(request, method),
             None => {
                 let error = if is_form(&method) { Error::method_not_found(&method) } else { nobody(&method) };
@@ -141,7 +144,15 @@ impl Actor {
         });
     }
 
-    fn pass_request(&mut self, version: Version, request: RawRequest, method: &str, client: Arc<Client>) {
+    /// Passes a request to a client. The answer may also come from `elsewhere`; then the client is not asked any more.
+    fn pass_request(
+        &mut self,
+        version: Version,
+        request: RawRequest,
+        method: &str,
+        client: Arc<Client>,
+        elsewhere: Option<oneshot::Receiver<RawJson>>,
+    ) {
         let params = request.params().cloned().unwrap_or_else(shape::empty);
         let params = update::for_session(&params, &self.row.id);
         let Call { method, params } = translated(version, client.version, method, &params);
@@ -156,6 +167,7 @@ impl Actor {
             let _withdraws = dropped;
             let outcome = tokio::select! {
                 outcome = answered => outcome,
+                answer = from_elsewhere(elsewhere) => Ok(Ok(answer)),
                 () = unwanted.cancelled() => {
                     let _ = responder.respond::<()>(Err(Error::cancelled())).await;
                     return;
@@ -179,6 +191,16 @@ fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> Cal
         (Version::V2, Version::V1) => request_to_v1(method, params),
         _ => Call { method: method.to_owned(), params: params.clone() },
     }
+}
+
+/// An answer that comes from elsewhere, if ever.
+async fn from_elsewhere(elsewhere: Option<oneshot::Receiver<RawJson>>) -> RawJson {
+    if let Some(elsewhere) = elsewhere
+        && let Ok(answer) = elsewhere.await
+    {
+        return answer;
+    }
+    std::future::pending().await
 }
 
 /// Notes that a terminal is the editor's own.

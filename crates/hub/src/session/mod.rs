@@ -6,6 +6,7 @@ mod attach;
 mod environments;
 mod input;
 mod outbox;
+mod question;
 mod restore;
 mod set;
 mod stall;
@@ -24,6 +25,8 @@ use crate::client::Client;
 
 pub(crate) use actor::entry;
 pub(crate) use attach::{Attach, Attached, How, join};
+pub use question::OpenQuestion;
+pub(crate) use question::Wanted;
 pub(crate) use restore::{BUILT_IN, row, stored};
 pub(crate) use restore::{Wish, begin, create, open};
 pub(crate) use view::{Shown, View};
@@ -128,6 +131,8 @@ pub(crate) enum Command {
     OwnTerminal { client: ClientId, terminal: String },
     /// How it stands.
     Status(oneshot::Sender<Live>),
+    /// Somebody who is not attached wants to know what it waits for, or answers.
+    Question(question::Wanted),
     /// It is deleted, and somebody waits for that.
     Delete(oneshot::Sender<()>),
     /// It is left if nobody uses it, so that it can come into use anew; whoever waits is told by the end of this.

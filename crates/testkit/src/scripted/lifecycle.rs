@@ -61,6 +61,7 @@ impl Agent {
         let id = match self.options.ids.as_deref() {
             Some("counter") => format!("s-{}", state.next()),
             Some(fixed) => fixed.to_owned(),
+            None if self.options.has("rude") => format!("s-{}{}", state.next(), shape::RUDE),
             None => format!("s-{}-{}", std::process::id(), state.next()),
         };
         let mut answer = shape::opened(self.is_v2(), &session);

@@ -17,6 +17,7 @@
 //! | `--echo` | repeats what the user says (version 2 always does) |
 //! | `--bold` | asks for files and terminals whether or not the client offers them |
 //! | `--gemini` | calls itself `gemini-cli`, which is known to forget a turn that is cancelled |
+//! | `--rude` | its name, what it writes to standard error, and its session ids hold what commands a terminal |
 //! | `--slow-start MS` | takes its time to answer `initialize` |
 //! | `--start-after FILE` | answers `initialize` only when FILE is there |
 //! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
@@ -47,6 +48,9 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if options.has("rude") {
+        eprintln!("{}", shape::RUDE);
+    }
     if options.fails_to_start() {
         eprintln!("scripted-agent: not ready yet");
         return ExitCode::from(3);

@@ -20,6 +20,7 @@ const FLAGS: &[&str] = &[
     "echo",
     "bold",
     "gemini",
+    "rude",
 ];
 
 #[derive(Debug, Default)]

@@ -153,6 +153,11 @@ impl Player {
             Command::Odd => self.agent.send(&[shape::odd(&self.session)]),
             Command::Plan => self.update(&shape::plan(self.agent.is_v2())),
             Command::Mode(mode) => self.switch(&mode),
+            Command::Form => {
+                let answer = self.ask("elicitation/create", &shape::form(&self.session));
+                self.say(&format!("form: {}", told(answer)));
+            }
+            Command::Rude => self.be_rude(),
             Command::Fail => self.has_failed = true,
         }
     }
@@ -292,6 +297,15 @@ impl Player {
             params["sessionId"] = json!(self.session);
         }
         params
+    }
+
+    fn be_rude(&mut self) {
+        let titled = |what: &str| json!(format!("{what} {}", shape::RUDE));
+        self.update(&json!({ "sessionUpdate": "session_info_update", "title": titled("title") }));
+        let mut tool = shape::tool(self.agent.is_v2(), "rude", "pending");
+        tool["title"] = titled("tool");
+        self.update(&tool);
+        self.say(&format!("said {}", shape::RUDE));
     }
 
     fn flood(&mut self, count: usize, size: usize) {

@@ -50,6 +50,10 @@ pub(super) enum Command {
     Plan,
     /// `mode ID`: switches to that mode.
     Mode(String),
+    /// `form`: asks the client for a form to be filled in, and says the answer.
+    Form,
+    /// `rude`: the session is named, a tool called and something said with what commands a terminal.
+    Rude,
     /// `fail`: the turn ends with an error.
     Fail,
 }
@@ -96,6 +100,8 @@ fn command(text: &str) -> Command {
         ("unknown", "") => Command::Unknown,
         ("odd", "") => Command::Odd,
         ("plan", "") => Command::Plan,
+        ("form", "") => Command::Form,
+        ("rude", "") => Command::Rude,
         ("fail", "") => Command::Fail,
         _ => Command::Say(text.to_owned()),
     }

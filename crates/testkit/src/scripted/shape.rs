@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::{options::Options, session::Session};
 
+/// What commands a terminal, makes rows, and turns the order of letters around.
+pub(super) const RUDE: &str =
+    "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}5mrude\u{202e}\u{200b}\u{2028}\r\nsecond row\u{7f}\u{8}\t.";
 /// Stands for [`ODD`] in a frame.
 pub(super) const ODD_MARK: &str = "@odd";
 /// JSON that only survives if nobody reads and writes it again.
@@ -33,6 +36,10 @@ pub(super) fn answer(id: &str, outcome: Result<Value, Value>) -> String {
 /// The answer to `initialize`.
 pub(super) fn initialize(options: &Options) -> Value {
     let mut answer = if options.is_v2() { initialize_v2(options) } else { initialize_v1(options) };
+    if options.has("rude") {
+        let info = if options.is_v2() { "info" } else { "agentInfo" };
+        answer[info] = json!({ "name": format!("name {RUDE}"), "version": format!("version {RUDE}") });
+    }
     if options.has("steering") || options.has("steering-fails") {
         answer["_meta"]["steering"] = json!({ "supported": true });
     }
@@ -227,6 +234,17 @@ pub(super) fn stray(is_global: bool) -> Value {
         params["sessionId"] = json!("nobody");
     }
     params
+}
+
+/// The params of a request for a form to be filled in.
+pub(super) fn form(session: &str) -> Value {
+    let properties = json!({
+        "name": { "type": "string", "description": "Yours" },
+        "count": { "type": "integer" },
+        "bird": { "type": "string", "enum": ["wren", "rook"] },
+    });
+    let schema = json!({ "type": "object", "properties": properties, "required": ["name"] });
+    json!({ "sessionId": session, "mode": "form", "message": "Who are you?", "requestedSchema": schema })
 }
 
 pub(super) fn plan(is_v2: bool) -> Value {

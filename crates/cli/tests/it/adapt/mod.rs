@@ -3,6 +3,8 @@
 mod bytes;
 mod client;
 mod dialects;
+mod doctor;
+mod form;
 mod input;
 mod isolate;
 mod lane;
@@ -17,6 +19,7 @@ mod start;
 mod steer;
 mod strays;
 mod supervision;
+mod terminal;
 mod versions;
 
 use std::{

@@ -141,5 +141,5 @@ fn a_store_is_found_from_where_it_is_named() {
     assert!(start(place.work.path()).success());
     assert!(place.work.path().join("own.db").exists());
     let store = place.work.path().join("own.db");
-    assert_eq!(place.command(&["stop", "--store", store.to_str().unwrap()]), "the daemon ends");
+    assert_eq!(place.command(&["stop", "--store", store.to_str().unwrap()]), "the daemon has ended");
 }

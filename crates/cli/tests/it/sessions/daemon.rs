@@ -99,7 +99,7 @@ fn status_and_stop_tell_of_the_daemon() {
     let status: Value = serde_json::from_str(&place.command(&["status", "--json"])).unwrap();
     assert_eq!(status["sessions"][0][0], client.session.as_str());
     assert_eq!(status["sessions"][0][1]["clients"], 1);
-    assert_eq!(place.command(&["stop"]), "the daemon ends");
+    assert_eq!(place.command(&["stop"]), "the daemon has ended");
     let (status, _, errors) = client.process.finish();
     assert!(!status.success() || errors.is_empty(), "{errors}");
 }

@@ -2,6 +2,7 @@
 
 mod asked;
 mod cancel;
+mod commands;
 mod content;
 mod daemon;
 mod dialects;

@@ -77,7 +77,7 @@ fn status_and_stop_find_a_daemon_without_a_socket() {
     let status: Value = serde_json::from_str(&place.command(&["status", "--json"])).unwrap();
     assert_eq!(status["pid"], daemon);
     fs::remove_file(place.file("sock")).unwrap();
-    assert_eq!(place.command(&["stop"]), "the daemon ends");
+    assert_eq!(place.command(&["stop"]), "the daemon has ended");
     assert!(!is_alive(daemon));
 }
 

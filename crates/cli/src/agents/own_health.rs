@@ -1,0 +1,154 @@
+//! `nudge doctor` without an agent: whether all is well with Nudge itself.
+
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use nudge_store::SessionFilter;
+use serde_json::{Value, json};
+
+use super::doctor::examine;
+use crate::{
+    house::Downstream,
+    output,
+    place::Place,
+    sessions::{Control, Shelf},
+    terminal_text, version,
+};
+
+/// What was looked at, and how it is: what is well about it, or what is not and what to do.
+type Finding = (&'static str, Result<String, String>);
+
+/// Looks at everything and tells; whether all is well.
+pub(super) async fn check(place: &Place, is_json: bool) -> Result<bool> {
+    let findings: [Finding; 6] = [
+        ("program", program()),
+        ("data folder", data_folder(place)),
+        ("store", store(place).await),
+        ("daemon", daemon(place).await),
+        ("log", log_file(place)),
+        ("built-in agent", built_in().await),
+    ];
+    let is_well = findings.iter().all(|(_, found)| found.is_ok());
+    if is_json {
+        let checks = findings.iter().map(|(what, found)| {
+            let (Ok(detail) | Err(detail)) = found;
+            json!({ "what": what, "ok": found.is_ok(), "detail": detail })
+        });
+        let checks: Vec<Value> = checks.collect();
+        output::say_json(
+            json!({ "version": env!("CARGO_PKG_VERSION"), "build": version::BUILD, "checks": checks }),
+        )?;
+        return Ok(is_well);
+    }
+    output::say(format!("nudge {}", version::LONG));
+    for (what, found) in &findings {
+        let mark = if found.is_ok() { "ok" } else { "WRONG" };
+        let (Ok(detail) | Err(detail)) = found;
+        output::say(format!("{what:<14} {mark:<5} {}", terminal_text::one_line(detail)));
+    }
+    output::say(
+        "\nAn agent is looked at with `nudge doctor -- COMMAND`, or `--agent NAME` for one of `nudge agents`.",
+    );
+    Ok(is_well)
+}
+
+fn program() -> Result<String, String> {
+    let program = std::env::current_exe().map_err(|error| format!("cannot tell where it is: {error}"))?;
+    Ok(program.display().to_string())
+}
+
+fn data_folder(place: &Place) -> Result<String, String> {
+    let Some(dir) = place.data_dir() else { return Ok("none: nothing is kept".to_owned()) };
+    let shown = dir.display();
+    let Ok(meta) = fs::metadata(&dir) else {
+        return Ok(format!("{shown}, which is made when it is needed"));
+    };
+    if !meta.is_dir() {
+        return Err(format!("{shown} is not a folder; name another with --data"));
+    }
+    if meta.uid() != rustix::process::getuid().as_raw() {
+        return Err(format!("{shown} belongs to another user; name another with --data"));
+    }
+    rustix::fs::access(&dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)
+        .map_err(|error| format!("{shown} cannot be written to: {error}"))?;
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o022 != 0 {
+        return Err(format!("{shown} can be written to by others (mode {mode:o}); try chmod 700"));
+    }
+    Ok(shown.to_string())
+}
+
+async fn store(place: &Place) -> Result<String, String> {
+    let url = place.store_url();
+    let path = PathBuf::from(url.strip_prefix("sqlite:").unwrap_or(&url));
+    if url == "memory" {
+        return Ok("in memory: nothing is kept".to_owned());
+    }
+    if !path.exists() {
+        return Ok(format!("{}, which is made when it is needed", path.display()));
+    }
+    let counted = async {
+        let shelf = Shelf::open(place).await?;
+        Ok::<_, anyhow::Error>(shelf.newest(&SessionFilter::default(), 0).await?.0.len())
+    };
+    match counted.await {
+        Ok(count) => Ok(format!("{} with {count} sessions", path.display())),
+        Err(error) => Err(format!("{}: {error:#}", path.display())),
+    }
+}
+
+async fn daemon(place: &Place) -> Result<String, String> {
+    let asked = async {
+        let Some(control) = Control::connect(place)? else { return Ok(None) };
+        control.run(async |client| client.request("_nudge/status", &json!({})).await).await.map(Some)
+    };
+    match asked.await {
+        Ok(None) => Ok("none runs; it is started when it is needed".to_owned()),
+        Ok(Some(status)) => Ok(running(&status)),
+        Err::<_, anyhow::Error>(error) => Err(format!("{error:#}")),
+    }
+}
+
+fn running(status: &Value) -> String {
+    let (version, build) =
+        (status["version"].as_str().unwrap_or("?"), status["build"].as_str().unwrap_or("unknown"));
+    let other = if build == version::BUILD { "" } else { "; another build than this: `nudge stop` ends it" };
+    format!("{version} ({build}) runs as process {}{other}", status["pid"])
+}
+
+fn log_file(place: &Place) -> Result<String, String> {
+    let Some(path) = place.log_file() else { return Ok("none: there is no data folder".to_owned()) };
+    match fs::metadata(&path) {
+        Ok(meta) if !meta.is_file() => {
+            Err(format!("{} is not a file; move it out of the way", path.display()))
+        }
+        Ok(meta) => Ok(format!("{}, {} bytes; `nudge logs` shows it", path.display(), meta.len())),
+        Err(_) => Ok(format!("{}, which the daemon begins", path.display())),
+    }
+}
+
+/// Speaks to the built-in agent as an editor does.
+async fn built_in() -> Result<String, String> {
+    let report = async { examine(&own_agent()?).await };
+    let report = report.await.map_err(|error| format!("{error:#}"))?;
+    report.session.map(|()| "answers, and a session could be begun".to_owned())
+}
+
+fn own_agent() -> Result<Downstream> {
+    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let args = ["acp", "--no-daemon", "--data", "", "--store", "memory"];
+    Ok(Downstream {
+        name: "the built-in agent".to_owned(),
+        program: program.display().to_string(),
+        args: args.map(str::to_owned).to_vec(),
+        env: Vec::new(),
+        cwd: std::env::current_dir().unwrap_or_else(|_| Path::new("/").to_owned()),
+        isolate: false,
+        patience: 5,
+        start_timeout: 30,
+    })
+}

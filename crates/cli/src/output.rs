@@ -1,0 +1,30 @@
+//! What the commands say to people and programs: one way out for each, and what people read is safe for a terminal.
+
+use std::{
+    fmt::Display,
+    io::{self, IsTerminal, Write},
+};
+
+use crate::terminal_text;
+
+/// Says something to whoever reads standard output. Nobody may be there.
+pub(crate) fn say(text: impl Display) {
+    let _ = writeln!(io::stdout(), "{}", terminal_text::lines(&text.to_string()));
+}
+
+/// Says something beside what a program may read, on standard error. Nobody may be there.
+pub(crate) fn remark(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", terminal_text::lines(&text.to_string()));
+}
+
+/// Says JSON to a program, on one line. It may be a person who looks.
+pub(crate) fn say_json(json: impl Display) -> io::Result<()> {
+    let json = json.to_string();
+    writeln!(io::stdout(), "{}", terminal_text::json(&json))
+}
+
+/// Whether what goes there may have colours: it is a terminal, and the user has not said otherwise.
+pub(crate) fn has_colours(to: &impl IsTerminal) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    to.is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}

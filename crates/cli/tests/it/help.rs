@@ -1,0 +1,122 @@
+//! What helps a newcomer and a packager: help, version, the log, completions, manual pages, and the health of Nudge itself.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{nudge, nudge_with};
+
+/// A folder for data, and the settings that name it.
+fn data() -> (TempDir, String) {
+    let data = tempfile::tempdir().expect("a temporary folder");
+    let name = data.path().to_str().expect("its name is text").to_owned();
+    (data, name)
+}
+
+/// What a command says, if it went well.
+fn said(args: &[&str]) -> String {
+    let (status, lines, errors) = nudge(args).finish();
+    assert!(status.success(), "{args:?}: {errors}");
+    lines.join("\n")
+}
+
+#[test]
+fn help_and_version_are_commands_too() {
+    let version = said(&["version"]);
+    assert!(version.starts_with(&format!("{} (", said(&["--version"]))), "{version}");
+    let build = version.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    assert!(build.is_some_and(|build| !build.is_empty()), "{version}");
+    let help = said(&["help"]);
+    assert!(help.contains("Exit status:") && help.contains("approve"), "{help}");
+    assert!(said(&["help", "steer"]).contains("nudge steer last"));
+    let (status, _, _) = nudge(&["no-such-command"]).finish();
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn a_wrong_filter_for_the_log_is_told() {
+    for (asked, is_wrong) in [
+        ("loud", true),
+        ("warn,nudge_peer=loud", true),
+        ("warn,=", true),
+        ("warn", false),
+        ("", false),
+        ("off", false),
+        ("warn,nudge_peer=debug", false),
+        ("nudge_hub", false),
+    ] {
+        let (status, lines, errors) = nudge_with(&["version"], &[("NUDGE_LOG", asked)]).finish();
+        assert!(status.success() && lines.len() == 1);
+        assert_eq!(errors.contains("NUDGE_LOG cannot be read"), is_wrong, "{asked}: {errors}");
+    }
+}
+
+#[test]
+fn status_says_where_things_are() {
+    let (_data, name) = data();
+    let (status, lines, errors) = nudge_with(&["status"], &[("NUDGE_DATA", &name)]).finish();
+    assert!(status.success(), "{errors}");
+    let told = lines.join("\n");
+    let version = said(&["version"]).replace("nudge ", "");
+    for expected in ["no daemon runs", &version, env!("CARGO_BIN_EXE_nudge"), &name, "daemon.log"] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+}
+
+#[test]
+fn the_log_of_the_daemon_is_shown_and_followed() {
+    let (_data, name) = data();
+    let env = [("NUDGE_DATA", &*name), ("NUDGE_DAEMON", "on"), ("NUDGE_LOG", "info"), ("NUDGE_LINGER", "5")];
+    let run = |args: &[&str]| nudge_with(args, &env).finish();
+    let (status, _, errors) = run(&["logs"]);
+    assert_eq!(status.code(), Some(1));
+    assert!(errors.contains("there is no log"), "{errors}");
+    let mut client = nudge_with(&["acp"], &env);
+    client.line(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
+    client.next_json().expect("it answers");
+    let (_, lines, _) = run(&["logs"]);
+    assert!(lines.iter().any(|line| line.contains("the daemon listens")), "{lines:?}");
+    let (_, lines, errors) = run(&["logs", "-n", "1"]);
+    assert!(lines.len() == 1 && errors.contains("-n 0"), "{lines:?} {errors}");
+    let mut following = nudge_with(&["logs", "-f", "-n", "0"], &env);
+    while !following.next_line().expect("the log so far").contains("initialized") {}
+    drop(client);
+    run(&["stop"]);
+    while !following.next_line().expect("what comes").contains("the daemon leaves") {}
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = said(&["completions", shell]);
+        assert!(script.contains("approve") && script.contains("no-history"), "{shell}");
+    }
+    let (folder, name) = data();
+    let dir = format!("{name}/man1");
+    said(&["man", &dir]);
+    let page = |name: &str| std::fs::read_to_string(folder.path().join("man1").join(name)).expect(name);
+    assert!(page("nudge.1").contains("Exit status"));
+    assert!(page("nudge-steer.1").contains("keep the old name"));
+    assert!(page("nudge-sessions-export.1").contains("markdown"));
+}
+
+#[test]
+fn the_doctor_looks_at_nudge_itself() {
+    let (folder, name) = data();
+    let (status, lines, errors) = nudge_with(&["doctor"], &[("NUDGE_DATA", &name)]).finish();
+    let told = lines.join("\n");
+    assert!(status.success(), "{told}\n{errors}");
+    for what in ["program", "data folder", "store", "daemon", "log", "built-in agent"] {
+        assert_eq!(lines.iter().filter(|line| line.starts_with(what)).count(), 1, "{told}");
+    }
+    assert!(!told.contains("WRONG"), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "it leaves nothing behind");
+
+    let file = format!("{name}/file");
+    std::fs::write(&file, "").unwrap();
+    let (status, lines, _) = nudge_with(&["doctor", "--json"], &[("NUDGE_DATA", &file)]).finish();
+    assert_eq!(status.code(), Some(1));
+    let told: Value = serde_json::from_str(&lines.join("")).expect("it is JSON");
+    let checks = told["checks"].as_array().expect("a list");
+    let folder = checks.iter().find(|check| check["what"] == "data folder").expect("it is looked at");
+    assert_eq!(folder["ok"], false, "{told}");
+}
