@@ -199,14 +199,12 @@ impl Agent {
             if let Some(running) = state.running() {
                 return Ok(running);
             }
-            match state.starting.as_ref().and_then(WeakShared::upgrade) {
-                Some(starting) => starting,
-                None => {
-                    let starting = self.start(&state).shared();
-                    state.starting = starting.downgrade();
-                    starting
-                }
-            }
+            let under_way = state.starting.as_ref().and_then(WeakShared::upgrade);
+            under_way.unwrap_or_else(|| {
+                let starting = self.start(&state).shared();
+                state.starting = starting.downgrade();
+                starting
+            })
         };
         starting.await
     }

@@ -45,6 +45,7 @@ pub(crate) struct Client {
 
 /// What a client does for an agent: files and terminals in version 1, forms in both.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(crate) struct Offers {
     pub(crate) read: bool,
     pub(crate) write: bool,

@@ -628,15 +628,6 @@ impl Actor {
         self.forget_environments();
     }
 
-    /// Keeps the environments of those who are here or whose messages wait.
-    pub(crate) fn forget_environments(&mut self) {
-        let Self { environments, views, mailbox, .. } = self;
-        environments.retain(|id| {
-            views.iter().any(|view| view.client.id == id)
-                || mailbox.pending().any(|message| message.client == id)
-        });
-    }
-
     /// A client is not asked any more.
     pub(crate) fn withdraw_from(&mut self, client: ClientId) {
         for permission in &mut self.permissions {

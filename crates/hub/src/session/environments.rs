@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use nudge_mailbox::ClientId;
 use nudge_workspace::Environment;
 
+use crate::session::actor::Actor;
+
 /// Who messages are from that were left by another process; the clients of that are gone.
 pub(crate) const FORMER: ClientId = ClientId(0);
 
@@ -47,5 +49,16 @@ impl Environments {
     /// Forgets those of clients that nothing will be served for.
     pub(crate) fn retain(&mut self, is_needed: impl Fn(ClientId) -> bool) {
         self.by_client.retain(|client, _| *client == FORMER || is_needed(*client));
+    }
+}
+
+impl Actor {
+    /// Keeps the environments of those who are here or whose messages wait.
+    pub(crate) fn forget_environments(&mut self) {
+        let Self { environments, views, mailbox, .. } = self;
+        environments.retain(|id| {
+            views.iter().any(|view| view.client.id == id)
+                || mailbox.pending().any(|message| message.client == id)
+        });
     }
 }

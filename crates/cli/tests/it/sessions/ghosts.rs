@@ -149,3 +149,27 @@ fn without_a_daemon_a_question_to_a_client_that_says_nothing_more_counts_as_canc
         assert!(status.success() && errors.is_empty(), "{errors}");
     });
 }
+
+#[test]
+fn a_prompt_that_is_sent_again_is_answered_at_the_end_of_its_turn() {
+    let place = Place::new();
+    let keyed = |client: &mut Client| {
+        let prompt = content("run true");
+        let params =
+            json!({"sessionId": client.session, "prompt": prompt, "_meta": {"idempotencyKey": "once"}});
+        client.send("session/prompt", &params)
+    };
+    let mut client = place.shared_client(1);
+    client.new_session(&place.cwd());
+    keyed(&mut client);
+    client.agent_request();
+    let session = client.session.clone();
+    drop(client.process.finish());
+    let mut again = place.shared_client(1);
+    again.load(&session, &place.cwd());
+    let prompt = keyed(&mut again);
+    let request = again.agent_request();
+    again.permit(&request, "allow_once");
+    assert_eq!(again.response(prompt)["result"]["stopReason"], "end_turn");
+    assert!(again.story().iter().any(|line| line == "agent: ran"), "{:?}", again.story());
+}
