@@ -5,7 +5,7 @@ use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{OwnedSemaphorePermit, mpsc, oneshot},
     time::Instant,
 };
 
@@ -48,7 +48,15 @@ pub struct Session {
     taking_up: Option<TakingUp>,
     failures: u32,
     ready: VecDeque<Event>,
-    passing: Option<mpsc::UnboundedSender<(Version, Arc<str>, Unhandled)>>,
+    passing: Option<mpsc::UnboundedSender<Passing>>,
+}
+
+/// A message on its way to the agent, and the room it takes up until the agent has it.
+struct Passing {
+    from: Version,
+    id: Arc<str>,
+    message: Unhandled,
+    room: Option<OwnedSemaphorePermit>,
 }
 
 enum Happened {
@@ -210,20 +218,22 @@ impl Session {
         }
     }
 
-    /// Passes a message on that only the agent understands, in order with others of its kind.
-    pub fn pass(&mut self, from: Version, message: Unhandled) {
+    /// Passes a message on that only the agent understands, in order with others of its kind. `room` is given back when the
+    /// agent's connection has taken it: whoever gives bounds what waits.
+    pub fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
         let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
         let passing = self.passing.get_or_insert_with(|| {
-            let (passing, mut messages) = mpsc::unbounded_channel::<(Version, Arc<str>, Unhandled)>();
+            let (passing, mut messages) = mpsc::unbounded_channel::<Passing>();
             tokio::spawn(async move {
-                while let Some((from, id, message)) = messages.recv().await {
+                while let Some(Passing { from, id, message, room }) = messages.recv().await {
                     // Whoever asked was told.
                     let _ = agent.pass_about(&id, message, from).await;
+                    drop(room);
                 }
             });
             passing
         });
-        let _ = passing.send((from, id, message));
+        let _ = passing.send(Passing { from, id, message, room });
     }
 
     /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{agents, daemon::Daemon, place::Place, replay::Replay, sessions};
+use crate::{agents, daemon::Daemon, house::start_timeout, place::Place, replay::Replay, sessions};
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
@@ -113,8 +113,12 @@ pub(crate) struct AgentArgs {
     pub(crate) isolate: bool,
 
     /// How long the agent may take to stop when a turn is cancelled; after that it is ended and started again
-    #[arg(long, value_name = "SECONDS", env = "NUDGE_PATIENCE", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", env = "NUDGE_PATIENCE", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=MOST_SECONDS))]
     pub(crate) patience: u64,
+
+    /// How long the agent may take to start and answer `initialize`; after that it is ended, and whoever waits is told
+    #[arg(long, value_name = "SECONDS", env = "NUDGE_START_TIMEOUT", default_value_t = start_timeout(), value_parser = clap::value_parser!(u64).range(1..=MOST_SECONDS))]
+    pub(crate) start_timeout: u64,
 
     /// The command of any ACP agent, behind `--`; without one the built-in agent answers
     #[arg(last = true, value_name = "AGENT")]
@@ -144,6 +148,9 @@ impl Acp {
         self.no_daemon || std::env::var_os("NUDGE_DAEMON").is_some_and(|value| value == "off")
     }
 }
+
+/// More is for ever, and cannot be added to a time: a year.
+const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
 
 /// Below this not even an `initialize` fits.
 const MIN_MESSAGE: usize = 1024;

@@ -1,13 +1,14 @@
 //! What a process offers to each of its connections: next edit suggestions and sessions.
 
 use std::{
+    future::Future,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use anyhow::{Context, Result};
-use nudge_adapt::{Agent, Listening, Pool, Spec, merged};
+use nudge_adapt::{Agent, Lane, Listening, Pool, Spec, merged};
 use nudge_hub::{Edge, Environment, Hub};
 use nudge_model::script::Script;
 use nudge_nes::Service;
@@ -65,6 +66,14 @@ pub(crate) struct Downstream {
     pub(crate) isolate: bool,
     /// Seconds in which it has to stop when a turn is cancelled.
     pub(crate) patience: u64,
+    /// Seconds in which it has to answer `initialize`.
+    #[serde(default = "start_timeout")]
+    pub(crate) start_timeout: u64,
+}
+
+/// For a greeting of a version that had no such setting. Some agents are downloaded when they are started.
+pub(crate) const fn start_timeout() -> u64 {
+    300
 }
 
 impl std::fmt::Debug for Downstream {
@@ -76,9 +85,9 @@ impl std::fmt::Debug for Downstream {
 impl Downstream {
     /// The agent to be started, as if the editor had started it.
     pub(crate) fn spec(&self, environment: Option<Environment>) -> Spec {
-        let Self { name, program, args, env, cwd, isolate, patience } = self.clone();
-        let patience = std::time::Duration::from_secs(patience);
-        Spec { name, program, args, env, cwd, environment, isolate, patience }
+        let Self { name, program, args, env, cwd, isolate, patience, start_timeout } = self.clone();
+        let (patience, start_timeout) = (Duration::from_secs(patience), Duration::from_secs(start_timeout));
+        Spec { name, program, args, env, cwd, environment, isolate, patience, start_timeout }
     }
 }
 
@@ -94,6 +103,7 @@ impl House {
             owners: place.owners(),
             model: Arc::new(model),
             linger: LINGER,
+            outlives_clients: is_daemon,
         };
         let (hub, set_aside) = Hub::open(options).await.context("cannot open the store of sessions")?;
         if let Some(path) = set_aside {
@@ -160,8 +170,19 @@ pub(crate) struct Served {
 impl Served {
     /// Runs the connection to its end; its client has left its sessions then.
     pub(crate) async fn run(self) -> Result<(), Closed> {
+        self.run_until(std::future::pending()).await
+    }
+
+    /// As [`run`](Self::run), but ends at once when the client is `gone`: what it has asked for goes on, and is answered to
+    /// nobody.
+    pub(crate) async fn run_until(self, gone: impl Future<Output = ()>) -> Result<(), Closed> {
         let Self { connection, desk } = self;
-        let ended = connection.serve().await;
+        let ended = tokio::select! {
+            // What it has said before it went is taken first.
+            biased;
+            ended = connection.serve() => ended,
+            () = gone => Ok(()),
+        };
         desk.edge.lock().unwrap_or_else(PoisonError::into_inner).take();
         desk.agent.lock().unwrap_or_else(PoisonError::into_inner).take();
         ended
@@ -184,7 +205,8 @@ struct Desk {
 #[derive(Clone)]
 struct Behind {
     agent: Arc<Agent>,
-    version: Version,
+    /// What this connection says to it.
+    lane: Arc<Lane>,
     /// What the agent says to nobody in particular is for this connection.
     _listening: Arc<Listening>,
 }
@@ -230,7 +252,8 @@ impl Desk {
         let agent = self.house.agents.agent(spec, client.clone());
         agent.init().await?;
         let listening = Arc::new(agent.listen(client.version, cx.clone()));
-        Ok(Some(Behind { agent, version: client.version, _listening: listening }))
+        let lane = Arc::new(Lane::new(Arc::clone(&agent), client.version));
+        Ok(Some(Behind { agent, lane, _listening: listening }))
     }
 
     /// Takes what is said to the daemon itself; gives back all else.
@@ -277,7 +300,10 @@ impl Desk {
     async fn pass(&self, message: Unhandled) -> Result<(), Closed> {
         let behind = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match behind {
-            Some(behind) => behind.agent.pass(message, behind.version).await,
+            Some(behind) => {
+                behind.lane.push(message).await;
+                Ok(())
+            }
             None => message.refuse().await,
         }
     }

@@ -40,18 +40,20 @@ pub(crate) struct Client {
     is_cut_off: AtomicBool,
 }
 
-/// What a client of version 1 does for an agent.
+/// What a client does for an agent: files and terminals in version 1, forms in both.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Offers {
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) terminal: bool,
+    pub(crate) elicitation: bool,
 }
 
 impl Offers {
     fn of(init: &ClientInit) -> Self {
+        let elicitation = init.has_elicitation();
         if init.version != Version::V1 {
-            return Self::default();
+            return Self { elicitation, ..Self::default() };
         }
         let is = |path: &[&str]| {
             let path = [&["clientCapabilities"], path].concat();
@@ -61,6 +63,7 @@ impl Offers {
             read: is(&["fs", "readTextFile"]),
             write: is(&["fs", "writeTextFile"]),
             terminal: is(&["terminal"]),
+            elicitation,
         }
     }
 
@@ -69,9 +72,15 @@ impl Offers {
         match method {
             "fs/read_text_file" => self.read,
             "fs/write_text_file" => self.write,
+            _ if is_form(method) => self.elicitation,
             _ => self.terminal && method.starts_with("terminal/"),
         }
     }
+}
+
+/// Whether a request asks the user to fill in a form or to visit a page.
+pub(crate) fn is_form(method: &str) -> bool {
+    method.starts_with("elicitation/")
 }
 
 #[derive(Default)]
@@ -186,6 +195,11 @@ impl Client {
                 _ = self.cx.closed() => return,
             }
         }
+    }
+
+    /// Waits until its connection is over.
+    pub(crate) async fn gone(&self) {
+        self.cx.closed().await;
     }
 
     pub(crate) fn is_gone(&self) -> bool {

@@ -85,10 +85,7 @@ impl Edge {
         }
         let id = params::session_id(message.params()).filter(|id| self.door.has_joined(id));
         let Some(handle) = id.and_then(|id| self.door.shared.live(&id)) else { return Some(message) };
-        match handle.send(Command::Pass(self.door.client.version, message)).await {
-            Err(Command::Pass(_, message)) => Some(message),
-            _ => None,
-        }
+        handle.pass(self.door.client.version, message).await.err()
     }
 
     /// Passes a request to the session it is about.

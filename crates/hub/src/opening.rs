@@ -58,6 +58,7 @@ impl Opening {
         directories::check(Some(&new.cwd), &new.additional_directories).await?;
         let row = session::row(new.cwd, new.additional_directories);
         if let Some(agent) = &self.door.client.agent {
+            self.reach(agent).await?;
             let (id, handle) =
                 session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
             self.door.shared.enter(id.clone(), handle.clone());
@@ -79,13 +80,19 @@ impl Opening {
         };
         let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
         let row = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
-        match (&row, &self.door.client.agent) {
-            (Some(row), _) => self.check_same_directories(&open, row).await?,
-            (None, Some(agent)) if self.door.shared.live(&open.session_id).is_none() => {
-                directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
-                return self.open_foreign(agent, method, open, params, how).await;
+        if let Some(row) = &row {
+            self.check_same_directories(&open, row).await?;
+        }
+        let is_live = self.door.shared.live(&open.session_id).is_some();
+        if let Some(agent) = self.door.client.agent.as_ref().filter(|_| !is_live) {
+            match &row {
+                None => {
+                    directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
+                    return self.open_foreign(agent, method, open, params, how).await;
+                }
+                Some(row) if row.backend != session::BUILT_IN => self.reach(agent).await?,
+                Some(_) => {}
             }
-            (None, _) => {}
         }
         let directories = Some(open.additional_directories);
         let wish = Wish { additional_directories: directories, ..self.wish(params) };
@@ -116,6 +123,14 @@ impl Opening {
         Ok(())
     }
 
+    /// Waits until the agent is there. It is not started for a client that goes meanwhile.
+    async fn reach(&self, agent: &Agent) -> Result<(), Error> {
+        tokio::select! {
+            there = agent.init() => there.map(drop),
+            () = self.door.client.gone() => Err(Error::cancelled()),
+        }
+    }
+
     /// Has the agent load a session that it has had without us.
     async fn open_foreign(
         &self,
@@ -125,6 +140,7 @@ impl Opening {
         params: Option<&RawJson>,
         how: How,
     ) -> Opened {
+        self.reach(agent).await?;
         let (_, offers, _) = agent.offers().await?;
         let can = if how.wants_history { offers.load } else { offers.resume };
         if !can {
@@ -150,6 +166,7 @@ impl Opening {
         let Some(agent) = &self.door.client.agent else {
             return listing::list(&*self.door.shared.store, list, None).await;
         };
+        self.reach(agent).await?;
         let (_, offers, _) = agent.offers().await?;
         if offers.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
@@ -206,6 +223,7 @@ impl Opening {
     ) -> Opened {
         let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
         let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
+        self.reach(agent).await?;
         if !agent.offers().await?.1.fork {
             return Err(Error::method_not_found(method));
         }
@@ -256,6 +274,7 @@ impl Opening {
     /// Has the agent delete what it knows of a session, if it can.
     async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<(), Error> {
         let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(()) };
+        self.reach(agent).await?;
         if !agent.offers().await?.1.delete {
             return Ok(());
         }

@@ -49,6 +49,12 @@ impl ClientInit {
         entries.iter().filter_map(Value::as_str).map(PositionEncoding::from).collect()
     }
 
+    /// Whether the client shows forms or pages (`elicitation/create`).
+    pub fn has_elicitation(&self) -> bool {
+        let offered = self.params.get(&[self.capabilities(), "elicitation"]);
+        offered.is_some_and(|offered| offered.as_str().starts_with('{'))
+    }
+
     /// The same with these kinds of suggestion.
     pub fn with_nes(self, nes: &ClientNesCapabilities) -> Result<Self, NotAnObject> {
         let params = self.nes_place().write(&self.params, nes)?;

@@ -122,7 +122,7 @@ async fn other_directories_of_the_session_are_reached() {
         ..nudge_agent::Setup::default()
     };
     let (handle, mut events) = nudge_agent::start(std::sync::Arc::new(script), setup);
-    handle.prompt(vec![crate::driver::message("x")]);
+    handle.prompt(vec![crate::driver::message("x")], None);
     let mut told = String::new();
     while let Some(event) = events.recv().await {
         match event {

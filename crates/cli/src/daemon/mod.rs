@@ -1,5 +1,6 @@
 //! The daemon: one process per data folder that holds the sessions, so that they outlive windows.
 
+mod far_end;
 mod greeting;
 mod handover;
 mod relay;

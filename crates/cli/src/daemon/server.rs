@@ -29,6 +29,7 @@ use tokio::{
 use crate::{
     daemon::{
         Greeting,
+        far_end::{FarEnd, last_words},
         greeting::{Farewell, LONGEST, Welcome},
         handover,
         rooms::Rooms,
@@ -61,6 +62,10 @@ pub(crate) struct Daemon {
 
 /// How long the sessions may take to be left.
 const LEAVE: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether a turn still runs, at least and at most.
+const LOOK: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_millis(50);
 
 /// Threads that compute suggestions and read files, at most, for each that serves connections.
 const THREADS: usize = 8;
@@ -171,9 +176,11 @@ async fn serve(args: &Daemon, place: &Place, socket: &PathBuf, rooms: &mut Rooms
 async fn unused(state: &State, linger: Duration) {
     let mut since = Instant::now();
     loop {
+        // Nobody tells of the end of a turn: it is looked for.
+        let look = linger.saturating_sub(since.elapsed()).clamp(SOON, LOOK);
         tokio::select! {
             () = state.changed.notified() => {}
-            () = tokio::time::sleep_until(since + linger) => {}
+            () = tokio::time::sleep(look) => {}
         }
         if !is_unused(state).await {
             since = Instant::now();
@@ -183,10 +190,20 @@ async fn unused(state: &State, linger: Duration) {
     }
 }
 
+/// Whether nothing is attached and nothing runs. A turn that waits for an answer of the user does not run: nobody is there
+/// to give one, and it would wait for ever. It is interrupted then, and its session can be taken up again.
 async fn is_unused(state: &State) -> bool {
-    let is_idle =
-        |sessions: Vec<(String, nudge_hub::Live)>| sessions.iter().all(|(_, live)| live.state == "idle");
-    state.attached.load(Ordering::Acquire) == 0 && is_idle(state.house.hub.status().await.sessions)
+    has_none(state, |live| live.state == "running").await
+}
+
+/// Whether nothing is attached and no turn is under way.
+async fn is_idle(state: &State) -> bool {
+    has_none(state, |live| live.state != "idle").await
+}
+
+async fn has_none(state: &State, is_busy: impl Fn(&nudge_hub::Live) -> bool) -> bool {
+    state.attached.load(Ordering::Acquire) == 0
+        && !state.house.hub.status().await.sessions.iter().any(|(_, live)| is_busy(live))
 }
 
 async fn connection(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
@@ -204,7 +221,7 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
     let mut received = handover::receive(&stream, LONGEST).await?;
     let greeting: Greeting =
         serde_json::from_slice(&received.line).ok().context("the greeting is not one of Nudge")?;
-    if greeting.is_newer() && is_unused(state).await {
+    if greeting.is_newer() && is_idle(state).await {
         say(&mut stream, &Welcome::Leaving).await?;
         state.house.stop.notify_one();
         return Ok(());
@@ -227,25 +244,30 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
         let (pipes, cut) = pipes.with_cut();
         return beside_relay(serve(pipes)?, cut, stream).await;
     }
+    let far_end = FarEnd::of(&stream).context("cannot use the connection")?;
     let (reader, writer) = stream.into_split();
     let reader = Cursor::new(received.rest).chain(reader);
-    Ok(serve(Transport::new(reader, writer))?.run().await?)
+    let served = serve(Transport::new(reader, writer))?;
+    let cx = served.connection.cx();
+    let gone = async {
+        far_end.left().await;
+        last_words(&cx).await;
+    };
+    Ok(served.run_until(gone).await?)
 }
 
 /// Serves the editor's pipes while the process that handed them over lives, and tells it the end.
 async fn beside_relay(served: Served, cut: Cut, mut relay: UnixStream) -> Result<()> {
     let cx = served.connection.cx();
-    let mut running = std::pin::pin!(served.run());
-    let ended = tokio::select! {
-        ended = &mut running => ended,
+    let gone = async {
+        gone(&mut relay).await;
         // To the editor the process is the connection: its pipes end with it.
-        () = gone(&mut relay) => {
-            cut.now();
-            return Ok(running.await?);
-        }
+        cut.now();
+        last_words(&cx).await;
     };
+    let ended = served.run_until(gone).await;
     let why = match cx.closed().await {
-        // The relay says what to do then.
+        // The relay says what to do then, if it is there.
         Closed::Local => return Ok(ended?),
         Closed::Eof => None,
         Closed::Io(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {

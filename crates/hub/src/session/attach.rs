@@ -12,7 +12,7 @@ use crate::{
     hub::Shared,
     session::{
         Command, Wish,
-        actor::{Actor, Stage},
+        actor::{Actor, Ending, Stage},
         outbox::{Effect, Step},
         view::{Shown, View},
     },
@@ -53,6 +53,14 @@ pub(crate) enum Attached {
 pub(crate) struct Attaching {
     attach: Attach,
     reply: oneshot::Sender<Attached>,
+}
+
+impl Attaching {
+    /// It does not join, and is told why.
+    pub(crate) fn refuse(self, error: &nudge_wire::Error) {
+        let Attach { view, responder, .. } = self.attach;
+        view.client.push(Out::Answer(responder, Err(error.clone())));
+    }
 }
 
 impl Actor {
@@ -98,12 +106,21 @@ impl Actor {
         client.push(Out::Answer(responder, Ok(result)));
         after.into_iter().for_each(|update| client.push(update));
         self.views.push(view);
+        self.environments.joins(client.id, client.environment.clone());
         self.has_been_seen = true;
         let _ = reply.send(Attached::Joined);
         self.tell_now(is_new);
         if self.mailbox.is_held() && !keeps_hold && self.ending.is_none() && self.stage == Stage::Open {
+            self.environments.resumes(client.id);
             self.mailbox.resume();
             self.finish(Step::default());
+        }
+    }
+
+    /// Leaves the session if nobody uses it, so that it can come into use anew. Whoever waits is told, or not if it stays.
+    pub(crate) fn leave_if_unused(&mut self, done: oneshot::Sender<()>) {
+        if self.views.is_empty() && self.turn.is_none() && self.mailbox.is_idle() {
+            self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
         }
     }
 
@@ -147,7 +164,7 @@ impl Actor {
 
     /// What the answer says of the session beside what the protocol has a place for.
     fn meta(&self) -> RawJson {
-        shape::raw(&json!({ "inject": { "pending": self.pending() } }))
+        shape::raw(&json!({ "inject": { "pending": self.pending_on_disk() } }))
     }
 }
 

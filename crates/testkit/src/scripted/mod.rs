@@ -18,6 +18,7 @@
 //! | `--bold` | asks for files and terminals whether or not the client offers them |
 //! | `--gemini` | calls itself `gemini-cli`, which is known to forget a turn that is cancelled |
 //! | `--slow-start MS` | takes its time to answer `initialize` |
+//! | `--start-after FILE` | answers `initialize` only when FILE is there |
 //! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
 //! | `--log FILE` | writes down every frame: the process id, `<` or `>`, the frame |
 //! | `--ids counter` or `--ids ID` | session ids are `s-1`, `s-2` …, or always ID |
