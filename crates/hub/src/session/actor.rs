@@ -25,7 +25,7 @@ use crate::{
         question::Form,
         restore,
         stall::{Stall, retry},
-        view::{Shown, View},
+        view::{Shown, View, flush_time},
     },
     shape,
     time::now,
@@ -269,6 +269,7 @@ impl Actor {
                 [only] if only.client.is_behind() => Some(Arc::clone(&only.client)),
                 _ => None,
             };
+            let flush_at = View::next_flush(&self.views);
             let is_listening = self.is_listening(behind.is_some());
             let store = Arc::clone(&self.hub.store);
             let has_room = store.has_room();
@@ -279,7 +280,6 @@ impl Actor {
                 self.events(Some(event));
                 continue;
             }
-            let flush_at = self.views.iter().filter_map(|view| view.flush_at).min();
             tokio::select! {
                 biased;
                 done = self.outbox.next(), if !self.outbox.is_empty() => match done {
@@ -290,10 +290,10 @@ impl Actor {
                 event = self.backend.next(), if is_listening && has_room => self.events(event),
                 () = store.room(), if is_listening && !has_room => {}
                 () = room(behind.as_ref()), if behind.is_some() => {}
+                () = flush_time(flush_at), if flush_at.is_some() => View::flush_due(&mut self.views, &self.row.id),
                 () = retry(self.stall.as_ref()), if self.stall.is_some() => {
                     let _ = self.recover().await;
                 }
-                () = sleep_until(flush_at), if flush_at.is_some() => self.flush_held_back(),
                 () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
         }
@@ -351,11 +351,7 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
-            Command::Leave(done) => {
-                if self.views.is_empty() && self.turn.is_none() && self.mailbox.is_idle() {
-                    self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
-                }
-            }
+            Command::Leave(done) => self.leave_if_unused(done),
             Command::Question(wanted) => self.question(wanted),
             Command::Delete(done) => {
                 self.end(Ending { deleted: vec![done], is_final: true, ..Ending::default() });
@@ -563,14 +559,6 @@ impl Actor {
         }
     }
 
-    /// Sends what has been held back for long enough.
-    fn flush_held_back(&mut self) {
-        let now = Instant::now();
-        for view in self.views.iter_mut().filter(|view| view.flush_at.is_some_and(|at| at <= now)) {
-            view.flush(&self.row.id);
-        }
-    }
-
     /// Nobody waits for a client that does not read. One that is alone makes the agent wait instead.
     pub(crate) fn cut_off(&self) {
         if self.views.len() > 1 {
@@ -716,12 +704,6 @@ fn refuse(command: Command, error: &Error) {
             client.push(Out::Answer(responder, Err(error.clone())));
         }
         _ => {}
-    }
-}
-
-async fn sleep_until(at: Option<Instant>) {
-    if let Some(at) = at {
-        tokio::time::sleep_until(at).await;
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     hub::Shared,
     session::{
         Command, Wish,
-        actor::{Actor, Stage},
+        actor::{Actor, Ending, Stage},
         outbox::{Effect, Step},
         view::{Shown, View},
     },
@@ -114,6 +114,13 @@ impl Actor {
             self.environments.resumes(client.id);
             self.mailbox.resume();
             self.finish(Step::default());
+        }
+    }
+
+    /// Leaves the session if nobody uses it, so that it can come into use anew. Whoever waits is told, or not if it stays.
+    pub(crate) fn leave_if_unused(&mut self, done: oneshot::Sender<()>) {
+        if self.views.is_empty() && self.turn.is_none() && self.mailbox.is_idle() {
+            self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct View {
     /// How a client of version 2 is told what was said before.
     history: JoinChunks,
     /// When it is sent what was held back for it.
-    pub(crate) flush_at: Option<Instant>,
+    flush_at: Option<Instant>,
 }
 
 /// How long something may be held back that a client of version 1 can only be sent whole, and how fast that is sent
@@ -95,6 +95,19 @@ impl View {
         self.flush_at = None;
         for raw in self.to_v1.as_mut().map(ToV1::flush).unwrap_or_default() {
             self.client.push(Out::Update(update::params(session, &raw)));
+        }
+    }
+
+    /// When something is to be sent that was held back for one of them.
+    pub(crate) fn next_flush(views: &[Self]) -> Option<Instant> {
+        views.iter().filter_map(|view| view.flush_at).min()
+    }
+
+    /// Sends what has been held back for long enough.
+    pub(crate) fn flush_due(views: &mut [Self], session: &str) {
+        let now = Instant::now();
+        for view in views.iter_mut().filter(|view| view.flush_at.is_some_and(|at| at <= now)) {
+            view.flush(session);
         }
     }
 
@@ -250,6 +263,13 @@ impl View {
             (Kind::Chunk(kind), Some(id)) => to_v2.update_of(raw, kind, id),
             _ => to_v2.update(raw),
         })
+    }
+}
+
+/// Waits for [`View::next_flush`].
+pub(crate) async fn flush_time(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
     }
 }
 
