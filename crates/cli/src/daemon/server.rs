@@ -169,8 +169,8 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut door = Door::new();
-    let mut look = interval(LOOK);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = interval(LOOK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut unused = std::pin::pin!(unused(state));
     loop {
         tokio::select! {
@@ -179,7 +179,7 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
                 Some(Visit::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
                 None => {}
             },
-            _ = look.tick(), if !state.is_lost() => look_after(&mut seat, state),
+            _ = ticks.tick(), if !state.is_lost() => look_after(&mut seat, state),
             () = &mut unused => break,
             () = state.house.stop.notified() => break,
             _ = interrupt.recv() => break,

@@ -165,7 +165,7 @@ fn without_descriptors_the_daemon_says_so_and_recovers() {
     let process = Pid::from_raw(i32::try_from(daemon).unwrap());
     // The next number it would be given is the first that it may not have.
     let is_open = |number: &u64| fs::symlink_metadata(format!("/proc/{daemon}/fd/{number}")).is_ok();
-    let next = (0..).find(|number| !is_open(number)).unwrap();
+    let next = (0..65_536).find(|number| !is_open(number)).unwrap();
     let limit = |current| Rlimit { current: Some(current), maximum: getrlimit(Resource::Nofile).maximum };
     let before = prlimit(process, Resource::Nofile, limit(next)).unwrap();
     let began = Instant::now();
