@@ -43,11 +43,12 @@ use Guarded::{Account, Agent, Editor, Git, Shell};
 /// Names, in small letters, of files and of folders with everything in them.
 #[rustfmt::skip]
 const NAMES: &[(Guarded, &[&str])] = &[
-    (Git, &[".git", ".gitmodules", ".githooks", ".husky", ".lefthook", "lefthook.yml", ".lefthook.yml", "lefthook.yaml",
-        ".pre-commit-config.yaml"]),
+    (Git, &[".git", ".gitmodules", ".githooks", ".git-hooks", ".lefthook", "lefthook.yml", ".lefthook.yml", "lefthook.yaml",
+        ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml"]),
     (Editor, &[".vscode", ".vscode-server", ".vscode-insiders", ".idea", ".run", ".fleet", ".zed", ".vs", ".vim", ".vimrc",
         "_vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim", ".nvim.lua", ".lvimrc", ".ideavimrc", ".helix", ".kakrc", ".emacs",
-        ".emacs.d", ".dir-locals.el", ".dir-locals-2.el", ".devcontainer", ".devcontainer.json", ".gdbinit", ".lldbinit"]),
+        ".emacs.d", ".dir-locals.el", ".dir-locals-2.el", ".devcontainer", ".devcontainer.json", ".gdbinit", ".lldbinit", ".theia",
+        ".nova", ".lapce", ".project", ".externaltoolbuilders", ".neoconf.json", ".vimspector.json"]),
     (Shell, &["config.fish", ".direnv", ".mise", ".mise.toml", "mise.toml", ".login", ".logout", ".kshrc", ".mkshrc", ".shrc",
         ".inputrc", ".tmux.conf", ".screenrc"]),
     (Agent, &[".claude", ".cursor", ".codex", ".gemini", ".kiro", ".windsurf", ".continue", ".opencode", ".mcp.json",
@@ -58,6 +59,8 @@ const NAMES: &[(Guarded, &[&str])] = &[
 /// How such names begin, where a name may go on in any way.
 const BEGINNINGS: &[(Guarded, &str)] = &[
     (Git, ".gitconfig"),
+    (Git, ".husky"),
+    (Shell, ".autoenv"),
     (Shell, ".bash"),
     (Shell, ".csh"),
     (Shell, ".envrc"),

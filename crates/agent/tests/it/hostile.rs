@@ -96,6 +96,19 @@ async fn ignore_rules_that_are_too_many_are_not_followed_and_named() {
 }
 
 #[tokio::test]
+async fn a_pattern_that_is_nested_without_end_does_no_harm() {
+    let mut d = driver();
+    let nested = |depth: usize| format!("{}a{}\n", "{".repeat(depth), "}".repeat(depth));
+    d.write("long/.gitignore", nested(30_000) + "b.txt\n");
+    d.write("long/b.txt", "needle");
+    d.write("short/.gitignore", nested(499));
+    d.write("short/c.txt", "needle");
+    let told = completes(&mut d, r#"search {"pattern":"needle"}"#).await;
+    assert!(told.starts_with("short/c.txt:1: needle\n"), "{told}");
+    assert!(told.contains("patterns that are too long: long/.gitignore"), "{told}");
+}
+
+#[tokio::test]
 async fn ignore_rules_of_nested_folders_do_not_add_up() {
     let mut d = driver();
     let mut rules = String::new();

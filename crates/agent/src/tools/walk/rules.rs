@@ -17,6 +17,8 @@ use super::report::{Report, Topic};
 
 /// How long a file with rules may be.
 const MOST_BYTES: u64 = 64 * 1024;
+/// How long a pattern may be. A longer one can be nested so deeply that taking it apart ends the program.
+const LONGEST: usize = 1000;
 /// How many patterns it may have.
 const MOST_PATTERNS: usize = 2000;
 /// How many may hold at one time.
@@ -139,12 +141,17 @@ impl Rules {
             return Gitignore::empty();
         }
         let mut builder = GitignoreBuilder::new(folder);
+        let (lines, too_long): (Vec<&str>, Vec<&str>) =
+            lines.into_iter().partition(|line| line.len() <= LONGEST);
+        if !too_long.is_empty() {
+            report.note(Topic::Rules, "patterns that are too long", path);
+        }
         // As git does: a pattern that cannot be understood is none.
         for line in lines {
             let _ = builder.add_line(None, line);
         }
         builder.build().unwrap_or_else(|_| {
-            report.note(Topic::Rules, "patterns that take too much memory", path);
+            report.note(Topic::Rules, "patterns that take too much to follow", path);
             Gitignore::empty()
         })
     }
