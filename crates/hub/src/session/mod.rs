@@ -5,6 +5,7 @@ mod ask;
 mod attach;
 mod input;
 mod outbox;
+mod perform;
 mod restore;
 mod set;
 mod stall;
@@ -21,8 +22,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::client::Client;
 
-pub(crate) use actor::entry;
 pub(crate) use attach::{Attach, Attached, How, join};
+pub(crate) use perform::entry;
 pub(crate) use restore::{BUILT_IN, row, stored};
 pub(crate) use restore::{Wish, begin, create, open};
 pub(crate) use view::{Shown, View};

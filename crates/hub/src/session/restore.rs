@@ -17,7 +17,8 @@ use crate::{
     recap,
     session::{
         Handle,
-        actor::{Actor, Parts, entry},
+        actor::{Actor, Parts},
+        perform::entry,
     },
     shape,
     time::now,

@@ -11,8 +11,9 @@ use tokio::time::Instant;
 use crate::{
     backend::{Backend, Event},
     session::{
-        actor::{Actor, Stage, Turn, entry},
+        actor::{Actor, Stage, Turn},
         outbox::Step,
+        perform::entry,
         restore::{self, dropped, interruption, past, saved},
     },
     time::now,

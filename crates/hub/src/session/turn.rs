@@ -40,8 +40,14 @@ impl Actor {
             Event::Resumed => self.mailbox.handle(Input::Resumed),
             Event::BreakPoint(at_break) => self.break_point(at_break, step),
             Event::Permission(question) => self.ask_permission(question, step),
-            Event::Client(request) => step.effects.push(Effect::AskClient(request)),
-            Event::Notification(note) => step.effects.push(Effect::Pass(note)),
+            Event::Client(request) => {
+                step.bytes += request.size();
+                step.effects.push(Effect::AskClient(request));
+            }
+            Event::Notification(note) => {
+                step.bytes += note.size();
+                step.effects.push(Effect::Pass(note));
+            }
             Event::Config(config) => {
                 let config = Some(config.as_str().to_owned());
                 let change = SessionChange { config, ..SessionChange::default() };
@@ -236,6 +242,7 @@ impl Actor {
     fn ask_permission(&mut self, question: Question, step: &mut Step) {
         self.asks += 1;
         let id = self.asks;
+        step.bytes += question.params.as_str().len();
         self.mailbox.handle(Input::PermissionOpened(id.to_string().into()));
         self.permissions.push(Permission::new(id, question));
         self.record(step, Update::requires_action(), self.turn.as_ref().and_then(Turn::told));
