@@ -66,10 +66,8 @@ pub(crate) struct Actor {
     pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
     pub(crate) interrupts: bool,
-    /// Whether the stream that runs was asked to end for a steer.
-    pub(crate) is_interrupted: bool,
-    /// Whether it will be, once that is on disk.
-    pub(crate) is_interrupt_due: bool,
+    /// Whether the stream that runs is asked to end for a steer.
+    pub(crate) interrupt: Interrupt,
     /// What waits to be delivered, as it is on disk.
     pub(crate) pending_on_disk: Vec<Pending>,
     pub(crate) ending: Option<Ending>,
@@ -113,6 +111,15 @@ impl Turn {
     pub(crate) fn told(&self) -> Option<ClientId> {
         self.owner.as_ref().map(|(_, asked)| asked.client.id)
     }
+}
+
+/// Whether a stream is asked to end for a steer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    Not,
+    /// Once the steer is on disk.
+    Due,
+    Done,
 }
 
 /// How far the end of a session's use has come.
@@ -218,8 +225,7 @@ impl Actor {
             environment,
             has_been_seen: false,
             interrupts: true,
-            is_interrupted: false,
-            is_interrupt_due: false,
+            interrupt: Interrupt::Not,
             pending_on_disk: Vec::new(),
             ending: None,
             stage: Stage::Open,

@@ -79,8 +79,8 @@ impl Handle {
 
     /// Sends a command, once there is room for it; gives it back if the session is not in use any more.
     pub(crate) async fn send(&self, command: Command) -> Result<(), Command> {
-        let _room = take(&self.room, command.size(), COMMANDS_BYTES).await;
-        let sent = self.commands.send(Waiting { command, _room }).await;
+        let room = take(&self.room, command.size(), COMMANDS_BYTES).await;
+        let sent = self.commands.send(Waiting { command, _room: room }).await;
         sent.map_err(|refused| refused.0.command)
     }
 

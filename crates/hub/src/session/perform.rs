@@ -126,7 +126,7 @@ impl Actor {
                     None => self.backend.steer(messages),
                 }
             }
-            Effect::Interrupt => self.interrupt(),
+            Effect::Interrupt => self.interrupt_now(),
             Effect::Permit { permission, by, answer } => permission.answer(by, answer),
             Effect::SetOption(set) => self.set_option(&set),
             Effect::Pending(pending) => self.pending_on_disk = pending,

@@ -13,7 +13,7 @@ use crate::{
     permission::Permission,
     session::{
         Command,
-        actor::{Actor, Ending, Stage, Turn},
+        actor::{Actor, Ending, Interrupt, Stage, Turn},
         outbox::{Effect, Step},
     },
     shape,
@@ -30,7 +30,9 @@ impl Actor {
             }
             Event::TurnStarted => self.began_by_itself(step),
             Event::StreamStarted => {
-                self.is_interrupted = false;
+                if self.interrupt == Interrupt::Done {
+                    self.interrupt = Interrupt::Not;
+                }
                 self.mailbox.handle(Input::StreamStarted);
             }
             Event::StreamFinished => self.mailbox.handle(Input::StreamFinished),
@@ -122,23 +124,26 @@ impl Actor {
 
     /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
     pub(crate) fn interrupt_later(&mut self, step: &mut Step) {
-        if self.wants_interrupt() && !self.is_interrupt_due {
-            self.is_interrupt_due = true;
+        if self.interrupt == Interrupt::Not && self.wants_interrupt() {
+            self.interrupt = Interrupt::Due;
             step.effects.push(Effect::Interrupt);
         }
     }
 
     /// Cuts the stream off, unless there is no reason for it any more.
-    pub(crate) fn interrupt(&mut self) {
-        self.is_interrupt_due = false;
+    pub(crate) fn interrupt_now(&mut self) {
+        if self.interrupt == Interrupt::Done {
+            return;
+        }
+        self.interrupt = Interrupt::Not;
         if self.wants_interrupt() {
-            self.is_interrupted = true;
+            self.interrupt = Interrupt::Done;
             self.backend.interrupt();
         }
     }
 
     fn wants_interrupt(&self) -> bool {
-        self.interrupts && !self.is_interrupted && self.mailbox.wants_break()
+        self.interrupts && self.mailbox.wants_break()
     }
 
     /// Reads the option that says what a steer does to a stream.
