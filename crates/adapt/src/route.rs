@@ -19,7 +19,7 @@ const ROOM: usize = 4 * 1024 * 1024;
 const OVERHEAD: usize = 256;
 /// Bytes of messages kept for sessions that are just being opened. The agent has to be read until it has answered, so a
 /// session of which it says more before that cannot be opened.
-const STRAYS: usize = 4 * 1024 * 1024;
+const STRAYS: usize = 16 * 1024 * 1024;
 /// Sessions remembered of which the agent has said too much.
 const LOST: usize = 64;
 

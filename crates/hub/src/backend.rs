@@ -138,6 +138,16 @@ pub(crate) enum ClientRequest {
     Adapted { version: Version, request: RawRequest },
 }
 
+impl ClientRequest {
+    /// How long what it says is.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::BuiltIn { params, .. } => params.as_str().len(),
+            Self::Adapted { request, .. } => request.params().map_or(0, |params| params.as_str().len()),
+        }
+    }
+}
+
 /// How a session ends for its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parting {

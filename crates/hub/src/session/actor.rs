@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use nudge_mailbox::{Change, ClientId, Mailbox, MessageId, Mode};
+use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
-use nudge_store::{Batch, Entry, InputState, Lease, Op, Session, StoreError};
+use nudge_store::{Lease, Session, StoreError};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::{Environment, Workspace};
 use tokio::{sync::oneshot, time::Instant};
@@ -21,20 +21,18 @@ use crate::{
     session::{
         Command, Commands, Handle, Live, Pending, Request,
         environments::Environments,
-        outbox::{Effect, Landed, Outbox, Step, UnderWay},
+        outbox::{Effect, Outbox, Step},
         question::Form,
         restore,
         stall::{Stall, retry},
         view::{Shown, View, flush_time},
     },
     shape,
-    time::now,
-    update::{Kind, Runs, Update},
+    update::{Runs, Update},
 };
 
-/// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
-const RECENT: usize = 1024;
-const RECENT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of permission requests that may be open before the backend has to wait for answers.
+const ASKED_BYTES: usize = 16 * 1024 * 1024;
 /// Events of the backend taken before the rest of the world is looked at again.
 const AT_ONCE: usize = 64;
 /// Bytes of them.
@@ -72,10 +70,8 @@ pub(crate) struct Actor {
     pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
     pub(crate) interrupts: bool,
-    /// Whether the stream that runs was asked to end for a steer.
-    pub(crate) is_interrupted: bool,
-    /// Whether it will be, once that is on disk.
-    pub(crate) is_interrupt_due: bool,
+    /// Whether the stream that runs is asked to end for a steer.
+    pub(crate) interrupt: Interrupt,
     /// What waits to be delivered, as it is on disk.
     pub(crate) pending_on_disk: Vec<Pending>,
     pub(crate) ending: Option<Ending>,
@@ -83,7 +79,7 @@ pub(crate) struct Actor {
     late: Vec<Command>,
     /// The newest entries shown, and all of those that are not on disk.
     pub(crate) recent: VecDeque<(u64, Update)>,
-    recent_bytes: usize,
+    pub(crate) recent_bytes: usize,
     /// The number of the next entry of the transcript.
     pub(crate) next_seq: u64,
     /// The number after that of the last entry shown.
@@ -100,7 +96,7 @@ pub(crate) struct Actor {
     pub(crate) next_input: u64,
     commands: Commands,
     handle: Handle,
-    outbox: Outbox,
+    pub(crate) outbox: Outbox,
     /// What the backend has done, for which the store had no room.
     pub(crate) parked: Option<Event>,
     unused_since: Instant,
@@ -121,6 +117,15 @@ impl Turn {
     pub(crate) fn told(&self) -> Option<ClientId> {
         self.owner.as_ref().map(|(_, asked)| asked.client.id)
     }
+}
+
+/// Whether a stream is asked to end for a steer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    Not,
+    /// Once the steer is on disk.
+    Due,
+    Done,
 }
 
 /// How far the end of a session's use has come.
@@ -233,8 +238,7 @@ impl Actor {
             environments: Environments::new(environment),
             has_been_seen: false,
             interrupts: true,
-            is_interrupted: false,
-            is_interrupt_due: false,
+            interrupt: Interrupt::Not,
             pending_on_disk: Vec::new(),
             ending: None,
             stage: Stage::Open,
@@ -300,9 +304,10 @@ impl Actor {
         self.leave().await;
     }
 
-    /// Whether the backend is heard: not while its words would only pile up.
+    /// Whether the backend is heard: not while its words or its questions would only pile up.
     fn is_listening(&self, is_behind: bool) -> bool {
-        !is_behind && !self.outbox.is_full() && self.has_been_seen
+        let asked = self.permissions.iter().map(|permission| permission.request.as_str().len());
+        !is_behind && !self.outbox.is_full() && self.has_been_seen && asked.sum::<usize>() < ASKED_BYTES
     }
 
     /// Nothing runs and nobody looks. What is pending is held until somebody comes back.
@@ -409,163 +414,6 @@ impl Actor {
             self.event(event, &mut step);
         }
         self.finish(step);
-    }
-
-    /// Numbers an update, notes it to be written down, and shows it.
-    pub(crate) fn record(&mut self, step: &mut Step, mut update: Update, but: Option<ClientId>) {
-        self.runs.name(&mut update);
-        if !update.kind.is_kept() {
-            return step.show(update, but);
-        }
-        let seq = self.next_seq;
-        self.next_seq += 1;
-        step.bytes += update.raw.as_str().len();
-        step.ops.push(Op::Append(entry(seq, &update)));
-        step.effects.push(Effect::Show { update, seq: Some(seq), but });
-    }
-
-    /// Numbers an update and notes it to be written down, but shows it to nobody.
-    pub(crate) fn keep_quietly(&mut self, step: &mut Step, update: &Update) {
-        step.ops.push(Op::Append(entry(self.next_seq, update)));
-        self.next_seq += 1;
-    }
-
-    /// Writes down what a step changes and shows its effects, after the commit if they depend on it.
-    pub(crate) fn finish(&mut self, mut step: Step) {
-        self.deliver(&mut step);
-        if step.is_input {
-            step.effects.insert(0, Effect::Pending(self.pending()));
-        }
-        if !step.ops.is_empty() {
-            let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops: step.ops };
-            let (bytes, next_seq) = (batch.weight(), self.next_seq);
-            if step.is_durable {
-                let ticket = self.hub.store.commit(batch);
-                return self.outbox.wait(UnderWay { ticket, bytes, next_seq }, step.effects, true);
-            }
-            let ticket = self.hub.store.append(batch);
-            self.show_now(step.effects);
-            return self.outbox.wait(UnderWay { ticket, bytes, next_seq }, Vec::new(), false);
-        }
-        self.show_now(step.effects);
-    }
-
-    /// Shows effects that wait for nothing themselves, in their place behind those that do.
-    fn show_now(&mut self, effects: Vec<Effect>) {
-        if let Some(effects) = self.outbox.follow(effects) {
-            self.perform_all(effects);
-        }
-    }
-
-    /// Turns what the mailbox did into what is to be written down.
-    pub(crate) fn note_changes(&mut self, step: &mut Step) {
-        let changes = self.mailbox.take_changes();
-        step.is_durable |= !changes.is_empty();
-        step.is_input |= !changes.is_empty();
-        for change in changes {
-            match change {
-                Change::Added(message) => {
-                    step.ops.push(Op::AddInput(shape::input(&message, self.next_input())));
-                }
-                Change::Replaced { id, content } => {
-                    let content = content.as_str().to_owned();
-                    step.ops.push(Op::ReplaceInput { id, content });
-                }
-                Change::Revoked { id } => step.ops.push(set_input(&id, InputState::Revoked)),
-                Change::Delivered { ids } => {
-                    step.ops.extend(ids.iter().map(|id| set_input(id, InputState::Delivered)));
-                }
-            }
-        }
-    }
-
-    fn next_input(&mut self) -> u64 {
-        self.next_input += 1;
-        self.next_input - 1
-    }
-
-    fn landed(&mut self, landed: Landed) {
-        self.on_disk = landed.next_seq;
-        self.perform_all(landed.effects);
-    }
-
-    fn perform_all(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
-            self.perform(effect);
-        }
-    }
-
-    fn perform(&mut self, effect: Effect) {
-        match effect {
-            Effect::Show { update, seq, but } => self.show(update, seq, but),
-            Effect::Answer { client, responder, outcome } => client.push(Out::Answer(responder, outcome)),
-            Effect::Prompt(messages) => {
-                self.is_prompted = true;
-                self.backend.prompt(messages, self.environments.now().cloned());
-            }
-            Effect::Cancel => {
-                self.backend.cancel();
-                self.permissions.clear();
-            }
-            Effect::GoOn(at_break, messages) => at_break.send(messages),
-            Effect::Steer(messages) => {
-                self.steers_under_way -= 1;
-                match self.held_break.take() {
-                    Some(at_break) => at_break.send(messages),
-                    None => self.backend.steer(messages),
-                }
-            }
-            Effect::Interrupt => self.interrupt(),
-            Effect::Permit { permission, by, answer } => permission.answer(by, answer),
-            Effect::SetOption(set) => self.set_option(&set),
-            Effect::Pending(pending) => self.pending_on_disk = pending,
-            Effect::Ask(id) => self.ask_all(id),
-            Effect::AskClient(request) => self.ask_client(request),
-            Effect::Pass(note) => self.pass(&note),
-            Effect::Attach(attaching) => self.join(*attaching),
-            Effect::Leave(ending) => {
-                self.stage = Stage::Left;
-                self.ending = Some(ending);
-            }
-        }
-    }
-
-    pub(crate) fn show(&mut self, update: Update, seq: Option<u64>, but: Option<ClientId>) {
-        let mut shown = Shown::new(&self.row.id, &update);
-        for view in &mut self.views {
-            let is_shown_already = seq.is_some_and(|seq| seq < view.from);
-            if !is_shown_already && but != Some(view.client.id) {
-                view.show(&mut shown);
-            } else if update.kind == Kind::State {
-                // It learns of the state by an answer, which says that all has been sent.
-                view.flush(&self.row.id);
-            }
-        }
-        self.cut_off();
-        if let Some(seq) = seq {
-            self.remember(seq, update);
-        }
-    }
-
-    /// Keeps an entry in memory until it is on disk, and for a while after that.
-    pub(crate) fn remember(&mut self, seq: u64, update: Update) {
-        self.shown = seq + 1;
-        self.recent_bytes += update.raw.as_str().len();
-        self.recent.push_back((seq, Update { note: None, ..update }));
-        while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
-            let on_disk = self.on_disk;
-            let Some((_, oldest)) = self.recent.pop_front_if(|(seq, _)| *seq < on_disk) else { break };
-            self.recent_bytes -= oldest.raw.as_str().len();
-        }
-    }
-
-    /// Nobody waits for a client that does not read. One that is alone makes the agent wait instead.
-    pub(crate) fn cut_off(&self) {
-        if self.views.len() > 1 {
-            for view in self.views.iter().filter(|view| view.client.is_hopeless()) {
-                view.client.cut_off();
-            }
-        }
     }
 
     /// The store did not take a commit: what is in memory is ahead of it. If that may pass, the session waits for it; else
@@ -710,25 +558,5 @@ fn refuse(command: Command, error: &Error) {
 async fn room(client: Option<&Arc<Client>>) {
     if let Some(client) = client {
         client.room().await;
-    }
-}
-
-fn set_input(id: &MessageId, state: InputState) -> Op {
-    Op::SetInput { id: id.clone(), state }
-}
-
-pub(crate) fn entry(seq: u64, update: &Update) -> Entry {
-    Entry {
-        seq,
-        at: now(),
-        dialect: match update.version {
-            Version::V1 => nudge_store::Dialect::V1,
-            Version::V2 => nudge_store::Dialect::V2,
-        },
-        kind: update.kind.name().into(),
-        message_id: update.message_id.as_deref().map(Into::into),
-        tool_call_id: update.tool_call_id.as_deref().map(Into::into),
-        origin: None,
-        frame: update.raw.as_bytes().clone(),
     }
 }

@@ -43,7 +43,6 @@ impl Actor {
             };
             client.push(out);
         }
-        self.cut_off();
     }
 
     fn prompter(&self) -> Option<Arc<Client>> {

@@ -6,6 +6,7 @@ mod attach;
 mod environments;
 mod input;
 mod outbox;
+mod perform;
 mod question;
 mod restore;
 mod set;
@@ -23,8 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::client::Client;
 
-pub(crate) use actor::entry;
 pub(crate) use attach::{Attach, Attached, How, join};
+pub(crate) use perform::entry;
 pub use question::OpenQuestion;
 pub(crate) use question::Wanted;
 pub(crate) use restore::{BUILT_IN, row, stored};
@@ -82,8 +83,8 @@ impl Handle {
 
     /// Sends a command, once there is room for it; gives it back if the session is not in use any more.
     pub(crate) async fn send(&self, command: Command) -> Result<(), Command> {
-        let _room = take(&self.room, command.size(), COMMANDS_BYTES).await;
-        let sent = self.commands.send(Waiting { command, _room }).await;
+        let room = take(&self.room, command.size(), COMMANDS_BYTES).await;
+        let sent = self.commands.send(Waiting { command, _room: room }).await;
         sent.map_err(|refused| refused.0.command)
     }
 

@@ -77,6 +77,7 @@ impl Effect {
             + match self {
                 Self::Show { update, seq: None, .. } => update.raw.as_str().len(),
                 Self::Pass(note) => note.size(),
+                Self::AskClient(request) => request.size(),
                 _ => 0,
             }
     }
@@ -87,7 +88,7 @@ impl Effect {
 pub(crate) struct Step {
     pub(crate) ops: Vec<Op>,
     pub(crate) effects: Vec<Effect>,
-    /// How long the updates in it are.
+    /// How long what the backend says in it is.
     pub(crate) bytes: usize,
     /// Whether the effects wait for the disk.
     pub(crate) is_durable: bool,

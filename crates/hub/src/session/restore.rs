@@ -18,8 +18,9 @@ use crate::{
     recap,
     session::{
         Handle,
-        actor::{Actor, Parts, entry},
+        actor::{Actor, Parts},
         environments::FORMER,
+        perform::entry,
     },
     shape,
     time::now,

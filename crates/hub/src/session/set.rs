@@ -109,7 +109,7 @@ impl Actor {
         if let Backend::BuiltIn(agent) = &mut self.backend {
             agent.set_option(&set.config_id, &set.value);
             self.set_in_stream();
-            self.interrupt();
+            self.interrupt_now();
         }
     }
 }

@@ -11,8 +11,9 @@ use tokio::time::Instant;
 use crate::{
     backend::{Backend, Event},
     session::{
-        actor::{Actor, Stage, Turn, entry},
+        actor::{Actor, Interrupt, Stage, Turn},
         outbox::Step,
+        perform::entry,
         restore::{self, dropped, interruption, past, saved},
     },
     time::now,
@@ -49,7 +50,7 @@ impl Actor {
         self.permissions.clear();
         (self.at_break, self.held_break) = (None, None);
         self.steers_under_way = 0;
-        (self.is_interrupted, self.is_interrupt_due) = (false, false);
+        self.interrupt = Interrupt::Not;
         self.params.clear();
         let is_held = self.mailbox.is_held();
         self.mailbox = Mailbox::new(InStream::Finish);

@@ -13,7 +13,7 @@ use crate::{
     permission::Permission,
     session::{
         Command,
-        actor::{Actor, Asked, Ending, Stage, Turn},
+        actor::{Actor, Asked, Ending, Interrupt, Stage, Turn},
         environments::FORMER,
         outbox::{Effect, Step},
     },
@@ -31,7 +31,9 @@ impl Actor {
             }
             Event::TurnStarted => self.began_by_itself(step),
             Event::StreamStarted => {
-                self.is_interrupted = false;
+                if self.interrupt == Interrupt::Done {
+                    self.interrupt = Interrupt::Not;
+                }
                 self.mailbox.handle(Input::StreamStarted);
             }
             Event::StreamFinished => self.mailbox.handle(Input::StreamFinished),
@@ -41,8 +43,14 @@ impl Actor {
             Event::Resumed => self.mailbox.handle(Input::Resumed),
             Event::BreakPoint(at_break) => self.break_point(at_break, step),
             Event::Permission(question) => self.ask_permission(question, step),
-            Event::Client(request) => step.effects.push(Effect::AskClient(request)),
-            Event::Notification(note) => step.effects.push(Effect::Pass(note)),
+            Event::Client(request) => {
+                step.bytes += request.size();
+                step.effects.push(Effect::AskClient(request));
+            }
+            Event::Notification(note) => {
+                step.bytes += note.size();
+                step.effects.push(Effect::Pass(note));
+            }
             Event::Config(config) => {
                 let config = Some(config.as_str().to_owned());
                 let change = SessionChange { config, ..SessionChange::default() };
@@ -118,23 +126,26 @@ impl Actor {
 
     /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
     pub(crate) fn interrupt_later(&mut self, step: &mut Step) {
-        if self.wants_interrupt() && !self.is_interrupt_due {
-            self.is_interrupt_due = true;
+        if self.interrupt == Interrupt::Not && self.wants_interrupt() {
+            self.interrupt = Interrupt::Due;
             step.effects.push(Effect::Interrupt);
         }
     }
 
     /// Cuts the stream off, unless there is no reason for it any more.
-    pub(crate) fn interrupt(&mut self) {
-        self.is_interrupt_due = false;
+    pub(crate) fn interrupt_now(&mut self) {
+        if self.interrupt == Interrupt::Done {
+            return;
+        }
+        self.interrupt = Interrupt::Not;
         if self.wants_interrupt() {
-            self.is_interrupted = true;
+            self.interrupt = Interrupt::Done;
             self.backend.interrupt();
         }
     }
 
     fn wants_interrupt(&self) -> bool {
-        self.interrupts && !self.is_interrupted && self.mailbox.wants_break()
+        self.interrupts && self.mailbox.wants_break()
     }
 
     /// Reads the option that says what a steer does to a stream.
@@ -245,6 +256,7 @@ impl Actor {
     fn ask_permission(&mut self, question: Question, step: &mut Step) {
         self.asks += 1;
         let id = self.asks;
+        step.bytes += question.params.as_str().len();
         self.mailbox.handle(Input::PermissionOpened(id.to_string().into()));
         self.permissions.push(Permission::new(id, question));
         self.record(step, Update::requires_action(), self.turn.as_ref().and_then(Turn::told));

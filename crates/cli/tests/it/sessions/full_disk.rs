@@ -38,7 +38,7 @@ impl Small {
     /// Takes up all the room there is.
     fn fill(&self) {
         let mut filler = fs::File::create(&self.filler).expect("it can be made");
-        for block in [&[0; 65536][..], &[0; 4096], &[0; 1]] {
+        for block in [&[0; 8192][..], &[0; 512], &[0; 1]] {
             while filler.write_all(block).is_ok() {}
         }
     }
