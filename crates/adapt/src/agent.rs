@@ -29,6 +29,8 @@ use crate::{
 const STABLE: Duration = Duration::from_secs(30);
 /// The longest pause before a start.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// For how long a start that has failed counts as tried for what has waited for it.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// An agent and its process, if one runs.
 pub struct Agent {
@@ -54,6 +56,8 @@ struct State {
     /// Starts and short lives since one went well.
     failures: u32,
     last_start: Option<Instant>,
+    /// When the last start failed, and why.
+    failed: Option<(Instant, Error)>,
 }
 
 type Start = Pin<Box<dyn Future<Output = Result<Arc<Running>, Error>> + Send>>;
@@ -137,7 +141,7 @@ impl Agent {
 
     /// Passes a message of a client on as it came, written in the agent's version. The answer goes back by itself.
     async fn pass(&self, message: Unhandled, from: Version) -> Result<(), Closed> {
-        match self.running().await {
+        match self.running_for_waiting().await {
             Ok(running) => self.pass_to(&running, message, from).await,
             Err(error) => refuse(message, error).await,
         }
@@ -171,7 +175,7 @@ impl Agent {
             _ => None,
         };
         let Some(params) = params else { return self.pass(message, from).await };
-        let running = match self.running().await {
+        let running = match self.running_for_waiting().await {
             Ok(running) => running,
             Err(error) => return refuse(message, error).await,
         };
@@ -209,6 +213,16 @@ impl Agent {
         starting.await
     }
 
+    /// As [`running`](Self::running), for one of many that have waited for the same start: if that has just failed, another
+    /// for each would make the last wait for ever.
+    async fn running_for_waiting(&self) -> Result<Arc<Running>, Error> {
+        let failed = lock(&self.state).failed.clone();
+        match failed {
+            Some((at, error)) if at.elapsed() < FRESH => Err(error),
+            _ => self.running().await,
+        }
+    }
+
     /// The process, if it runs and is ready.
     pub(crate) fn there(&self) -> Option<Arc<Running>> {
         lock(&self.state).running()
@@ -233,10 +247,12 @@ impl Agent {
                 Ok(running) => {
                     let running = Arc::new(running);
                     state.running = Some(Arc::clone(&running));
+                    state.failed = None;
                     Ok(running)
                 }
                 Err(error) => {
                     state.failures += 1;
+                    state.failed = Some((Instant::now(), error.clone()));
                     tracing::warn!(agent = spec.name, error = error.message, "the agent did not start");
                     Err(error)
                 }

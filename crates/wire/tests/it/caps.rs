@@ -345,3 +345,17 @@ fn the_first_known_encoding_is_chosen() {
     check(&["utf-7", "utf-32", "utf-8"], PositionEncoding::Utf32);
     check(&["utf-8", "utf-16"], PositionEncoding::Utf8);
 }
+
+#[test]
+fn a_client_offers_forms_if_it_says_so() {
+    for (version, init, expected) in [
+        (Version::V1, r#"{"clientCapabilities":{"elicitation":{"form":{}}}}"#, true),
+        (Version::V2, r#"{"capabilities":{"elicitation":{}}}"#, true),
+        (Version::V2, r#"{"clientCapabilities":{"elicitation":{}}}"#, false),
+        (Version::V1, r#"{"clientCapabilities":{"elicitation":null}}"#, false),
+        (Version::V1, r#"{"clientCapabilities":{}}"#, false),
+        (Version::V1, "{}", false),
+    ] {
+        assert_eq!(ClientInit::new(version, raw(init)).has_elicitation(), expected, "{init}");
+    }
+}

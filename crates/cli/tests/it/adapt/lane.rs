@@ -84,7 +84,10 @@ fn what_waits_for_an_agent_that_is_away_is_bounded() {
 fn all_that_waits_is_answered_when_the_agent_does_not_come() {
     let place = Place::new();
     let (mut client, nes) = without_agent(&place, &["--start-timeout", "1"], 1);
-    let ids = [1, 2, 3].map(|at| client.send("_test/echo", &json!({"at": at})));
+    let session = client.session.clone();
+    // One start for each would take longer than anybody waits.
+    let mut ids: Vec<_> = (0..20).map(|at| client.send("_test/echo", &json!({"at": at}))).collect();
+    ids.extend((0..20).map(|at| client.send("_test/echo", &json!({"at": at, "sessionId": session}))));
     suggest(&mut client, &nes);
     for id in ids {
         let response = client.response(id);
