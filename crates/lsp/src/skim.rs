@@ -70,9 +70,9 @@ impl Skim {
                 }
             }
             if self.is_in_string {
-                self.step_in_string(*byte)
+                self.step_in_string(*byte);
             } else {
-                self.step(*byte)
+                self.step(*byte);
             }
             bytes = rest;
         }

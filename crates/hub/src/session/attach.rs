@@ -93,7 +93,9 @@ impl Actor {
         let result = self.backend.opened(id, &self.meta());
         let (result, updates) = view.opened(&self.row.id, self.backend.version(), result);
         let (before, after) = if is_new { (Vec::new(), updates) } else { (updates, Vec::new()) };
-        before.into_iter().for_each(|update| client.push(update));
+        for update in before {
+            client.push(update);
+        }
         if !is_new {
             // Of a session that it knows by name the client is told how things stand before the answer.
             for news in self.backend.news() {
@@ -104,7 +106,9 @@ impl Actor {
             }
         }
         client.push(Out::Answer(responder, Ok(result)));
-        after.into_iter().for_each(|update| client.push(update));
+        for update in after {
+            client.push(update);
+        }
         self.views.push(view);
         self.environments.joins(client.id, client.environment.clone());
         self.has_been_seen = true;

@@ -176,7 +176,7 @@ mod tests {
         let odd = r#"{"text":"\"c\\", "type":"text"}"#;
         let updates = [text("a"), text("b\\n"), image.to_owned(), odd.to_owned(), text("d")];
         let updates = updates.map(|content| chunk("m", &content));
-        let content = format!(r#"{},{image},{}"#, text("ab\\n"), text(r#"\"c\\d"#));
+        let content = format!("{},{image},{}", text("ab\\n"), text(r#"\"c\\d"#));
         let whole = format!(r#"{{"sessionUpdate":"agent_message","messageId":"m","content":[{content}]}}"#);
         check(&updates.each_ref().map(|update| &**update), &[&whole]);
     }

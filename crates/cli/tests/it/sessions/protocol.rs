@@ -105,11 +105,11 @@ fn what_is_asked_of_a_session_that_is_being_closed_is_refused_with_a_reason() {
     let closed = two.send("session/close", &json!({"sessionId": one.session}));
     // In its order behind the close, which the first client only learns by being refused.
     let prompt = json!({"sessionId": one.session, "prompt": content("more")});
-    let (code, _, data) = loop {
+    let (code, data) = loop {
         let id = one.send("session/prompt", &prompt);
         let response = one.response(id);
         if let Some(code) = response["error"]["code"].as_i64() {
-            break (code, (), response["error"]["data"].clone());
+            break (code, response["error"]["data"].clone());
         }
     };
     let reason = data["reason"].as_str().unwrap_or_default();
