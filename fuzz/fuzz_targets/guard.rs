@@ -1,5 +1,5 @@
 //! Bytes of an editor cut into the messages of LSP: the cut does not depend on how the bytes arrive and is the one the
-//! documentation describes, and nothing that is too long is held or passed on.
+//! documentation describes, and nothing that is too long is held or passed on; only messages are.
 #![no_main]
 
 use std::{
@@ -97,9 +97,9 @@ fn reference(stream: &[u8], longest: usize) -> Passed {
             return (Ok(()), output);
         };
         rest = after;
-        if body.len() <= longest && guard::is_message(body) {
-            check_message(body);
-            output.extend(frame(body));
+        for message in guard::passed(body, longest) {
+            check_message(&message);
+            output.extend(frame(&message));
         }
     }
 }

@@ -73,5 +73,6 @@ pub(crate) fn run_seeing(command: &mut Command, mut see: impl FnMut(&str)) -> Re
 /// The command as one would type it.
 fn shown(command: &Command) -> String {
     let args: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
-    format!("cargo {}", args.join(" "))
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+    format!("{program} {}", args.join(" "))
 }

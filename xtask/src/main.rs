@@ -1,9 +1,10 @@
-//! Automation: `cargo xtask test`, `tidy`, `bench`, `peers`, `chaos` and `fuzz`.
+//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `chaos` and `fuzz`.
 #![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
 
 mod bench;
 mod chaos;
 mod command;
+mod dist;
 mod fuzz;
 mod peers;
 mod test;
@@ -46,6 +47,8 @@ enum Task {
         #[arg(last = true)]
         args: Vec<String>,
     },
+    /// Build the program that is handed out, with its symbols in a file beside it
+    Dist,
     /// Drive real agents through `nudge acp --` and see that nothing is lost
     Peers(peers::Peers),
     /// Kill the program at every boundary and at random moments, and see that nothing is lost
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().task {
         Task::Test { quick } => test::run(&root, quick),
         Task::Tidy { fix } => tidy::run(&root, fix),
+        Task::Dist => dist::run(&root),
         Task::Bench { name, args } => bench::run(&root, &name, &args),
         Task::Peers(peers) => peers::run(&root, &peers),
         Task::Chaos { agent: true, runs, seed, .. } => chaos::with_agent(&root, runs, seed),

@@ -1,13 +1,16 @@
 //! A program that is started when it is needed, and again when it has died.
 
 use std::{
+    future::Future,
+    pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use futures_util::{FutureExt, future::WeakShared};
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{
     Error, RawJson, Version,
@@ -31,22 +34,29 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 pub struct Agent {
     spec: Spec,
     client: ClientInit,
-    state: tokio::sync::Mutex<State>,
+    state: Arc<Mutex<State>>,
     listeners: Listeners,
     numbers: AtomicU64,
     /// Whether a session has it for itself.
     is_taken: AtomicBool,
     /// How the user signed in: said again to a process that is started anew.
-    sign_in: Mutex<Option<(String, RawJson)>>,
+    sign_in: SignIn,
 }
+
+/// The method and the params.
+type SignIn = Arc<Mutex<Option<(String, RawJson)>>>;
 
 #[derive(Default)]
 struct State {
     running: Option<Arc<Running>>,
+    /// The start under way. It belongs to those who wait for it: with the last of them it is given up.
+    starting: Option<WeakShared<Start>>,
     /// Starts and short lives since one went well.
     failures: u32,
     last_start: Option<Instant>,
 }
+
+type Start = Pin<Box<dyn Future<Output = Result<Arc<Running>, Error>> + Send>>;
 
 impl Agent {
     /// An agent for clients that said this in `initialize`. Nothing is started yet.
@@ -54,11 +64,11 @@ impl Agent {
         Arc::new(Self {
             spec,
             client,
-            state: tokio::sync::Mutex::default(),
+            state: Arc::default(),
             listeners: Listeners::default(),
             numbers: AtomicU64::new(0),
             is_taken: AtomicBool::new(false),
-            sign_in: Mutex::default(),
+            sign_in: Arc::default(),
         })
     }
 
@@ -72,15 +82,15 @@ impl Agent {
     }
 
     fn clone_of(other: &Self) -> Self {
-        let sign_in = other.sign_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sign_in = lock(&other.sign_in).clone();
         Self {
             spec: other.spec.clone(),
             client: other.client.clone(),
-            state: tokio::sync::Mutex::default(),
+            state: Arc::default(),
             listeners: Listeners::default(),
             numbers: AtomicU64::new(0),
             is_taken: AtomicBool::new(true),
-            sign_in: Mutex::new(sign_in),
+            sign_in: Arc::new(Mutex::new(sign_in)),
         }
     }
 
@@ -112,7 +122,8 @@ impl Agent {
     /// A connection uses the agent until the guard is dropped: what is about no session goes there.
     pub fn listen(self: &Arc<Self>, version: Version, cx: Cx) -> Listening {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Listener { number, version, cx });
+        let has_elicitation = self.client.has_elicitation();
+        lock(&self.listeners).push(Listener { number, version, has_elicitation, cx });
         Listening { agent: Arc::clone(self), number }
     }
 
@@ -125,12 +136,21 @@ impl Agent {
     }
 
     /// Passes a message of a client on as it came, written in the agent's version. The answer goes back by itself.
-    pub async fn pass(&self, message: Unhandled, from: Version) -> Result<(), Closed> {
+    async fn pass(&self, message: Unhandled, from: Version) -> Result<(), Closed> {
+        match self.running().await {
+            Ok(running) => self.pass_to(&running, message, from).await,
+            Err(error) => refuse(message, error).await,
+        }
+    }
+
+    /// As [`pass`](Self::pass), to a process that runs.
+    pub(crate) async fn pass_to(
+        &self,
+        running: &Running,
+        message: Unhandled,
+        from: Version,
+    ) -> Result<(), Closed> {
         self.note_sign_in(&message);
-        let running = match self.running().await {
-            Ok(running) => running,
-            Err(error) => return refuse(message, error).await,
-        };
         let call = message
             .params()
             .and_then(|params| translated(from, running.init.version, message.method(), params));
@@ -161,7 +181,7 @@ impl Agent {
     }
 
     fn note_sign_in(&self, message: &Unhandled) {
-        let mut sign_in = self.sign_in.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sign_in = lock(&self.sign_in);
         match &**message.method() {
             "authenticate" | "auth/login" => {
                 *sign_in = message.params().map(|params| (message.method().to_string(), params.clone()));
@@ -171,57 +191,92 @@ impl Agent {
         }
     }
 
-    /// The process that runs, or a new one. After failures a new one is started only after a pause.
+    /// The process that runs, or a new one. After failures a new one is started only after a pause. All who wait for a
+    /// start wait for the same one, and it ends with them: nobody starts a program that nobody wants any more.
     pub(crate) async fn running(&self) -> Result<Arc<Running>, Error> {
-        let mut state = self.state.lock().await;
-        if let Some(running) = &state.running {
-            if !running.is_over() {
-                return Ok(Arc::clone(running));
+        let starting = {
+            let mut state = lock(&self.state);
+            if let Some(running) = state.running() {
+                return Ok(running);
             }
-            if running.since.elapsed() > STABLE {
-                state.failures = 0;
-            } else {
-                state.failures += 1;
-            }
-            state.running = None;
-        }
-        let is_first = state.last_start.is_none();
-        if let Some(last) = state.last_start {
-            tokio::time::sleep_until(last + pause(state.failures)).await;
-        }
-        state.last_start = Some(Instant::now());
-        match Running::start(&self.spec, &self.client, &self.listeners).await {
-            Ok(running) => {
-                if !is_first {
-                    self.sign_in_again(&running).await;
-                }
-                let running = Arc::new(running);
-                state.running = Some(Arc::clone(&running));
-                Ok(running)
-            }
-            Err(error) => {
-                state.failures += 1;
-                tracing::warn!(agent = self.spec.name, error = error.message, "the agent did not start");
-                Err(error)
-            }
-        }
+            let under_way = state.starting.as_ref().and_then(WeakShared::upgrade);
+            under_way.unwrap_or_else(|| {
+                let starting = self.start(&state).shared();
+                state.starting = starting.downgrade();
+                starting
+            })
+        };
+        starting.await
     }
 
-    async fn sign_in_again(&self, running: &Running) {
-        let sign_in = self.sign_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some((method, params)) = sign_in else { return };
-        let method = match (&*method, running.init.version) {
-            (_, Version::V1) => "authenticate",
-            (_, Version::V2) => "auth/login",
-        };
-        let answered = running.cx.request_raw(method, Some(&params)).await;
-        if let Err(error) = answered {
-            tracing::warn!(agent = self.spec.name, %error, "the agent did not take the sign-in again");
-        }
+    /// The process, if it runs and is ready.
+    pub(crate) fn there(&self) -> Option<Arc<Running>> {
+        lock(&self.state).running()
+    }
+
+    fn start(&self, state: &State) -> Start {
+        let may_begin = state.last_start.map(|last| last + pause(state.failures));
+        let (spec, client, listeners) = (self.spec.clone(), self.client.clone(), Arc::clone(&self.listeners));
+        let (state, sign_in) = (Arc::clone(&self.state), Arc::clone(&self.sign_in));
+        Box::pin(async move {
+            if let Some(at) = may_begin {
+                tokio::time::sleep_until(at).await;
+            }
+            lock(&state).last_start = Some(Instant::now());
+            let started = Running::start(&spec, &client, &listeners).await;
+            if let (Ok(running), Some(_)) = (&started, may_begin) {
+                sign_in_again(&spec, &sign_in, running).await;
+            }
+            let mut state = lock(&state);
+            state.starting = None;
+            match started {
+                Ok(running) => {
+                    let running = Arc::new(running);
+                    state.running = Some(Arc::clone(&running));
+                    Ok(running)
+                }
+                Err(error) => {
+                    state.failures += 1;
+                    tracing::warn!(agent = spec.name, error = error.message, "the agent did not start");
+                    Err(error)
+                }
+            }
+        })
     }
 }
 
-async fn refuse(message: Unhandled, error: Error) -> Result<(), Closed> {
+impl State {
+    /// The process, unless it has ended.
+    fn running(&mut self) -> Option<Arc<Running>> {
+        let running = self.running.take_if(|running| running.is_over());
+        if let Some(over) = running {
+            self.failures = if over.since.elapsed() > STABLE { 0 } else { self.failures + 1 };
+        }
+        self.running.clone()
+    }
+}
+
+async fn sign_in_again(spec: &Spec, sign_in: &SignIn, running: &Running) {
+    let Some((_, params)) = lock(sign_in).clone() else { return };
+    let method = match running.init.version {
+        Version::V1 => "authenticate",
+        Version::V2 => "auth/login",
+    };
+    let answered = tokio::time::timeout(spec.start_timeout, running.cx.request_raw(method, Some(&params)));
+    let what = "the agent did not take the sign-in again";
+    match answered.await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::warn!(agent = spec.name, %error, what),
+        Err(late) => tracing::warn!(agent = spec.name, %late, what),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of these.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) async fn refuse(message: Unhandled, error: Error) -> Result<(), Closed> {
     match message {
         Unhandled::Request(request) => request.respond::<()>(Err(error)).await,
         Unhandled::Notification(_) => Ok(()),
@@ -260,7 +315,7 @@ pub struct Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        let mut listeners = self.agent.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = lock(&self.agent.listeners);
         listeners.retain(|listener| listener.number != self.number);
     }
 }

@@ -5,12 +5,14 @@
 //! steers and cancels, and reports what the agent does, so that whoever owns the session can treat it as it treats the
 //! built-in agent. How a steer gets into the agent is its [`Tier`].
 //!
-//! What is not about a session passes through [`Agent::pass`] as it came.
+//! What is not about a session passes through a [`Lane`] as it came.
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
 mod echo;
 mod event;
+mod lane;
+mod late;
 mod merge;
 mod open;
 mod pool;
@@ -27,6 +29,7 @@ mod turn;
 
 pub use agent::{Agent, Listening};
 pub use event::{Event, UserMessage};
+pub use lane::Lane;
 pub use merge::{Offers, merged};
 pub use open::Opened;
 pub use pool::Pool;

@@ -1,6 +1,6 @@
 //! How a session of an agent is opened: made new, taken up by the agent itself, or begun anew with a recap.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
 use nudge_peer::CallError;
@@ -9,14 +9,15 @@ use nudge_wire::{Error, RawJson, Version};
 use crate::{
     Agent, Recap, Said, Session,
     agent::translated,
+    late::LateReplay,
     route::{Inbox, Incoming},
     running::{Running, lost},
 };
 
-/// How long an agent is silent that has replayed all.
-const SILENCE: Duration = Duration::from_millis(400);
-/// How long a replay that comes late is waited for.
-const LATEST_REPLAY: Duration = Duration::from_secs(10);
+/// The most that is taken over of what an agent replays of a session that it had without us, in bytes.
+const MOST_REPLAYED: usize = 128 * 1024 * 1024;
+/// What an update costs beside its text.
+const OVERHEAD: usize = 256;
 
 /// A session that was opened.
 pub struct Opened {
@@ -73,8 +74,8 @@ pub(crate) struct TakenUp {
     pub(crate) recap: Option<String>,
     /// What it said before it answered, history aside.
     pub(crate) news: Vec<Said>,
-    /// Whether it may still replay what was said: some do so after they have answered.
-    pub(crate) may_replay: bool,
+    /// Whether it may still replay what was said.
+    pub(crate) replay: Option<LateReplay>,
 }
 
 impl Session {
@@ -97,17 +98,20 @@ impl Session {
             .flatten();
         let opening = running.routes.opening();
         let asked = if let Some(id) = named {
-            load(&running, method, params, &id).await?
+            load(&running, method, params, &id, Replay::default()).await?
         } else {
             let result = request(&running, method, params).await?;
             let id = session_of(&result, method)?;
-            let inbox = running.routes.claim(&id);
-            Asked { id: id.into(), inbox, result, said: Vec::new(), is_replayed: false }
+            let inbox = running.routes.claim(&id)?;
+            Asked { id: id.into(), inbox, result, replay: Replay::default(), is_replayed: false }
         };
         drop(opening);
-        let Asked { id, inbox, result, said, .. } = asked;
+        let Asked { id, inbox, result, replay, .. } = asked;
         let link = Link { running, inbox };
-        Ok(Opened { result, replayed: said, session: Session::new(agent, link, id, base, recap) })
+        let session = Session::new(agent, link, id, base, recap);
+        // Dropping the session lets go of it.
+        let replayed = replay.all()?;
+        Ok(Opened { result, replayed, session })
     }
 
     /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
@@ -124,9 +128,9 @@ impl Session {
         let call = translated(from, to, "session/new", params);
         let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
-        let TakenUp { link, id, result, recap: text, news, may_replay } = taken_up;
+        let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, link, id, base, recap);
-        session.owe_recap(text, may_replay);
+        session.owe_recap(text, replay);
         Ok(Opened { result, replayed: news, session })
     }
 }
@@ -143,15 +147,14 @@ pub(crate) async fn take_up(
     let ways = ways.into_iter().filter(|(method, has)| *has && has_method(method, running.init.version));
     for (method, _) in ways {
         let Some(id) = id else { break };
-        match load(&running, method, &base.params(Some(id)), id).await {
-            Ok(Asked { id, mut inbox, result, mut said, is_replayed }) => {
+        let replay = Replay { is_known: true, ..Replay::default() };
+        match load(&running, method, &base.params(Some(id)), id, replay).await {
+            Ok(Asked { id, inbox, result, replay: said, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
-                if may_replay {
-                    late_replay(&mut inbox, &mut said).await;
-                }
-                let news = said.into_iter().filter(|said| !said.is_history()).collect();
+                let replay =
+                    may_replay.then(|| LateReplay::new(said.has_history, tokio::time::Instant::now()));
                 let link = Link { running, inbox };
-                return Ok(TakenUp { link, id, result, recap: None, news, may_replay });
+                return Ok(TakenUp { link, id, result, recap: None, news: said.said, replay });
             }
             Err(error) if running.is_over() => return Err(error),
             Err(error) => {
@@ -167,11 +170,11 @@ pub(crate) async fn take_up(
     let opening = running.routes.opening();
     let result = request(&running, "session/new", &base.params(None)).await?;
     let id = session_of(&result, "session/new")?;
-    let inbox = running.routes.claim(&id);
+    let inbox = running.routes.claim(&id)?;
     drop(opening);
     let recap = recap().await;
     let link = Link { running, inbox };
-    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), may_replay: false })
+    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), replay: None })
 }
 
 /// Version 2 has no `session/load`: a resume without a replay is what is wanted.
@@ -184,35 +187,82 @@ struct Asked {
     inbox: Inbox,
     result: RawJson,
     /// What came before the answer, and with it.
-    said: Vec<Said>,
+    replay: Replay,
     /// Whether history is sure to have come before it.
     is_replayed: bool,
 }
 
+/// What an agent says of a session while it opens it.
+#[derive(Default)]
+struct Replay {
+    said: Vec<Said>,
+    bytes: usize,
+    /// Whether there was history in it.
+    has_history: bool,
+    /// Whether the history is known here: then it is not kept.
+    is_known: bool,
+}
+
+impl Replay {
+    /// Takes what the agent says; whether it is history.
+    fn take(&mut self, said: Option<Said>) -> bool {
+        let Some(said) = said else { return false };
+        let is_history = said.is_history();
+        self.has_history |= is_history;
+        if is_history && self.is_known {
+            return true;
+        }
+        self.bytes += said.update.as_str().len() + OVERHEAD;
+        if self.bytes <= MOST_REPLAYED {
+            self.said.push(said);
+        } else {
+            self.said = Vec::new();
+        }
+        is_history
+    }
+
+    /// All of it, unless that is too much.
+    fn all(self) -> Result<Vec<Said>, Error> {
+        if self.bytes > MOST_REPLAYED {
+            let what = format!(
+                "The session is too large to be taken over: the agent replays more than {MOST_REPLAYED} bytes"
+            );
+            return Err(Error::internal(what).reason("replay_too_large"));
+        }
+        Ok(self.said)
+    }
+}
+
 /// Has a session loaded or resumed, and takes what the agent says meanwhile.
-async fn load(running: &Arc<Running>, method: &str, params: &RawJson, id: &str) -> Result<Asked, Error> {
-    let mut inbox = running.routes.claim(id);
-    let (mut said, mut is_replayed) = (Vec::new(), false);
+async fn load(
+    running: &Arc<Running>,
+    method: &str,
+    params: &RawJson,
+    id: &str,
+    mut replay: Replay,
+) -> Result<Asked, Error> {
+    let mut inbox = running.routes.claim(id)?;
+    let mut is_replayed = false;
     let mut answer = std::pin::pin!(running.cx.request_raw(method, Some(params)).in_order());
     let result = loop {
         tokio::select! {
             biased;
             answer = &mut answer => break answer,
             Some(incoming) = inbox.recv() => {
-                said.extend(heard(incoming).await);
+                let is_history = replay.take(heard(incoming).await);
                 // If the answer is here by now, it may have been the first of the two.
                 match answer.as_mut().now_or_never() {
                     Some(answer) => break answer,
-                    None => is_replayed |= said.last().is_some_and(Said::is_history),
+                    None => is_replayed |= is_history,
                 }
             }
         }
     };
     while let Ok(incoming) = inbox.try_recv() {
-        said.extend(heard(incoming).await);
+        replay.take(heard(incoming).await);
     }
     match result {
-        Ok(result) => Ok(Asked { id: id.into(), inbox, result, said, is_replayed }),
+        Ok(result) => Ok(Asked { id: id.into(), inbox, result, replay, is_replayed }),
         Err(error) => {
             running.routes.release(id);
             Err(failed(error))
@@ -231,18 +281,6 @@ async fn heard(incoming: Incoming) -> Option<Said> {
             let _ = request.refuse().await;
             None
         }
-    }
-}
-
-/// Some agents replay a session after they have said that it is loaded: waits until they are silent.
-async fn late_replay(inbox: &mut Inbox, said: &mut Vec<Said>) {
-    let deadline = tokio::time::Instant::now() + LATEST_REPLAY;
-    // Most have replayed all before they answer.
-    let silence = if said.iter().any(Said::is_history) { SILENCE / 4 } else { SILENCE };
-    while let Ok(Ok(Some(incoming))) =
-        tokio::time::timeout_at(deadline, tokio::time::timeout(silence, inbox.recv())).await
-    {
-        said.extend(heard(incoming).await);
     }
 }
 

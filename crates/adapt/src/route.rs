@@ -1,13 +1,13 @@
 //! Where the messages of an agent go: to the session they are about, or to the connections that use the agent.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{
-    Version,
+    Error, Version,
     bridge::{request_to_v1, request_to_v2},
 };
 use serde::Deserialize;
@@ -17,8 +17,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 const ROOM: usize = 4 * 1024 * 1024;
 /// What a message costs beside its text.
 const OVERHEAD: usize = 256;
-/// Messages kept for sessions that are just being opened.
-const STRAYS: usize = 4096;
+/// Bytes of messages kept for sessions that are just being opened. The agent has to be read until it has answered, so a
+/// session of which it says more before that cannot be opened.
+const STRAYS: usize = 4 * 1024 * 1024;
+/// Sessions remembered of which the agent has said too much.
+const LOST: usize = 64;
 
 /// A message on its way to a session.
 pub(crate) struct Incoming {
@@ -40,6 +43,8 @@ struct Sink {
 pub(crate) struct Listener {
     pub(crate) number: u64,
     pub(crate) version: Version,
+    /// Whether it shows forms.
+    pub(crate) has_elicitation: bool,
     pub(crate) cx: Cx,
 }
 
@@ -58,7 +63,10 @@ struct Inner {
     sinks: HashMap<String, Sink>,
     /// What came for sessions nobody has claimed yet, while some are being opened.
     strays: HashMap<String, Vec<Unhandled>>,
-    count: usize,
+    /// How long those are.
+    bytes: usize,
+    /// Sessions of which too much came to be kept.
+    lost: HashSet<String>,
     opening: usize,
     is_over: bool,
 }
@@ -83,10 +91,10 @@ impl Routes {
     pub(crate) async fn take(&self, message: Unhandled) -> Result<(), Closed> {
         let session =
             message.params().and_then(|params| params.to::<Named>().ok()).map(|named| named.session_id);
-        let Some(session) = session else { return self.tell(message).await };
+        let Some(session) = session else { return self.tell_or_refuse(message, no_session).await };
         let sink = match self.sink(&session, message) {
             Found::Kept => return Ok(()),
-            Found::Nobody(message) => return self.tell(message).await,
+            Found::Nobody(message) => return self.tell_or_refuse(message, unknown_session).await,
             Found::Sink(sink, message) => (sink, message),
         };
         let (sink, message) = sink;
@@ -104,19 +112,26 @@ impl Routes {
         if let Some(sink) = inner.sinks.get(session) {
             return Found::Sink(sink.clone(), message);
         }
-        if inner.opening == 0 || inner.count >= STRAYS {
+        if inner.opening == 0 {
             return Found::Nobody(message);
         }
-        inner.count += 1;
-        inner.strays.entry(session.to_owned()).or_default().push(message);
+        inner.keep(session, message);
         Found::Kept
     }
 
-    /// Passes on what is about no session that is known here: requests to the connection that came last,
-    /// notifications to all.
+    /// Passes on what is about no session that is known here, but for what only makes sense in one.
+    async fn tell_or_refuse(&self, message: Unhandled, why: fn(&str) -> Option<Error>) -> Result<(), Closed> {
+        match (why(message.method()), message) {
+            (Some(error), Unhandled::Request(request)) => request.respond::<()>(Err(error)).await,
+            (_, message) => self.tell(message).await,
+        }
+    }
+
+    /// Passes on: requests to the connection that came last, notifications to all.
     async fn tell(&self, message: Unhandled) -> Result<(), Closed> {
-        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let listeners: Vec<_> = listeners.into_iter().filter(|listener| !listener.cx.is_over()).collect();
+        let is_form = is_form(message.method());
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        listeners.retain(|listener| !listener.cx.is_over() && (!is_form || listener.has_elicitation));
         match message {
             Unhandled::Notification(note) => {
                 for listener in listeners {
@@ -149,20 +164,22 @@ impl Routes {
         Opening(Arc::clone(self))
     }
 
-    /// What comes for this session, from now on and while it was being opened.
-    pub(crate) fn claim(&self, session: &str) -> Inbox {
+    /// What comes for this session, from now on and while it was being opened; an error if that was too much to be kept.
+    pub(crate) fn claim(&self, session: &str) -> Result<Inbox, Error> {
         let (queue, inbox) = mpsc::unbounded_channel();
         let mut inner = self.inner();
-        if inner.is_over {
-            return inbox;
+        if inner.lost.remove(session) {
+            let what = format!("The agent said more than {STRAYS} bytes of the session before it was opened");
+            return Err(Error::internal(what));
         }
-        let strays = inner.strays.remove(session).unwrap_or_default();
-        inner.count -= strays.len();
-        for message in strays {
+        if inner.is_over {
+            return Ok(inbox);
+        }
+        for message in inner.take_strays(session) {
             let _ = queue.send(Incoming { message, _room: None });
         }
         inner.sinks.insert(session.to_owned(), Sink { queue, room: Arc::new(Semaphore::new(ROOM)) });
-        inbox
+        Ok(inbox)
     }
 
     /// Nobody takes what comes for this session any more.
@@ -175,14 +192,65 @@ impl Routes {
         let mut inner = self.inner();
         inner.is_over = true;
         inner.sinks.clear();
-        inner.strays.clear();
-        inner.count = 0;
+        inner.forget_strays();
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // Nothing panics while it holds this.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Inner {
+    /// Keeps a message for a session that is being opened. If it is too much, all that was kept for that is dropped.
+    fn keep(&mut self, session: &str, message: Unhandled) {
+        let size = message.size() + OVERHEAD;
+        if self.lost.contains(session) {
+            return;
+        }
+        if self.bytes + size > STRAYS {
+            self.take_strays(session);
+            if self.lost.len() < LOST {
+                self.lost.insert(session.to_owned());
+            }
+            return;
+        }
+        self.bytes += size;
+        self.strays.entry(session.to_owned()).or_default().push(message);
+    }
+
+    fn take_strays(&mut self, session: &str) -> Vec<Unhandled> {
+        let strays = self.strays.remove(session).unwrap_or_default();
+        self.bytes -= strays.iter().map(|message| message.size() + OVERHEAD).sum::<usize>();
+        strays
+    }
+
+    fn forget_strays(&mut self) {
+        // Dropping a request answers it.
+        self.strays.clear();
+        self.lost.clear();
+        self.bytes = 0;
+    }
+}
+
+/// What a client is asked for on behalf of a session. The protocol's own, so an extension is none of it.
+fn is_of_session(method: &str) -> bool {
+    method == "session/request_permission" || method.starts_with("fs/") || method.starts_with("terminal/")
+}
+
+fn is_form(method: &str) -> bool {
+    method.starts_with("elicitation/")
+}
+
+/// The error for a request that has to name a session and does not.
+fn no_session(method: &str) -> Option<Error> {
+    let expected = "expected an object with `sessionId`";
+    is_of_session(method).then(|| Error::invalid_params(format!("Invalid params for {method}: {expected}")))
+}
+
+/// The error for a request about a session that is not known: no client could tell what it is about.
+fn unknown_session(method: &str) -> Option<Error> {
+    (is_of_session(method) || is_form(method)).then(|| Error::not_found("unknown_session"))
 }
 
 enum Found {
@@ -199,9 +267,7 @@ impl Drop for Opening {
         let mut inner = self.0.inner();
         inner.opening -= 1;
         if inner.opening == 0 {
-            // Dropping a request answers it.
-            inner.strays.clear();
-            inner.count = 0;
+            inner.forget_strays();
         }
     }
 }

@@ -15,8 +15,6 @@ use crate::{
     route::{Listeners, Routes},
 };
 
-/// How long an agent may take to answer `initialize`. Some are downloaded first.
-const START: Duration = Duration::from_mins(10);
 /// How often the log says that it is still waited for.
 const PROGRESS: Duration = Duration::from_secs(10);
 
@@ -64,9 +62,9 @@ impl Running {
             }
             ending.end();
         });
-        let guard = CloseOnDrop(cx.clone());
-        let result = answer(&cx, &spec.name, &params).await?;
-        std::mem::forget(guard);
+        let guard = CloseOnDrop(Some(cx.clone()));
+        let result = answer(&cx, spec, &params).await?;
+        guard.keep_open();
         let version = version(&result);
         routes.set_version(version);
         let init = AgentInit::new(version, result);
@@ -98,11 +96,20 @@ impl Drop for Running {
     }
 }
 
-struct CloseOnDrop(Cx);
+/// Ends a process that is not waited for any more.
+struct CloseOnDrop(Option<Cx>);
+
+impl CloseOnDrop {
+    fn keep_open(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        self.0.close();
+        if let Some(cx) = &self.0 {
+            cx.close();
+        }
     }
 }
 
@@ -124,24 +131,34 @@ fn limits() -> Limits {
     }
 }
 
-async fn answer(cx: &Cx, name: &str, params: &RawJson) -> Result<RawJson, Error> {
+async fn answer(cx: &Cx, spec: &Spec, params: &RawJson) -> Result<RawJson, Error> {
     let mut answer = std::pin::pin!(cx.request_raw("initialize", Some(params)));
     let began = Instant::now();
-    while began.elapsed() < START {
-        match tokio::time::timeout(PROGRESS, &mut answer).await {
+    let deadline = began + spec.start_timeout;
+    while Instant::now() < deadline {
+        let look = deadline.min(Instant::now() + PROGRESS);
+        match tokio::time::timeout_at(look, &mut answer).await {
             Ok(Ok(result)) if result.as_str().starts_with('{') => return Ok(result),
             Ok(Ok(_)) => return Err(Error::internal("The agent's answer to `initialize` is not an object")),
             Ok(Err(CallError::Rpc(error))) => return Err(error),
             Ok(Err(CallError::Closed(closed))) => return Err(lost(&closed)),
             Ok(Err(error)) => return Err(Error::internal(format!("The agent did not start: {error}"))),
             Err(_) => {
-                let seconds = began.elapsed().as_secs();
-                tracing::warn!(agent = name, seconds, "still waiting for the agent to answer `initialize`");
+                let (agent, seconds) = (&spec.name, began.elapsed().as_secs());
+                tracing::warn!(agent, seconds, "still waiting for the agent to answer `initialize`");
             }
         }
     }
-    let what = format!("The agent did not answer `initialize` within {} seconds", START.as_secs());
-    Err(Error::internal(what))
+    Err(late(spec.start_timeout))
+}
+
+fn late(timeout: Duration) -> Error {
+    let what = format!(
+        "The agent did not answer `initialize` within {} seconds and was ended. See in a terminal whether it starts and \
+         speaks ACP, or give it more time with --start-timeout",
+        timeout.as_secs()
+    );
+    Error::internal(what).reason("agent_start_timeout")
 }
 
 /// The version an answer is written in. Some agents repeat whatever number they were asked for and go on in version 1, so

@@ -5,13 +5,14 @@ use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{OwnedSemaphorePermit, mpsc, oneshot},
     time::Instant,
 };
 
 use crate::{
     Agent, End, Event, Recap, Said, Tier, UserMessage,
     echo::Echo,
+    late::{self, LateReplay},
     open::{Base, Link, TakenUp, failed, take_up},
     pulse::{Change, Tools},
     recap,
@@ -37,24 +38,33 @@ pub struct Session {
     /// What was said so far, to be told with the next prompt.
     owed_recap: Option<String>,
     /// What the agent says before it is prompted may be a replay, and until the turn has ended what it says the user said.
-    may_replay: bool,
+    replay: Option<LateReplay>,
     /// Messages the agent did not take, to be told with the next prompt.
     debts: Vec<UserMessage>,
     turn: Option<Turn>,
     echo: Echo,
     tools: Tools,
-    /// A prompt that waits for the agent to come back.
+    /// A prompt that waits for the agent to come back, or to have replayed what was said.
     waiting: Option<Vec<UserMessage>>,
     taking_up: Option<TakingUp>,
     failures: u32,
     ready: VecDeque<Event>,
-    passing: Option<mpsc::UnboundedSender<(Version, Arc<str>, Unhandled)>>,
+    passing: Option<mpsc::UnboundedSender<Passing>>,
+}
+
+/// A message on its way to the agent, and the room it takes up until the agent has it.
+struct Passing {
+    from: Version,
+    id: Arc<str>,
+    message: Unhandled,
+    room: Option<OwnedSemaphorePermit>,
 }
 
 enum Happened {
     Said(Option<Incoming>),
     Step(Step),
     TakenUp(Result<TakenUp, Error>),
+    Replayed,
 }
 
 impl Session {
@@ -66,7 +76,7 @@ impl Session {
             base,
             recap,
             owed_recap: None,
-            may_replay: false,
+            replay: None,
             debts: Vec::new(),
             turn: None,
             echo: Echo::default(),
@@ -79,9 +89,9 @@ impl Session {
         }
     }
 
-    pub(crate) fn owe_recap(&mut self, recap: Option<String>, may_replay: bool) {
+    pub(crate) fn owe_recap(&mut self, recap: Option<String>, replay: Option<LateReplay>) {
         self.owed_recap = recap;
-        self.may_replay = may_replay;
+        self.replay = replay;
     }
 
     /// The agent's id of it.
@@ -106,12 +116,14 @@ impl Session {
                 return event;
             }
             let happened = {
-                let Self { link, turn, taking_up, .. } = self;
+                let Self { link, turn, taking_up, replay, waiting, .. } = self;
+                let is_held = link.is_some() && waiting.is_some();
                 tokio::select! {
                     biased;
                     said = receive(link) => Happened::Said(said),
                     step = step(turn) => Happened::Step(step),
                     taken_up = of(taking_up) => Happened::TakenUp(taken_up),
+                    () = late::over(*replay), if is_held => Happened::Replayed,
                 }
             };
             match happened {
@@ -119,6 +131,7 @@ impl Session {
                 Happened::Said(None) => self.lose().await,
                 Happened::Step(step) => self.step(step),
                 Happened::TakenUp(taken_up) => self.taken_up(taken_up),
+                Happened::Replayed => self.send_held_prompt(),
             }
         }
     }
@@ -135,11 +148,14 @@ impl Session {
     /// Starts a turn. To be called between turns.
     pub fn prompt(&mut self, messages: Vec<UserMessage>) {
         self.turn = Some(Turn::default());
-        if self.link.is_some() {
-            self.send_prompt(messages);
-        } else {
-            self.waiting = Some(messages);
-            self.begin_taking_up();
+        let may_replay = self.replay.is_some_and(|replay| Instant::now() < replay.over_at());
+        match &self.link {
+            Some(_) if !may_replay => self.send_prompt(messages),
+            Some(_) => self.waiting = Some(messages),
+            None => {
+                self.waiting = Some(messages);
+                self.begin_taking_up();
+            }
         }
     }
 
@@ -149,6 +165,9 @@ impl Session {
             // The turn was ended meanwhile: they go with the next prompt.
             return self.debts.extend(messages);
         };
+        if let Some(waiting) = &mut self.waiting {
+            return waiting.extend(messages);
+        }
         if !turn.is_running() {
             turn.owed.extend(messages);
             return self.settle();
@@ -170,7 +189,7 @@ impl Session {
         turn.is_interrupted = true;
         if turn.has_spoken {
             self.stop();
-        } else {
+        } else if self.waiting.is_none() {
             turn.deadline = Some(Instant::now() + turn.patience());
         }
     }
@@ -210,20 +229,22 @@ impl Session {
         }
     }
 
-    /// Passes a message on that only the agent understands, in order with others of its kind.
-    pub fn pass(&mut self, from: Version, message: Unhandled) {
+    /// Passes a message on that only the agent understands, in order with others of its kind. `room` is given back when the
+    /// agent's connection has taken it: whoever gives bounds what waits.
+    pub fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
         let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
         let passing = self.passing.get_or_insert_with(|| {
-            let (passing, mut messages) = mpsc::unbounded_channel::<(Version, Arc<str>, Unhandled)>();
+            let (passing, mut messages) = mpsc::unbounded_channel::<Passing>();
             tokio::spawn(async move {
-                while let Some((from, id, message)) = messages.recv().await {
+                while let Some(Passing { from, id, message, room }) = messages.recv().await {
                     // Whoever asked was told.
                     let _ = agent.pass_about(&id, message, from).await;
+                    drop(room);
                 }
             });
             passing
         });
-        let _ = passing.send((from, id, message));
+        let _ = passing.send(Passing { from, id, message, room });
     }
 
     /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.
@@ -280,6 +301,16 @@ impl Session {
         self.ready.push_back(Event::StreamStarted);
     }
 
+    /// The agent is there, and has nothing more to say of the past.
+    fn send_held_prompt(&mut self) {
+        let Some(messages) = self.waiting.take() else { return };
+        let is_interrupted = self.turn.as_ref().is_some_and(|turn| turn.is_interrupted);
+        self.send_prompt(messages);
+        if is_interrupted {
+            self.interrupt();
+        }
+    }
+
     /// Takes what the agent says.
     fn hear(&mut self, message: Unhandled) {
         match message {
@@ -307,11 +338,12 @@ impl Session {
         if said.is_user_message() {
             let name = self.turn.as_ref().and_then(|turn| turn.message_id.as_ref());
             let is_named = name.is_some() && said.message_id.as_ref() == name;
-            if is_named || self.may_replay || self.echo.is_repeated(&said.update) {
+            if is_named || self.replay.is_some() || self.echo.is_repeated(&said.update) {
                 return;
             }
         }
-        if let Some(turn) = &mut self.turn {
+        let is_prompted = self.turn.is_some() && self.waiting.is_none();
+        if let Some(turn) = self.turn.as_mut().filter(|_| is_prompted) {
             if let Some(retold) = &mut turn.retold {
                 retold.hear(&said);
             }
@@ -328,8 +360,9 @@ impl Session {
                 self.stop();
             }
         }
-        if self.turn.is_some() || !self.may_replay || !said.is_history() {
-            self.ready.push_back(Event::Update(said));
+        match &mut self.replay {
+            Some(replay) if !is_prompted && said.is_history() => replay.goes_on(Instant::now()),
+            _ => self.ready.push_back(Event::Update(said)),
         }
     }
 
@@ -457,7 +490,7 @@ impl Session {
 
     fn finish(&mut self) {
         let Some(turn) = self.turn.take() else { return };
-        self.may_replay = false;
+        self.replay = None;
         self.debts.extend(turn.owed);
         let end = turn.end.unwrap_or_else(End::cancelled);
         self.ready.push_back(Event::Ended(end));
@@ -480,12 +513,16 @@ impl Session {
         let Some(link) = self.link.take() else { return };
         let error = link.running.why().await;
         self.ready.push_back(Event::Lost(error.clone()));
-        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.may_be_said_again()) {
+        let is_held = self.waiting.is_some();
+        if let Some(turn) = self.turn.as_mut().filter(|turn| is_held && !turn.is_said_again) {
+            turn.is_said_again = true;
+        } else if let Some(turn) = self.turn.as_mut().filter(|turn| turn.may_be_said_again()) {
             // It had not begun with the prompt: it gets it when it is back.
             turn.is_said_again = true;
             self.waiting = Some(std::mem::take(&mut turn.prompted_with));
         } else if let Some(turn) = &mut self.turn {
             let end = if turn.is_cancelled { End::cancelled() } else { End::Failed(error) };
+            turn.owed.extend(self.waiting.take().unwrap_or_default());
             turn.at_break = None;
             turn.end = Some(end);
             self.ready.extend(self.tools.end().into_iter().map(Event::ToolFinished));
@@ -507,16 +544,16 @@ impl Session {
     fn taken_up(&mut self, taken_up: Result<TakenUp, Error>) {
         self.taking_up = None;
         match taken_up {
-            Ok(TakenUp { link, id, result, recap, news, may_replay }) => {
+            Ok(TakenUp { link, id, result, recap, news, replay }) => {
                 self.link = Some(link);
                 self.id = Arc::clone(&id);
                 let is_recap = recap.is_some();
-                self.owe_recap(recap, may_replay);
+                self.owe_recap(recap, replay);
                 self.failures = 0;
                 self.ready.push_back(Event::Back { id, result, is_recap });
                 self.ready.extend(news.into_iter().map(Event::Update));
-                if let Some(messages) = self.waiting.take() {
-                    self.send_prompt(messages);
+                if replay.is_none() {
+                    self.send_held_prompt();
                 }
             }
             Err(error) => {

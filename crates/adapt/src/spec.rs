@@ -25,6 +25,8 @@ pub struct Spec {
     pub isolate: bool,
     /// How long it may take to stop when it was told to, before it counts as hung.
     pub patience: Duration,
+    /// How long it may take to answer `initialize` before it is given up.
+    pub start_timeout: Duration,
 }
 
 impl Spec {

@@ -30,7 +30,8 @@ pub(crate) enum Always {
 pub(crate) struct Config {
     /// Options that were set, by name. An unknown value counts as the default.
     options: BTreeMap<String, String>,
-    /// By tool, and for `run` by program: `write`, `edit`, `run:cargo`.
+    /// By tool, and for `run` by what it was said for: `write`, `edit`, `run:cargo test`, `line:make all`. Earlier versions
+    /// said it for a whole program, `run:cargo`; of that only a refusal still counts.
     always: BTreeMap<String, Always>,
 }
 
@@ -51,7 +52,11 @@ const OPTIONS: &[Choice] = &[
         category: Some("mode"),
         values: &[
             ("ask", "Ask", "Asks before it changes a file or runs a command"),
-            ("edit", "Edit", "Changes files without asking, asks before it runs a command"),
+            (
+                "edit",
+                "Edit",
+                "Changes files without asking, asks before it runs a command or changes a file that makes other programs run commands",
+            ),
             ("read-only", "Read only", "Changes no files and runs no commands"),
         ],
     },

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::UserMessage;
+use crate::{Environment, UserMessage};
 
 /// Shared by a handle and its task. Flags, not a queue: asking twice is asking once.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Control {
 #[derive(Debug, Default)]
 struct State {
     /// Turns to be started.
-    prompts: VecDeque<Vec<UserMessage>>,
+    prompts: VecDeque<(Vec<UserMessage>, Option<Environment>)>,
     running: bool,
     closed: bool,
     asked: Asked,
@@ -39,7 +39,8 @@ struct Asked {
 /// What the task is to do between turns.
 #[derive(Debug)]
 pub(crate) enum Work {
-    Prompt(Vec<UserMessage>),
+    /// A turn, and what its commands see of the environment.
+    Prompt(Vec<UserMessage>, Option<Environment>),
     ReportConfig,
     Leave,
 }
@@ -53,8 +54,8 @@ pub(crate) enum Signal {
 }
 
 impl Control {
-    pub(crate) fn prompt(&self, messages: Vec<UserMessage>) {
-        self.lock().prompts.push_back(messages);
+    pub(crate) fn prompt(&self, messages: Vec<UserMessage>, environment: Option<Environment>) {
+        self.lock().prompts.push_back((messages, environment));
         self.changed.notify_one();
     }
 
@@ -140,9 +141,9 @@ impl State {
         if std::mem::take(&mut self.asked.report_config) {
             return Some(Work::ReportConfig);
         }
-        let messages = self.prompts.pop_front()?;
+        let (messages, environment) = self.prompts.pop_front()?;
         self.running = true;
-        Some(Work::Prompt(messages))
+        Some(Work::Prompt(messages, environment))
     }
 
     fn signal(&mut self) -> Option<Signal> {

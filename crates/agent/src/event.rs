@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nudge_wire::RawJson;
 use tokio::sync::oneshot;
 
-use crate::{Environment, History};
+use crate::History;
 
 /// Something the user said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +25,6 @@ pub struct Setup {
     pub cwd: PathBuf,
     /// Other directories the tools may reach. Absolute.
     pub additional_directories: Vec<PathBuf>,
-    /// What commands see of the environment; that of this process unless set.
-    pub environment: Option<Environment>,
     /// What [`Event::Config`] last reported.
     pub config: Option<RawJson>,
     /// What was said before.

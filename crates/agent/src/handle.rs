@@ -7,7 +7,9 @@ use nudge_wire::RawJson;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::{Error, Event, Setup, UserMessage, config::Config, control::Control, session::Session, update};
+use crate::{
+    Environment, Error, Event, Setup, UserMessage, config::Config, control::Control, session::Session, update,
+};
 
 /// How many events may wait to be taken.
 const EVENTS: usize = 64;
@@ -34,9 +36,10 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Starts a turn. To be called between turns: after the start, or after [`Event::Idle`].
-    pub fn prompt(&self, messages: Vec<UserMessage>) {
-        self.control.prompt(messages);
+    /// Starts a turn. To be called between turns: after the start, or after [`Event::Idle`]. Its commands see this environment;
+    /// that of this process unless given.
+    pub fn prompt(&self, messages: Vec<UserMessage>, environment: Option<Environment>) {
+        self.control.prompt(messages, environment);
     }
 
     /// Cuts off the model's stream that is running, so that a break-point follows at once, or after the tools it has
@@ -61,14 +64,21 @@ impl Handle {
         Ok(update::raw(&config.options()))
     }
 
+    /// All options as they would be with these set, and what [`Event::Config`] would report of them.
+    pub fn options_after<'a>(
+        &self,
+        set: impl IntoIterator<Item = (&'a str, &'a RawJson)>,
+    ) -> Result<(RawJson, RawJson), Error> {
+        let mut config = self.config.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (id, value) in set {
+            config.set(id, value)?;
+        }
+        Ok((update::raw(&config.options()), config.save()))
+    }
+
     /// The options with their values: a version 2 `configOptions` array.
     pub fn options(&self) -> RawJson {
         update::raw(&self.config.lock().unwrap_or_else(PoisonError::into_inner).options())
-    }
-
-    /// What [`Event::Config`] reports of them, as they are now.
-    pub fn saved_options(&self) -> RawJson {
-        self.config.lock().unwrap_or_else(PoisonError::into_inner).save()
     }
 
     /// The slash commands: a version 2 `availableCommands` array.

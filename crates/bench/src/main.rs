@@ -34,12 +34,17 @@ fn main() -> Result<()> {
         // The other ends, started by the benchmark itself.
         ["agent", "nudge"] => ours::agent(),
         ["agent", "sdk"] => sdk::agent(),
-        ["agent", "raw"] => relay::agent(),
-        ["conductor", agent] => relay::conductor(agent),
+        ["agent", "raw"] => ends_with_parent().and_then(|()| relay::agent()),
+        ["conductor", agent] => ends_with_parent().and_then(|()| relay::conductor(agent)),
         ["pass", "nudge"] => ours::relay(),
         ["pass", "sdk"] => sdk::relay(),
         ["sink"] => large::sink(),
         ["profile", place] => cases::profile(place),
         _ => bail!("usage: nudge-bench peer|nes|hub|relay [--quick]"),
     }
+}
+
+/// An agent that reads nothing more does not see that whoever started it is gone.
+fn ends_with_parent() -> Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
 }

@@ -14,9 +14,10 @@ use tokio::{
 };
 
 use crate::{
-    args::{Acp, NesBy, OnClose},
-    daemon,
+    args::{Acp, NesBy, OnClose, linger},
+    daemon::{self, Line},
     house::{House, Serving, open_tap},
+    log,
     place::Place,
 };
 
@@ -32,11 +33,15 @@ pub(crate) fn run(args: &Acp, place: &Place) -> Result<ExitCode> {
         );
     }
     let serving = serving(args)?;
-    if args.is_alone() || place.socket().is_none() {
-        alone(args, place, &serving)
-    } else {
-        relay(args, place, &serving)
+    if args.is_alone()? || place.socket().is_none() {
+        return alone(args, place, &serving);
     }
+    if args.on_close == OnClose::Cancel {
+        anyhow::bail!(
+            "a turn in a daemon goes on when the editor leaves; --on-close cancel needs --no-daemon beside it"
+        );
+    }
+    relay(place, &serving)
 }
 
 fn serving(args: &Acp) -> Result<Serving> {
@@ -48,16 +53,32 @@ fn serving(args: &Acp) -> Result<Serving> {
         .context("cannot find the trace's folder")?;
     let agent = args.agent.downstream()?;
     let nes_by_agent = args.nes == NesBy::Agent && agent.is_some();
-    Ok(Serving { trace, max_message: args.max_message, agent, nes_by_agent })
+    let (rehearsal, linger) = (args.rehearsal.read()?, linger()?);
+    Ok(Serving { trace, max_message: args.max_message, agent, nes_by_agent, rehearsal, linger })
 }
 
 /// Passes everything on to the daemon.
-fn relay(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
-    let stream = daemon::attach(place, serving, args.rehearsal.rehearsal.as_deref())?;
-    match daemon::relay(stream) {
+fn relay(place: &Place, serving: &Serving) -> Result<ExitCode> {
+    let line = daemon::attach(place, serving)?;
+    tell_of_log(&line);
+    match daemon::relay(line) {
         Ok(true) => Ok(ExitCode::SUCCESS),
         Ok(false) => anyhow::bail!("the daemon has ended the connection; start again and load the session"),
         Err(error) => Err(error).context("the connection to the daemon broke"),
+    }
+}
+
+/// What is logged was settled when the daemon was started.
+fn tell_of_log(line: &Line) {
+    let asked = log::asked();
+    if let (Some(asked), Some(logged)) = (asked, &line.log)
+        && asked != *logged
+    {
+        let _ = writeln!(
+            io::stderr(),
+            "nudge: the daemon runs already and logs `{logged}`, to daemon.log in the data folder; \
+             end it with `nudge stop` to have NUDGE_LOG heeded"
+        );
     }
 }
 
@@ -74,7 +95,7 @@ fn alone(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
 }
 
 async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
-    let house = Arc::new(House::open(place, args.rehearsal.rehearsal.as_deref(), false).await?);
+    let house = Arc::new(House::open(place, None, false).await?);
     let served = house.serve(Stdio, open_tap(serving)?, None, serving)?;
     let cx = served.connection.cx();
     let mut interrupt = signal(SignalKind::interrupt())?;

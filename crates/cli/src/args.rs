@@ -1,10 +1,15 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{io::Read, path::PathBuf};
 
+use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand, ValueEnum};
+use nudge_model::script::Script;
 
-use crate::{agents, daemon::Daemon, logs::Logs, packaging, place::Place, replay::Replay, sessions};
+use crate::{
+    agents, daemon::Daemon, house::start_timeout, logs::Logs, packaging, place::Place, replay::Replay,
+    sessions,
+};
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
@@ -153,20 +158,51 @@ pub(crate) struct AgentArgs {
     pub(crate) isolate: bool,
 
     /// How long the agent may take to stop when a turn is cancelled; after that it is ended and started again
-    #[arg(long, value_name = "SECONDS", env = "NUDGE_PATIENCE", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", env = "NUDGE_PATIENCE", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=MOST_SECONDS))]
     pub(crate) patience: u64,
+
+    /// How long the agent may take to start and answer `initialize`; after that it is ended, and whoever waits is told
+    #[arg(long, value_name = "SECONDS", env = "NUDGE_START_TIMEOUT", default_value_t = start_timeout(), value_parser = clap::value_parser!(u64).range(1..=MOST_SECONDS))]
+    pub(crate) start_timeout: u64,
 
     /// The command of any ACP agent, behind `--`; without one the built-in agent answers
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) command: Vec<String>,
 }
 
+/// The longest rehearsal taken, in bytes: it goes to the daemon with the greeting.
+const LONGEST_REHEARSAL: u64 = 1024 * 1024;
+
 /// What the built-in agent says, where no model is connected.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Rehearsal {
-    /// Play FILE instead of the built-in rehearsal
+    /// Play FILE instead of the built-in rehearsal, in the sessions that are begun or taken up here
     #[arg(long, value_name = "FILE", env = "NUDGE_REHEARSAL")]
     pub(crate) rehearsal: Option<PathBuf>,
+}
+
+impl Rehearsal {
+    /// The text of the rehearsal, if one is named: read and found to be playable.
+    pub(crate) fn read(&self) -> Result<Option<String>> {
+        let Some(path) = &self.rehearsal else { return Ok(None) };
+        let shown = path.display();
+        let file = std::fs::File::open(path).with_context(|| format!("cannot read the rehearsal {shown}"))?;
+        let mut text = String::new();
+        let read = file.take(LONGEST_REHEARSAL + 1).read_to_string(&mut text);
+        read.with_context(|| format!("cannot read the rehearsal {shown}"))?;
+        if text.len() as u64 > LONGEST_REHEARSAL {
+            bail!("the rehearsal {shown} is too long; at most {LONGEST_REHEARSAL} bytes are taken");
+        }
+        Script::parse(&text).with_context(|| shown.to_string())?;
+        Ok(Some(text))
+    }
+
+    /// The one that the environment names.
+    pub(crate) fn of_environment() -> Self {
+        Self {
+            rehearsal: std::env::var_os("NUDGE_REHEARSAL").filter(|path| !path.is_empty()).map(PathBuf::from),
+        }
+    }
 }
 
 /// What happens to a turn when nobody is left to see it.
@@ -180,9 +216,27 @@ pub(crate) enum OnClose {
 
 impl Acp {
     /// Whether the sessions are held by this process.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.no_daemon || std::env::var_os("NUDGE_DAEMON").is_some_and(|value| value == "off")
+    pub(crate) fn is_alone(&self) -> Result<bool> {
+        Ok(self.no_daemon || is_daemon_off()?)
     }
+}
+
+/// More is for ever, and cannot be added to a time: a year.
+const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
+/// Whether the environment asks for no daemon.
+pub(crate) fn is_daemon_off() -> Result<bool> {
+    match std::env::var_os("NUDGE_DAEMON").unwrap_or_default().to_str() {
+        Some("off") => Ok(true),
+        Some("" | "on") => Ok(false),
+        _ => bail!("expected `on` or `off` in NUDGE_DAEMON"),
+    }
+}
+
+/// How many seconds the environment asks a daemon to stay with nothing to do.
+pub(crate) fn linger() -> Result<Option<u64>> {
+    let Some(asked) = std::env::var_os("NUDGE_LINGER") else { return Ok(None) };
+    let seconds = asked.to_str().and_then(|seconds| seconds.parse().ok());
+    seconds.map(Some).context("expected a number of seconds in NUDGE_LINGER")
 }
 
 /// Below this not even an `initialize` fits.

@@ -1,15 +1,16 @@
 //! What a process offers to each of its connections: next edit suggestions and sessions.
 
 use std::{
-    path::{Path, PathBuf},
+    future::Future,
+    path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use anyhow::{Context, Result};
-use nudge_adapt::{Agent, Listening, Pool, Spec, merged};
+use nudge_adapt::{Agent, Lane, Listening, Pool, Spec, merged};
 use nudge_hub::{Edge, Environment, Hub};
-use nudge_model::script::Script;
+use nudge_model::{Model, script::Script};
 use nudge_nes::Service;
 use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
 use nudge_wire::{
@@ -20,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::{nes::Nes, place::Place, version};
+use crate::{daemon::make_private, nes::Nes, place::Place, version};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -51,6 +52,12 @@ pub(crate) struct Serving {
     /// Whether next edit suggestions are left to it.
     #[serde(default)]
     pub(crate) nes_by_agent: bool,
+    /// What the built-in agent plays in the sessions that this connection brings into use: the text of a rehearsal.
+    #[serde(default)]
+    pub(crate) rehearsal: Option<String>,
+    /// How many seconds the daemon is to stay from now on with nothing attached and nothing running.
+    #[serde(default)]
+    pub(crate) linger: Option<u64>,
 }
 
 /// An agent behind Nudge, as the command line names it. Its arguments may hold keys.
@@ -65,6 +72,14 @@ pub(crate) struct Downstream {
     pub(crate) isolate: bool,
     /// Seconds in which it has to stop when a turn is cancelled.
     pub(crate) patience: u64,
+    /// Seconds in which it has to answer `initialize`.
+    #[serde(default = "start_timeout")]
+    pub(crate) start_timeout: u64,
+}
+
+/// For a greeting of a version that had no such setting. Some agents are downloaded when they are started.
+pub(crate) const fn start_timeout() -> u64 {
+    300
 }
 
 impl std::fmt::Debug for Downstream {
@@ -76,17 +91,24 @@ impl std::fmt::Debug for Downstream {
 impl Downstream {
     /// The agent to be started, as if the editor had started it.
     pub(crate) fn spec(&self, environment: Option<Environment>) -> Spec {
-        let Self { name, program, args, env, cwd, isolate, patience } = self.clone();
-        let patience = std::time::Duration::from_secs(patience);
-        Spec { name, program, args, env, cwd, environment, isolate, patience }
+        let Self { name, program, args, env, cwd, isolate, patience, start_timeout } = self.clone();
+        let (patience, start_timeout) = (Duration::from_secs(patience), Duration::from_secs(start_timeout));
+        Spec { name, program, args, env, cwd, environment, isolate, patience, start_timeout }
     }
 }
 
 impl House {
     /// Opens the store and makes ready.
-    pub(crate) async fn open(place: &Place, rehearsal: Option<&Path>, is_daemon: bool) -> Result<Self> {
+    pub(crate) async fn open(place: &Place, rehearsal: Option<&str>, is_daemon: bool) -> Result<Self> {
+        // Where there can be no folder, whatever has to be kept says so.
+        if let Some(dir) = place.data_dir()
+            && let Err(error) = make_private(&dir)
+            && dir.exists()
+        {
+            return Err(error);
+        }
         let model = match rehearsal {
-            Some(path) => read_rehearsal(path)?,
+            Some(text) => Script::parse(text)?,
             None => Script::built_in(),
         };
         let options = nudge_hub::Options {
@@ -94,6 +116,7 @@ impl House {
             owners: place.owners(),
             model: Arc::new(model),
             linger: LINGER,
+            outlives_clients: is_daemon,
         };
         let (hub, set_aside) = Hub::open(options).await.context("cannot open the store of sessions")?;
         if let Some(path) = set_aside {
@@ -121,6 +144,7 @@ impl House {
             cx: OnceLock::new(),
             environment,
             downstream: serving.agent.clone(),
+            model: rehearsed(serving)?,
             nes_by_agent: serving.nes_by_agent,
             edge: Mutex::default(),
             agent: Mutex::default(),
@@ -160,8 +184,19 @@ pub(crate) struct Served {
 impl Served {
     /// Runs the connection to its end; its client has left its sessions then.
     pub(crate) async fn run(self) -> Result<(), Closed> {
+        self.run_until(std::future::pending()).await
+    }
+
+    /// As [`run`](Self::run), but ends at once when the client is `gone`: what it has asked for goes on, and is answered to
+    /// nobody.
+    pub(crate) async fn run_until(self, gone: impl Future<Output = ()>) -> Result<(), Closed> {
         let Self { connection, desk } = self;
-        let ended = connection.serve().await;
+        let ended = tokio::select! {
+            // What it has said before it went is taken first.
+            biased;
+            ended = connection.serve() => ended,
+            () = gone => Ok(()),
+        };
         desk.edge.lock().unwrap_or_else(PoisonError::into_inner).take();
         desk.agent.lock().unwrap_or_else(PoisonError::into_inner).take();
         ended
@@ -175,6 +210,7 @@ struct Desk {
     cx: OnceLock<Cx>,
     environment: Option<Environment>,
     downstream: Option<Downstream>,
+    model: Option<Arc<dyn Model>>,
     nes_by_agent: bool,
     edge: Mutex<Option<Arc<Edge>>>,
     agent: Mutex<Option<Behind>>,
@@ -184,7 +220,8 @@ struct Desk {
 #[derive(Clone)]
 struct Behind {
     agent: Arc<Agent>,
-    version: Version,
+    /// What this connection says to it.
+    lane: Arc<Lane>,
     /// What the agent says to nobody in particular is for this connection.
     _listening: Arc<Listening>,
 }
@@ -197,7 +234,7 @@ impl Desk {
         let requested = params.get(&["protocolVersion"]).and_then(|version| version.to::<Value>().ok());
         let version = Version::negotiate(requested.as_ref());
         tracing::info!(?version, "initialized");
-        let client = ClientInit::new(version, params.clone());
+        let client = ClientInit::received(version, params.clone());
         let behind = self.start_agent(&client).await?;
         let agent = if let Some(behind) = &behind {
             Ok(merged(&behind.agent.init().await?, version, env!("CARGO_PKG_VERSION")))
@@ -216,11 +253,17 @@ impl Desk {
         })?;
         if let Some(cx) = self.cx.get() {
             let agent = behind.as_ref().map(|behind| Arc::clone(&behind.agent));
-            let edge = self.house.hub.connect(cx.clone(), &client, self.environment.clone(), agent);
+            let edge = self.house.hub.connect(
+                cx.clone(),
+                &client,
+                self.environment.clone(),
+                agent,
+                self.model.clone(),
+            );
             *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(edge));
         }
         *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = behind;
-        Ok(answer.result)
+        Ok(with_agent_info(version, answer.result))
     }
 
     /// Starts the agent behind the connection, or finds it running.
@@ -230,7 +273,8 @@ impl Desk {
         let agent = self.house.agents.agent(spec, client.clone());
         agent.init().await?;
         let listening = Arc::new(agent.listen(client.version, cx.clone()));
-        Ok(Some(Behind { agent, version: client.version, _listening: listening }))
+        let lane = Arc::new(Lane::new(Arc::clone(&agent), client.version));
+        Ok(Some(Behind { agent, lane, _listening: listening }))
     }
 
     /// Takes what is said to the daemon itself; gives back all else.
@@ -283,15 +327,19 @@ impl Desk {
     async fn pass(&self, message: Unhandled) -> Result<(), Closed> {
         let behind = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match behind {
-            Some(behind) => behind.agent.pass(message, behind.version).await,
+            Some(behind) => {
+                behind.lane.push(message).await;
+                Ok(())
+            }
             None => message.refuse().await,
         }
     }
 }
 
-fn read_rehearsal(path: &Path) -> Result<Script> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Script::parse(&text).with_context(|| format!("cannot use the rehearsal {}", path.display()))
+/// What the built-in agent is to play for a connection, if it wants something of its own.
+pub(crate) fn rehearsed(serving: &Serving) -> Result<Option<Arc<dyn Model>>> {
+    let Some(text) = &serving.rehearsal else { return Ok(None) };
+    Ok(Some(Arc::new(Script::parse(text)?)))
 }
 
 /// `initialize` of either version, read leniently: what version it asks for decides what it is.
@@ -336,6 +384,13 @@ fn capabilities(version: Version) -> RawJson {
             )
         }
     }
+}
+
+/// Who answers, also under the name that some pages of the draft of version 2 have for it.
+fn with_agent_info(version: Version, result: RawJson) -> RawJson {
+    let info =
+        result.get(&["info"]).filter(|_| version == Version::V2 && result.get(&["agentInfo"]).is_none());
+    info.and_then(|info| result.with(&["agentInfo"], &info).ok()).unwrap_or(result)
 }
 
 fn with(answer: &impl Serialize, name: &str, capabilities: Value) -> RawJson {

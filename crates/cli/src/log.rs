@@ -41,6 +41,16 @@ enum Entry {
     End(SyncSender<()>),
 }
 
+/// What the environment asks for, if it asks.
+pub(crate) fn asked() -> Option<String> {
+    std::env::var("NUDGE_LOG").ok().filter(|asked| !asked.is_empty())
+}
+
+/// What is logged.
+pub(crate) fn logged() -> String {
+    asked().unwrap_or_else(|| Wanted::Warnings.filter().to_owned())
+}
+
 /// What of the log is wanted unless `NUDGE_LOG` asks for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -49,11 +59,19 @@ pub(crate) enum Wanted {
     Errors,
 }
 
+impl Wanted {
+    fn filter(self) -> &'static str {
+        match self {
+            Self::Warnings => "warn",
+            Self::Errors => "error",
+        }
+    }
+}
+
 /// Logs what `NUDGE_LOG` asks for; a filter that cannot be read is said, and the default used.
 pub(crate) fn init(wanted: Wanted) -> Log {
-    let asked = std::env::var("NUDGE_LOG").unwrap_or_default();
-    let default = if wanted == Wanted::Errors { "error" } else { "warn" };
-    let filter = if asked.is_empty() { EnvFilter::new(default) } else { read(&asked, default) };
+    let default = wanted.filter();
+    let filter = asked().map_or_else(|| EnvFilter::new(default), |asked| read(&asked, default));
     let (lines, waiting) = sync_channel(WAITING);
     std::thread::spawn(move || {
         for entry in waiting {

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use crate::{
-    args::max_message,
+    args::{is_daemon_off, linger, max_message},
     daemon,
     house::{House, Serving, open_tap},
     place::Place,
@@ -105,9 +105,9 @@ pub(crate) fn run(args: &Lsp, place: &Place) -> Result<ExitCode> {
 async fn serve(args: &Lsp, place: &Place) -> Result<ExitCode> {
     let trace = args.trace.as_deref().map(std::path::absolute).transpose();
     let trace = trace.context("cannot find the trace's folder")?;
-    let serving = Serving { trace, max_message: 64 * 1024 * 1024, ..Serving::default() };
-    let is_off = std::env::var_os("NUDGE_DAEMON").is_some_and(|value| value == "off");
-    let connect = if args.no_daemon || is_off || place.socket().is_none() {
+    let linger = linger()?;
+    let serving = Serving { trace, max_message: 64 * 1024 * 1024, linger, ..Serving::default() };
+    let connect = if args.no_daemon || is_daemon_off()? || place.socket().is_none() {
         alone(place, &serving)
     } else {
         through_daemon(place, &serving)
@@ -134,7 +134,7 @@ fn through_daemon(place: &Place, serving: &Serving) -> Connector {
     Arc::new(move || -> Connecting {
         let (place, serving) = (place.clone(), serving.clone());
         Box::pin(async move {
-            let reached = tokio::task::spawn_blocking(move || daemon::reach(&place, &serving, None)).await;
+            let reached = tokio::task::spawn_blocking(move || daemon::reach(&place, &serving)).await;
             let stream = reached.map_err(|error| error.to_string())?.map_err(|error| format!("{error:#}"))?;
             usable(stream).map_err(|error| format!("cannot use the daemon's socket: {error}"))
         })

@@ -42,7 +42,7 @@ impl Place {
     /// The address of the store.
     pub(crate) fn store_url(&self) -> String {
         if let Some(store) = &self.store {
-            return store.clone();
+            return absolute_store(store);
         }
         match self.data_dir() {
             Some(dir) => format!("sqlite:{}", dir.join("sessions.db").display()),
@@ -53,7 +53,7 @@ impl Place {
     /// The folder in which processes show that they are alive: beside the store, so that all who share it look there.
     pub(crate) fn owners(&self) -> Option<PathBuf> {
         let url = self.store_url();
-        if url == "memory" {
+        if is_memory(&url) {
             return None;
         }
         let path = absolute(Path::new(url.strip_prefix("sqlite:").unwrap_or(&url)));
@@ -63,7 +63,7 @@ impl Place {
     /// The socket of the daemon for this place; `None` if nothing is kept, and so there is nothing to share.
     pub(crate) fn socket(&self) -> Option<PathBuf> {
         let dir = self.data_dir()?;
-        if self.store.as_deref() == Some("memory") {
+        if self.store.as_deref().is_some_and(is_memory) {
             return None;
         }
         let mut hasher = DefaultHasher::new();
@@ -80,6 +80,20 @@ impl Place {
             .map_or_else(|| std::env::temp_dir().join(format!("nudge-{user}")), |dir| dir.join("nudge"));
         Some(dir.join(name))
     }
+}
+
+fn is_memory(url: &str) -> bool {
+    matches!(url, "memory" | "sqlite::memory:")
+}
+
+/// The same file for the daemon, which runs in another folder. What is no file is for the store to refuse.
+fn absolute_store(url: &str) -> String {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if is_memory(url) || path.is_empty() || path.contains("://") {
+        return url.to_owned();
+    }
+    format!("sqlite:{}", absolute(Path::new(path)).display())
 }
 
 fn absolute(path: &Path) -> PathBuf {

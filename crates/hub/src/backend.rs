@@ -8,8 +8,9 @@ use std::sync::Arc;
 use nudge_mailbox::InStream;
 use nudge_peer::{RawNotification, RawRequest, Responder, Unhandled};
 use nudge_wire::{Error, RawJson, Version, bridge};
+use nudge_workspace::Environment;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{shape, update::Update};
 
@@ -163,9 +164,10 @@ impl Backend {
         }
     }
 
-    pub(crate) fn prompt(&mut self, messages: Vec<UserMessage>) {
+    /// Starts a turn. Commands of the built-in agent see this environment; an adapted agent has that of its process.
+    pub(crate) fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>) {
         match self {
-            Self::BuiltIn(agent) => agent.prompt(messages),
+            Self::BuiltIn(agent) => agent.prompt(messages, environment),
             Self::Adapted(agent) => agent.session.prompt(adapted::messages(messages)),
         }
     }
@@ -207,10 +209,10 @@ impl Backend {
         }
     }
 
-    /// Passes a message on that only the agent understands, if it can.
-    pub(crate) fn pass(&mut self, from: Version, message: Unhandled) {
+    /// Passes a message on that only the agent understands, if it can. It takes up `room` until the agent has it.
+    pub(crate) fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
         match self {
-            Self::Adapted(agent) => agent.session.pass(from, message),
+            Self::Adapted(agent) => agent.session.pass(from, message, room),
             Self::BuiltIn(_) => {
                 tokio::spawn(message.refuse());
             }

@@ -10,6 +10,7 @@ use std::{
 
 use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
+use nudge_model::Model;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
 use nudge_store::failpoint;
 use nudge_wire::{Error, RawJson, Version, bridge::V1Client, caps::ClientInit};
@@ -34,24 +35,29 @@ pub(crate) struct Client {
     pub(crate) environment: Option<Environment>,
     /// The agent of the sessions that it begins; the built-in one unless set.
     pub(crate) agent: Option<Arc<Agent>>,
+    /// What answers prompts in the sessions that it brings into use; that of the process unless set.
+    pub(crate) model: Option<Arc<dyn Model>>,
     cx: Cx,
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
     is_cut_off: AtomicBool,
 }
 
-/// What a client of version 1 does for an agent.
+/// What a client does for an agent: files and terminals in version 1, forms in both.
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub(crate) struct Offers {
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) terminal: bool,
+    pub(crate) elicitation: bool,
 }
 
 impl Offers {
     fn of(init: &ClientInit) -> Self {
+        let elicitation = init.has_elicitation();
         if init.version != Version::V1 {
-            return Self::default();
+            return Self { elicitation, ..Self::default() };
         }
         let is = |path: &[&str]| {
             let path = [&["clientCapabilities"], path].concat();
@@ -61,6 +67,7 @@ impl Offers {
             read: is(&["fs", "readTextFile"]),
             write: is(&["fs", "writeTextFile"]),
             terminal: is(&["terminal"]),
+            elicitation,
         }
     }
 
@@ -69,9 +76,15 @@ impl Offers {
         match method {
             "fs/read_text_file" => self.read,
             "fs/write_text_file" => self.write,
+            _ if is_form(method) => self.elicitation,
             _ => self.terminal && method.starts_with("terminal/"),
         }
     }
+}
+
+/// Whether a request asks the user to fill in a form or to visit a page.
+pub(crate) fn is_form(method: &str) -> bool {
+    method.starts_with("elicitation/")
 }
 
 #[derive(Default)]
@@ -125,6 +138,7 @@ impl Client {
         init: &ClientInit,
         environment: Option<Environment>,
         agent: Option<Arc<Agent>>,
+        model: Option<Arc<dyn Model>>,
         cx: Cx,
     ) -> Arc<Self> {
         let version = init.version;
@@ -134,7 +148,7 @@ impl Client {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, environment, agent, cx, queue, waiting, is_cut_off })
+        Arc::new(Self { id, version, offers, v1, environment, agent, model, cx, queue, waiting, is_cut_off })
     }
 
     /// Queues `out`.
@@ -186,6 +200,11 @@ impl Client {
                 _ = self.cx.closed() => return,
             }
         }
+    }
+
+    /// Waits until its connection is over.
+    pub(crate) async fn gone(&self) {
+        self.cx.closed().await;
     }
 
     pub(crate) fn is_gone(&self) -> bool {

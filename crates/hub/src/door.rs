@@ -16,11 +16,22 @@ use crate::{
 
 /// What may wait for one session to be opened.
 const MOST: usize = 64;
+/// Bytes of it, unless it is a single one.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// What a client says about a session.
 pub(crate) enum Visit {
     Request(Request, Responder),
     Cancel,
+}
+
+impl Visit {
+    fn size(&self) -> usize {
+        match self {
+            Self::Request(request, _) => request.size(),
+            Self::Cancel => 0,
+        }
+    }
 }
 
 /// The way of one client into its sessions.
@@ -81,10 +92,13 @@ impl Door {
     fn wait(&self, id: &str, visit: Visit) -> Option<Visit> {
         let mut sessions = self.sessions();
         let Some(waiting) = sessions.opening.get_mut(id) else { return Some(visit) };
-        if waiting.len() < MOST {
+        let bytes: usize = waiting.iter().map(Visit::size).sum();
+        let fits = waiting.len() < MOST && bytes + visit.size() <= MOST_BYTES;
+        if waiting.is_empty() || fits {
             waiting.push_back(visit);
         } else if let Visit::Request(_, responder) = visit {
-            let error = Error::invalid_request("Too much was asked of a session that is still being opened");
+            let what = "Too much was asked of a session that is still being opened";
+            let error = Error::invalid_request(what).reason("session_opening");
             self.client.push(Out::Answer(responder, Err(error)));
         }
         None

@@ -43,16 +43,15 @@ impl Edge {
                 let method = request.method().to_string();
                 let method =
                     method.strip_prefix('_').filter(|name| name.ends_with("inject")).unwrap_or(&method);
-                let is_ours = is_lifecycle(method, self.door.client.version)
-                    || is_of_session(method, self.door.client.version);
+                let is_ours = is_lifecycle(method) || is_of_session(method, self.door.client.version);
                 if !is_ours || self.is_of_agent(method, request.params()) {
                     return self.pass_on(Unhandled::Request(request)).await;
                 }
-                let params = request.params().cloned();
+                let (method, params) = self.as_known(method, request.params());
                 let responder = request.into_responder();
                 // From here on the session decides how a request that is cancelled is answered.
                 let _ = responder.cancellation();
-                if is_lifecycle(method, self.door.client.version) {
+                if is_lifecycle(method) {
                     self.lifecycle(method, params, responder);
                 } else {
                     self.pass(method, params.as_ref(), responder).await;
@@ -61,6 +60,16 @@ impl Edge {
             }
             other @ Unhandled::Notification(_) => self.pass_on(other).await,
         }
+    }
+
+    /// A request under the name that its version has now: early pages of version 2 have `session/load`.
+    fn as_known<'a>(&self, method: &'a str, params: Option<&RawJson>) -> (&'a str, Option<RawJson>) {
+        if method != "session/load" || self.door.client.version == Version::V1 {
+            return (method, params.cloned());
+        }
+        let from_start = shape::raw(&serde_json::json!({ "type": "start" }));
+        let params = params.map(|params| params.with(&["replayFrom"], &from_start));
+        ("session/resume", params.and_then(Result::ok))
     }
 
     /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
@@ -76,10 +85,7 @@ impl Edge {
         }
         let id = params::session_id(message.params()).filter(|id| self.door.has_joined(id));
         let Some(handle) = id.and_then(|id| self.door.shared.live(&id)) else { return Some(message) };
-        match handle.send(Command::Pass(self.door.client.version, message)).await {
-            Err(Command::Pass(_, message)) => Some(message),
-            _ => None,
-        }
+        handle.pass(self.door.client.version, message).await.err()
     }
 
     /// Passes a request to the session it is about.
@@ -156,12 +162,16 @@ impl Drop for Edge {
     }
 }
 
-fn is_lifecycle(method: &str, version: Version) -> bool {
-    match method {
-        "session/new" | "session/resume" | "session/list" | "session/fork" | "session/delete" => true,
-        "session/load" => version == Version::V1,
-        _ => false,
-    }
+fn is_lifecycle(method: &str) -> bool {
+    matches!(
+        method,
+        "session/new"
+            | "session/load"
+            | "session/resume"
+            | "session/list"
+            | "session/fork"
+            | "session/delete"
+    )
 }
 
 fn is_of_session(method: &str, version: Version) -> bool {

@@ -17,7 +17,7 @@ use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::Cx;
-use nudge_store::{Batch, Lease, Op, Store, StoreError};
+use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Error, RawJson, caps::ClientInit};
 use nudge_workspace::Environment;
 use serde::Serialize;
@@ -46,6 +46,8 @@ pub struct Options {
     pub model: Arc<dyn Model>,
     /// How long a session that nobody looks at and that does nothing stays in use.
     pub linger: Duration,
+    /// Whether the process stays when a client goes: what is asked then waits for another client.
+    pub outlives_clients: bool,
 }
 
 /// What keeps a hub from starting.
@@ -75,9 +77,12 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) linger: Duration,
+    pub(crate) outlives_clients: bool,
     owner: Owner,
     sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
     leases: Mutex<HashMap<Arc<str>, Lease>>,
+    /// Leases of sessions that were left when the store could not be written.
+    unreleased: Mutex<HashMap<Arc<str>, Lease>>,
     clients: AtomicU64,
     opening: Arc<AtomicUsize>,
     is_ending: AtomicBool,
@@ -100,9 +105,11 @@ impl Hub {
             store: opened.store,
             model: options.model,
             linger: options.linger,
+            outlives_clients: options.outlives_clients,
             owner,
             sessions: Mutex::default(),
             leases: Mutex::default(),
+            unreleased: Mutex::default(),
             clients: AtomicU64::new(0),
             opening: Arc::default(),
             is_ending: AtomicBool::new(false),
@@ -113,16 +120,17 @@ impl Hub {
 
     /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
     /// into use see this environment, or that of the process.
-    /// Sessions it begins are run by `agent`, or by the built-in one.
+    /// Sessions it begins are run by `agent`, or by the built-in one, which asks `model`, or that of the process.
     pub fn connect(
         &self,
         cx: Cx,
         init: &ClientInit,
         environment: Option<Environment>,
         agent: Option<Arc<Agent>>,
+        model: Option<Arc<dyn Model>>,
     ) -> Edge {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, agent, cx);
+        let client = Client::start(id, init, environment, agent, model, cx);
         Edge::new(Arc::clone(&self.shared), client)
     }
 
@@ -236,6 +244,9 @@ impl Shared {
             Command::Request { client, responder, .. } => {
                 client.push(Out::Answer(responder, Err(session::unknown())));
             }
+            Command::Leave(done) => {
+                let _ = done.send(());
+            }
             _ => {}
         }
     }
@@ -257,9 +268,24 @@ impl Shared {
     /// Gives up the right to run a session.
     pub(crate) async fn release(&self, lease: Lease) {
         lock(&self.leases).remove(&lease.session);
-        if let Err(error) = self.store.release(lease).await {
-            tracing::warn!(%error, "the lease of a session stays until it runs out");
+        if let Err(error) = self.store.release(lease.clone()).await {
+            tracing::warn!(%error, "the lease of a session stays until it runs out or is asked for again here");
+            lock(&self.unreleased).insert(Arc::clone(&lease.session), lease);
         }
+    }
+
+    /// Lets a lease run on; `false` if another process has it.
+    pub(crate) async fn renew(&self, lease: &Lease) -> Result<bool, StoreError> {
+        let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
+        Ok(self.store.renew(std::slice::from_ref(lease), now(), ttl).await?.is_empty())
+    }
+
+    /// The lease of this process that is in the way, if it is one that nobody here uses.
+    fn left_behind(&self, held: &Held) -> Option<Lease> {
+        let mut unreleased = lock(&self.unreleased);
+        let is_it = |lease: &Lease| lease.owner == held.owner && lease.epoch == held.epoch;
+        let session = unreleased.values().find(|lease| is_it(lease))?.session.clone();
+        unreleased.remove(&session)
     }
 
     /// Writes to a session that is not in use.
@@ -282,6 +308,12 @@ impl Shared {
                 Ok(lease) => {
                     lock(&self.leases).insert(id.into(), lease.clone());
                     return Ok(lease);
+                }
+                Err(held) if let Some(lease) = self.left_behind(&held) => {
+                    if let Err(error) = self.store.release(lease.clone()).await {
+                        lock(&self.unreleased).insert(id.into(), lease);
+                        return Err(session::stored(error));
+                    }
                 }
                 Err(held) if self.owner.is_dead(&held.owner) => {
                     tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");
@@ -358,8 +390,8 @@ impl Owner {
 
     fn show_alive(folder: &Path, name: &str) -> io::Result<File> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let file =
-            File::options().create(true).write(true).truncate(true).mode(0o600).open(folder.join(name))?;
+        // Nobody else can have thought of this name, so what is there already is not to be written to.
+        let file = File::options().create_new(true).write(true).mode(0o600).open(folder.join(name))?;
         file.lock()?;
         Ok(file)
     }

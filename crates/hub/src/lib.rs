@@ -8,6 +8,7 @@
 
 mod backend;
 mod client;
+mod directories;
 mod door;
 mod edge;
 mod history;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use nudge_adapt::Agent;
 use nudge_peer::Responder;
 use nudge_store::{Op, Session};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Code, Error, RawJson};
 
 use crate::{
     client::Out,
+    directories,
     door::Door,
     hub::Counted,
     listing, params,
@@ -54,9 +55,10 @@ impl Opening {
 
     async fn new_session(&self, method: &str, params: Option<&RawJson>) -> Opened {
         let new: params::New = params::read(method, params)?;
-        params::check_absolute(std::iter::once(&new.cwd).chain(&new.additional_directories))?;
+        directories::check(Some(&new.cwd), &new.additional_directories).await?;
         let row = session::row(new.cwd, new.additional_directories);
         if let Some(agent) = &self.door.client.agent {
+            self.reach(agent).await?;
             let (id, handle) =
                 session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
             self.door.shared.enter(id.clone(), handle.clone());
@@ -70,7 +72,6 @@ impl Opening {
 
     async fn open(&self, method: &str, params: Option<&RawJson>) -> Opened {
         let open: params::Open = params::read(method, params)?;
-        params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
         let wants_history = match (method, &open.replay_from) {
             ("session/load", _) => true,
             (_, None) => false,
@@ -78,16 +79,56 @@ impl Opening {
             _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
         };
         let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
-        if let Some(agent) =
-            self.door.client.agent.as_ref().filter(|_| self.door.shared.live(&open.session_id).is_none())
-            && self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?.is_none()
-        {
-            return self.open_foreign(agent, method, open, params, how).await;
+        let row = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
+        let is_live = self.door.shared.live(&open.session_id).is_some();
+        if let Some(row) = &row {
+            self.check_same_directories(&open, row).await?;
+        }
+        if let Some(agent) = self.door.client.agent.as_ref().filter(|_| !is_live) {
+            match &row {
+                None => {
+                    directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
+                    return self.open_foreign(agent, method, open, params, how).await;
+                }
+                Some(row) if row.backend != session::BUILT_IN => self.reach(agent).await?,
+                Some(_) => {}
+            }
         }
         let directories = Some(open.additional_directories);
         let wish = Wish { additional_directories: directories, ..self.wish(params) };
         let handle = self.door.shared.session(&open.session_id, &wish).await?;
         Ok((open.session_id.into(), handle, how))
+    }
+
+    /// Waits until the agent is there. It is not started for a client that goes meanwhile.
+    async fn reach(&self, agent: &Agent) -> Result<(), Error> {
+        tokio::select! {
+            there = agent.init() => there.map(drop),
+            () = self.door.client.gone() => Err(Error::cancelled()),
+        }
+    }
+
+    /// A session keeps its working directory, and while it is in use the folders beside it. Only what is asked for anew has
+    /// to be there: what was said in a folder that is gone can still be read.
+    async fn check_same_directories(&self, open: &params::Open, row: &Session) -> Result<(), Error> {
+        if let Some(cwd) = &open.cwd {
+            directories::check_same(cwd, &row.cwd).await?;
+        }
+        directories::check(None, &open.additional_directories).await?;
+        let Some(handle) = self.door.shared.live(&open.session_id) else { return Ok(()) };
+        let Some(live) = handle.status().await else { return Ok(()) };
+        let asked = &open.additional_directories;
+        if asked.is_empty() || *asked == live.additional_directories || open.keeps_directories() {
+            return Ok(());
+        }
+        // If nobody uses it, it comes into use again with what is asked for now.
+        let (done, left) = tokio::sync::oneshot::channel();
+        if handle.send(Command::Leave(done)).await.is_ok() && left.await.is_err() {
+            let what = "Invalid params: the session is in use with other `additionalDirectories`; leave them out, or \
+                        close the session and load it again";
+            return Err(Error::invalid_params(what).reason("session_in_use"));
+        }
+        Ok(())
     }
 
     /// Has the agent load a session that it has had without us.
@@ -99,6 +140,7 @@ impl Opening {
         params: Option<&RawJson>,
         how: How,
     ) -> Opened {
+        self.reach(agent).await?;
         let (_, offers, _) = agent.offers().await?;
         let can = if how.wants_history { offers.load } else { offers.resume };
         if !can {
@@ -124,6 +166,7 @@ impl Opening {
         let Some(agent) = &self.door.client.agent else {
             return listing::list(&*self.door.shared.store, list, None).await;
         };
+        self.reach(agent).await?;
         let (_, offers, _) = agent.offers().await?;
         if offers.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
@@ -148,7 +191,7 @@ impl Opening {
     /// A new session that begins with what was said in another. What waits there stays there.
     async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
         let open: params::Open = params::read(method, params)?;
-        params::check_absolute(open.cwd.iter().chain(&open.additional_directories))?;
+        directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
         let from = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
         let from = from.ok_or_else(session::unknown)?;
         let mut row = session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
@@ -180,6 +223,7 @@ impl Opening {
     ) -> Opened {
         let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
         let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
+        self.reach(agent).await?;
         if !agent.offers().await?.1.fork {
             return Err(Error::method_not_found(method));
         }
@@ -219,23 +263,26 @@ impl Opening {
         }
         let row = self.door.shared.store.session(&id).await.map_err(session::stored)?;
         let known_as = row.as_ref().map_or(Some(&*id), |row| row.agent_session_id.as_deref());
-        let is_told = self.delete_there(method, known_as).await?;
-        if row.is_none() {
-            return if is_told { Ok(shape::empty()) } else { Err(session::unknown()) };
+        self.delete_there(method, known_as).await?;
+        if row.is_some() {
+            self.door.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
         }
-        self.door.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
+        // What is not there is deleted already.
         Ok(shape::empty())
     }
 
-    /// Has the agent delete what it knows of a session, if it can; whether it did.
-    async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<bool, Error> {
-        let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(false) };
+    /// Has the agent delete what it knows of a session, if it can.
+    async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<(), Error> {
+        let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(()) };
+        self.reach(agent).await?;
         if !agent.offers().await?.1.delete {
-            return Ok(false);
+            return Ok(());
         }
         let params = shape::raw(&serde_json::json!({ "sessionId": id }));
-        agent.request(self.door.client.version, method, &params).await?;
-        Ok(true)
+        match agent.request(self.door.client.version, method, &params).await {
+            Err(error) if error.code != Code::RESOURCE_NOT_FOUND => Err(error),
+            _ => Ok(()),
+        }
     }
 }
 

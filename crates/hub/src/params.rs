@@ -32,6 +32,11 @@ impl Open {
     pub(crate) fn keeps_hold(&self) -> bool {
         self.meta.as_ref().is_some_and(|meta| meta["nudge"]["hold"] == true)
     }
+
+    /// `_meta.nudge.keepDirectories`: the folders are for a session that is not in use; one that is keeps its own.
+    pub(crate) fn keeps_directories(&self) -> bool {
+        self.meta.as_ref().is_some_and(|meta| meta["nudge"]["keepDirectories"] == true)
+    }
 }
 
 /// Where a replay begins.
@@ -103,12 +108,4 @@ fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 /// The session a request or notification is about.
 pub(crate) fn session_id(params: Option<&RawJson>) -> Option<String> {
     params?.to::<Named>().ok().map(|named| named.session_id)
-}
-
-/// Folders have to be named in full.
-pub(crate) fn check_absolute<'a>(paths: impl IntoIterator<Item = &'a String>) -> Result<(), Error> {
-    if paths.into_iter().all(|path| path.starts_with('/')) {
-        return Ok(());
-    }
-    Err(Error::invalid_params("Invalid params: `cwd` and `additionalDirectories` are absolute paths"))
 }

@@ -24,6 +24,9 @@ pub(crate) struct Update {
     pub(crate) note: Option<RawNotification>,
 }
 
+/// What a user answered to a permission request: kept, because it is acted on, and no part of the conversation.
+const PERMISSION_ANSWER: &str = "_nudge/permission_answer";
+
 /// What matters of the kind of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -54,7 +57,7 @@ impl Kind {
 
     /// Whether a client that asks for the history is shown it.
     pub(crate) fn is_history(name: &str) -> bool {
-        name != "state_update"
+        !matches!(name, "state_update" | PERMISSION_ANSWER)
     }
 
     fn of(name: &str) -> Self {
@@ -131,6 +134,16 @@ impl Update {
     /// A tool call that will not end any more.
     pub(crate) fn tool_call_cancelled(id: &str) -> Self {
         Self::made(&json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "cancelled" }))
+    }
+
+    /// What the user answered to a permission request, both written in this version.
+    pub(crate) fn permission_answer(version: Version, request: &RawJson, answer: &RawJson) -> Self {
+        let update = json!({
+            "sessionUpdate": PERMISSION_ANSWER,
+            "toolCallId": request.get(&["toolCall", "toolCallId"]),
+            "answer": answer,
+        });
+        Self { version, ..Self::made(&update) }
     }
 
     pub(crate) fn running() -> Self {

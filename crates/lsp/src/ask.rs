@@ -14,7 +14,7 @@ use nudge_wire::{
 
 use crate::{
     desk::{Desk, Focus, Inner, Line, Ready},
-    mirror::bytes,
+    mirror::{Mirrored, bytes},
     offered::{Offered, effect},
     suggest::{Act, Suggestion},
 };
@@ -198,7 +198,8 @@ fn taken(
             let why = response.meta.as_ref().and_then(|meta| meta.get("nudge")?["reason"].as_str());
             let why = why.map(ToOwned::to_owned);
             let mut inner = desk.lock();
-            if inner.mirror.get(&state.uri).is_none_or(|mirrored| mirrored.version() != state.version) {
+            let is_current = |mirrored: &Mirrored| mirrored.version() == state.version && mirrored.in_sync();
+            if !inner.mirror.get(&state.uri).is_some_and(is_current) {
                 // Its positions are those of a text that is not there any more.
                 return Err(content_modified());
             }
@@ -243,8 +244,12 @@ fn tell_again(desk: &Desk, ready: &Ready, uri: &str) {
 fn enter(inner: &mut Inner, generation: u64, said: v2::Suggestion, is_still: bool) -> Option<Suggestion> {
     let own_id = said.id().to_owned();
     let mirror = &inner.mirror;
-    let version_of = |uri: &str| mirror.get(uri).map(crate::mirror::Mirrored::version);
+    let version_of = |uri: &str| mirror.get(uri).map(Mirrored::version);
     let mut suggestion = Suggestion::new(Offered::id(generation, &own_id), said, version_of)?;
+    let is_known = mirror.get(&suggestion.uri).is_none_or(Mirrored::in_sync);
+    if !is_known || suggestion.act.has_replacement_character() {
+        return None;
+    }
     if let Act::Rename { changes, .. } = &mut suggestion.act
         && !is_still
     {
@@ -252,7 +257,7 @@ fn enter(inner: &mut Inner, generation: u64, said: v2::Suggestion, is_still: boo
         changes.clear();
     }
     let lines = |range: &Range| {
-        let Some(text) = mirror.get(&suggestion.uri).map(crate::mirror::Mirrored::text) else {
+        let Some(text) = mirror.get(&suggestion.uri).map(Mirrored::text) else {
             return format!("{range:?}");
         };
         let at = bytes(text, range, mirror.encoding());

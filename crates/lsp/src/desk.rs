@@ -156,6 +156,16 @@ impl Desk {
         let _ = self.client().notify::<notification::LogMessage>(params);
     }
 
+    /// A change of this document could not be read, or of any if none is named.
+    pub(crate) fn lose(&self, uri: Option<&str>) {
+        if self.lock().lose(uri) {
+            tracing::warn!("a document is out of step");
+            self.log(
+                "a change of a document could not be read, so it gets no suggestions until it is opened anew",
+            );
+        }
+    }
+
     /// Changes the settings.
     pub(crate) fn set(&self, change: impl FnOnce(&mut Settings)) {
         {
@@ -208,7 +218,10 @@ impl Inner {
     }
 
     pub(crate) fn did_change(&mut self, change: params::DidChange) -> Result<(), crate::mirror::NotFollowed> {
-        self.mirror.change(&change)?;
+        if let Err(why) = self.mirror.change(&change) {
+            self.tell_lost(&change.text_document.uri);
+            return Err(why);
+        }
         if let Some(ready) = self.ready() {
             let params::Changed { uri, version } = change.text_document;
             let changes = change.content_changes;
@@ -216,6 +229,22 @@ impl Inner {
             self.send("document/didChange", &event);
         }
         Ok(())
+    }
+
+    /// Tells the other side that a document is out of step, so that nothing it says is about the text it knows.
+    fn tell_lost(&self, uri: &str) {
+        if let (Some(ready), Some(_)) = (self.ready(), self.mirror.get(uri)) {
+            self.send("document/didChange", &self.mirror.lost(&ready.session, uri));
+        }
+    }
+
+    /// A change of this document was missed, or of any if none is named. Whether one was in step before.
+    pub(crate) fn lose(&mut self, uri: Option<&str>) -> bool {
+        let lost = self.mirror.lose(uri);
+        for uri in &lost {
+            self.tell_lost(uri);
+        }
+        !lost.is_empty()
     }
 
     pub(crate) fn did_close(&mut self, uri: &str) {

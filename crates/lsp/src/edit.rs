@@ -33,7 +33,11 @@ pub(crate) fn whole(inner: &Inner, closed: &Closed, suggestion: &Suggestion) -> 
             let pattern = if *is_regex { search.clone() } else { regex::escape(search) };
             let pattern = RegexBuilder::new(&pattern).multi_line(true).size_limit(1 << 20).build().ok()?;
             let (uri, version) = (suggestion.uri.clone(), suggestion.version);
-            let text = inner.mirror.get(&uri).map(Mirrored::text).or_else(|| closed.get(&uri))?;
+            let open = inner.mirror.get(&uri);
+            if !open.is_none_or(Mirrored::in_sync) {
+                return None;
+            }
+            let text = open.map(Mirrored::text).or_else(|| closed.get(&uri))?;
             let edits = hits(inner, text, &pattern, replace, *is_regex)?;
             Some(vec![Change { uri, version, edits }])
         }
@@ -44,8 +48,9 @@ pub(crate) fn whole(inner: &Inner, closed: &Closed, suggestion: &Suggestion) -> 
 
 /// A change of a text that the editor still has.
 fn current(inner: &Inner, change: &Change) -> Option<Change> {
-    let version = inner.mirror.get(&change.uri).map(Mirrored::version);
-    (version == change.version).then(|| change.clone())
+    let open = inner.mirror.get(&change.uri);
+    let is_current = open.map(Mirrored::version) == change.version && open.is_none_or(Mirrored::in_sync);
+    is_current.then(|| change.clone())
 }
 
 /// The edits that put `replace` in the place of every hit.

@@ -1,11 +1,14 @@
 //! What comes from the editor, cut into messages and looked at before the library sees it: nothing longer than a bound is
-//! held, and what is not a message is left out.
+//! held, and in the place of what is not a message goes one that says so.
 
+use nudge_wire::Code;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{json, value::RawValue};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader,
 };
+
+use crate::skim::{Skim, Skimmed};
 
 /// The longest header line taken.
 pub const LINE: u64 = 4096;
@@ -31,7 +34,8 @@ pub enum NotLsp {
     NoLength,
 }
 
-/// Passes messages on until the input ends. What is too long or no message is dropped.
+/// Passes messages on until the input ends. In the place of what is too long or cannot be read goes a message that says
+/// so, see [`UNREAD`]: whoever asked is answered, and a document whose change is lost is known to be out of step.
 pub async fn pass(
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
@@ -40,34 +44,140 @@ pub async fn pass(
     let mut input = BufReader::with_capacity(64 * 1024, input);
     let mut body = Vec::new();
     while let Some(length) = header(&mut input).await? {
-        if length > longest as u64 {
+        body.clear();
+        let passed = if length > longest as u64 {
             tracing::warn!(length, longest, "a message of the editor is too long and was dropped");
-            if skip(&mut input, length).await.is_none() {
+            let Some(skimmed) = skip(&mut input, length).await else { return Ok(()) };
+            stand_in(&skimmed, true, TOO_LONG)
+        } else {
+            // Grows as bytes arrive: a length is easily claimed.
+            match (&mut input).take(length).read_to_end(&mut body).await {
+                Ok(read) if read as u64 == length => {}
+                _ => return Ok(()),
+            }
+            readable(&mut body)
+        };
+        for message in
+            [Some(&body), passed.as_ref()].into_iter().flatten().filter(|message| !message.is_empty())
+        {
+            let head = format!("Content-Length: {}\r\n\r\n", message.len());
+            if output.write_all(head.as_bytes()).await.is_err() || output.write_all(message).await.is_err() {
+                // Nobody is there to take it.
                 return Ok(());
             }
-            continue;
-        }
-        body.clear();
-        // Grows as bytes arrive: a length is easily claimed.
-        match (&mut input).take(length).read_to_end(&mut body).await {
-            Ok(read) if read as u64 == length => {}
-            _ => return Ok(()),
-        }
-        if !is_message(&body) {
-            tracing::warn!(
-                length,
-                "the editor sent something that is not a JSON-RPC message; it was dropped"
-            );
-            continue;
-        }
-        let head = format!("Content-Length: {length}\r\n\r\n");
-        if output.write_all(head.as_bytes()).await.is_err() || output.write_all(&body).await.is_err() {
-            // Nobody is there to take it.
-            return Ok(());
         }
         body.shrink_to(64 * 1024);
     }
     Ok(())
+}
+
+/// What goes on for one body that came whole: itself, what stands for it, both or nothing.
+pub fn passed(body: &[u8], longest: usize) -> Vec<Vec<u8>> {
+    let mut body = body.to_vec();
+    let after = if body.len() > longest {
+        let skimmed = Skim::of(&std::mem::take(&mut body));
+        stand_in(&skimmed, true, TOO_LONG)
+    } else {
+        readable(&mut body)
+    };
+    [Some(body), after].into_iter().flatten().filter(|message| !message.is_empty()).collect()
+}
+
+/// The method of what stands for a message that could not be read: a request, to be answered with an error, or a
+/// notification that says which document is out of step, or that all may be.
+pub(crate) const UNREAD: &str = "nudge/unread";
+/// The method of a notification that follows a message in which halves of surrogate pairs were replaced.
+pub(crate) const MENDED: &str = "nudge/mended";
+
+const TOO_LONG: &str = "the message is too long; see --max-message";
+const NOT_JSON_RPC: &str = "expected a JSON-RPC message of LSP, and got something that cannot be read as one";
+
+/// Leaves a message if it can be read, and nothing if not; gives what goes after it or in its place.
+fn readable(body: &mut Vec<u8>) -> Option<Vec<u8>> {
+    if is_message(body) {
+        return None;
+    }
+    let skimmed = Skim::of(body);
+    if replace_lone_surrogates(body) && is_message(body) {
+        tracing::warn!("the editor sent half a surrogate pair; U+FFFD stands in its place");
+        return about_document(&skimmed).then(|| notification(MENDED, skimmed.uri.as_deref(), ""));
+    }
+    tracing::warn!(length = body.len(), "the editor sent something that is not a JSON-RPC message");
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() && body.starts_with(b"{");
+    body.clear();
+    stand_in(&skimmed, !is_json, NOT_JSON_RPC)
+}
+
+/// What goes in the place of a message that could not be read; `None` if nobody misses it. `may_be_more` says that its
+/// members may be others than those found.
+fn stand_in(skimmed: &Skimmed, may_be_more: bool, why: &str) -> Option<Vec<u8>> {
+    let fits = |id: &&String| serde_json::from_str::<Id>(id).is_ok();
+    match (&skimmed.method, skimmed.id.as_ref().filter(fits)) {
+        (None, Some(id)) if skimmed.has_outcome => Some(message(id, "error", &failure(why))),
+        (_, Some(id)) => Some(message(id, "method", &format!(r#""{UNREAD}","params":{}"#, failure(why)))),
+        (Some(_), None) if !about_document(skimmed) => None,
+        (None, None) if !may_be_more => None,
+        _ => Some(notification(UNREAD, skimmed.uri.as_deref(), why)),
+    }
+}
+
+/// Whether a message changes the text of a document.
+fn about_document(skimmed: &Skimmed) -> bool {
+    skimmed.method.as_deref().is_some_and(changes_text)
+}
+
+/// Whether a notification of this method changes what the text of a document is.
+pub(crate) fn changes_text(method: &str) -> bool {
+    matches!(method, "textDocument/didOpen" | "textDocument/didChange" | "textDocument/didClose")
+}
+
+fn message(id: &str, member: &str, value: &str) -> Vec<u8> {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"{member}":{value}}}"#).into_bytes()
+}
+
+fn failure(why: &str) -> String {
+    json!({ "code": Code::INVALID_REQUEST.0, "message": why }).to_string()
+}
+
+fn notification(method: &str, uri: Option<&str>, why: &str) -> Vec<u8> {
+    json!({ "jsonrpc": "2.0", "method": method, "params": { "uri": uri, "why": why } })
+        .to_string()
+        .into_bytes()
+}
+
+/// Puts U+FFFD in the place of each half of a surrogate pair that stands alone, which JavaScript writes and no UTF-8 can
+/// hold. Both take one unit of UTF-16. Whether there were any.
+fn replace_lone_surrogates(body: &mut [u8]) -> bool {
+    let mut has_replaced = false;
+    let mut at = 0;
+    while let Some(escape) = body[at..].iter().position(|byte| *byte == b'\\') {
+        at += escape;
+        match (surrogate(&body[at..]), body.get(at + 6..).and_then(surrogate)) {
+            (Some(Half::First), Some(Half::Second)) => at += 12,
+            (Some(_), _) => {
+                body[at + 2..at + 6].copy_from_slice(b"fffd");
+                has_replaced = true;
+                at += 6;
+            }
+            (None, _) => at = (at + 2).min(body.len()),
+        }
+    }
+    has_replaced
+}
+
+enum Half {
+    First,
+    Second,
+}
+
+/// Which half of a surrogate pair an escape stands for, if it does.
+fn surrogate(escape: &[u8]) -> Option<Half> {
+    let digits = str::from_utf8(escape.strip_prefix(br"\u")?.get(..4)?).ok()?;
+    match u16::from_str_radix(digits, 16).ok()? {
+        0xd800..=0xdbff => Some(Half::First),
+        0xdc00..=0xdfff => Some(Half::Second),
+        _ => None,
+    }
 }
 
 /// The length of the message that follows; `None` at the end of the input.
@@ -100,9 +210,26 @@ async fn header(input: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<u64>, 
     Err(NotLsp::ManyHeaders)
 }
 
-async fn skip(input: &mut (impl AsyncRead + Unpin), length: u64) -> Option<()> {
-    let skipped = tokio::io::copy(&mut input.take(length), &mut tokio::io::sink()).await;
-    (skipped.ok()? == length).then_some(())
+/// Passes over a message without holding it; `None` if the input ends before it does.
+async fn skip(input: &mut (impl AsyncBufRead + Unpin), length: u64) -> Option<Skimmed> {
+    let mut skim = Skim::default();
+    let mut left = length;
+    while left > 0 {
+        let read = input.fill_buf().await.ok().filter(|read| !read.is_empty())?;
+        let part = read.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        skim.feed(&read[..part]);
+        input.consume(part);
+        left -= part as u64;
+    }
+    Some(skim.done())
+}
+
+/// An id that the library can read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Number(#[allow(dead_code, reason = "only looked at")] i32),
+    Text(#[allow(dead_code, reason = "only looked at")] String),
 }
 
 /// Whether a body is a message that the library can read. What nests too deeply for that is refused by the same reader.
@@ -115,12 +242,6 @@ pub fn is_message(body: &[u8]) -> bool {
         method: Option<String>,
         #[serde(borrow)]
         error: Option<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Id {
-        Number(#[allow(dead_code, reason = "only looked at")] i32),
-        Text(#[allow(dead_code, reason = "only looked at")] String),
     }
     #[derive(Deserialize)]
     struct Failure {
@@ -149,7 +270,7 @@ mod tests {
 
     const LONGEST: usize = 64;
 
-    fn passed(input: &[u8]) -> (Result<(), NotLsp>, Vec<u8>) {
+    fn passed_on(input: &[u8]) -> (Result<(), NotLsp>, Vec<u8>) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let mut output = Vec::new();
         let ended = runtime.block_on(pass(input, &mut output, LONGEST));
@@ -162,13 +283,57 @@ mod tests {
 
     const GOOD: &str = r#"{"jsonrpc":"2.0","method":"a"}"#;
 
+    /// What goes on in the place of a body, without what comes after it.
+    fn instead(body: &str) -> String {
+        let (ended, output) = passed_on([frame(body), frame(GOOD)].concat().as_bytes());
+        assert_eq!(ended, Ok(()));
+        let output = String::from_utf8(output).expect("messages are UTF-8");
+        let before = output.strip_suffix(&frame(GOOD)).expect("what comes after it passes").to_owned();
+        before.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
+    }
+
     #[test]
-    fn what_is_a_message_passes_and_what_is_not_does_not() {
+    fn what_nobody_misses_is_left_out() {
         let long = format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "a".repeat(LONGEST));
-        for bad in ["", "{}", "nothing", "\u{feff}{}", &long] {
-            let input = [frame(bad), frame(GOOD)].concat();
-            assert_eq!(passed(input.as_bytes()), (Ok(()), frame(GOOD).into_bytes()), "{bad}");
+        for bad in ["{}", r#"{"jsonrpc":"1.0","method":"a"}"#, &long] {
+            assert_eq!(instead(bad), "", "{bad}");
         }
+    }
+
+    #[test]
+    fn what_may_be_a_change_is_said_to_be_missing() {
+        for bad in ["", "[]", "nothing", "\u{feff}{}", r#"{"jsonrpc":"#] {
+            let expected = json!({ "uri": null, "why": NOT_JSON_RPC });
+            let said: serde_json::Value = serde_json::from_str(&instead(bad)).expect(bad);
+            assert_eq!((&said["method"], &said["params"]), (&json!(UNREAD), &expected), "{bad}");
+        }
+        let params = format!(r#"{{"text":"{}","textDocument":{{"uri":"a:b"}}}}"#, "x".repeat(LONGEST));
+        let said = instead(&format!(r#"{{"method":"textDocument/didChange","params":{params}}}"#));
+        let said: serde_json::Value = serde_json::from_str(&said).expect("it stands for it");
+        assert_eq!(said["params"], json!({ "uri": "a:b", "why": TOO_LONG }));
+    }
+
+    #[test]
+    fn whoever_asks_or_waits_is_answered() {
+        let asked = instead(r#"{"id":"x","method":"a"}"#);
+        assert!(asked.starts_with(r#"{"jsonrpc":"2.0","id":"x","method":"nudge/unread""#), "{asked}");
+        let answered = instead(r#"{"id":7,"result":1e999}"#);
+        assert!(answered.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600"#), "{answered}");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced_and_a_whole_one_is_not() {
+        let check = |text: &str, expected: &str| {
+            let mut body = text.as_bytes().to_vec();
+            assert_eq!(replace_lone_surrogates(&mut body), text != expected, "{text}");
+            assert_eq!(str::from_utf8(&body), Ok(expected));
+        };
+        check(r"\ud83d\ude00 \u00e9 \\ud83d \n", r"\ud83d\ude00 \u00e9 \\ud83d \n");
+        check(r"a\uD83Db", r"a\ufffdb");
+        check(r"\ude00\ud83d", r"\ufffd\ufffd");
+        check(r"\ud83d\ud83d\ude00", r"\ufffd\ud83d\ude00");
+        check(r"\\\ud83d\", r"\\\ufffd\");
+        check(r"\ud83", r"\ud83");
     }
 
     #[test]
@@ -181,7 +346,7 @@ mod tests {
             ("Content-Length: x\r\n\r\n".to_owned(), NotLsp::NoLength),
         ];
         for (input, why) in cases {
-            assert_eq!(passed(input.as_bytes()), (Err(why), Vec::new()));
+            assert_eq!(passed_on(input.as_bytes()), (Err(why), Vec::new()));
         }
     }
 
@@ -200,14 +365,14 @@ mod tests {
                 0..12,
             )
         ) {
-            let (_, output) = passed(&pieces.concat());
+            let (_, output) = passed_on(&pieces.concat());
             let mut rest = &output[..];
             while !rest.is_empty() {
                 let text = std::str::from_utf8(rest).expect("messages are UTF-8");
                 let (head, _) = text.split_once("\r\n\r\n").expect("a header has an end");
                 let length: usize = head.strip_prefix("Content-Length: ").expect("a header").parse().expect("a length");
-                prop_assert!(length <= LONGEST);
                 let body = &rest[head.len() + 4..head.len() + 4 + length];
+                prop_assert!(length <= LONGEST || str::from_utf8(body).is_ok_and(|body| body.contains("nudge/unread")));
                 prop_assert!(is_message(body));
                 rest = &rest[head.len() + 4 + length..];
             }

@@ -28,6 +28,7 @@ mod offered;
 mod params;
 mod server;
 mod settings;
+mod skim;
 mod suggest;
 
 use std::{pin::Pin, sync::Arc};

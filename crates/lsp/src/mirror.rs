@@ -142,6 +142,26 @@ impl Mirror {
         Ok(())
     }
 
+    /// A change of this document was missed, or of any if none is named. Gives those that are out of step only now.
+    pub(crate) fn lose(&mut self, uri: Option<&str>) -> Vec<String> {
+        let is_meant = |other: &str| uri.is_none_or(|uri| uri == other);
+        let mut lost = Vec::new();
+        for (uri, mirrored) in self.documents.iter_mut().filter(|(other, _)| is_meant(other)) {
+            if mirrored.in_sync() {
+                lost.push(uri.clone());
+            }
+            mirrored.document.lose_sync();
+        }
+        self.moves += 1;
+        lost
+    }
+
+    /// What makes the other side know that a document is out of step: a change that does not follow.
+    pub(crate) fn lost(&self, session: &str, uri: &str) -> DidChange {
+        let version = self.get(uri).map_or(i64::MIN, Mirrored::version);
+        DidChange::new(session, uri, version, Vec::new())
+    }
+
     /// Lets a document go; whether it was followed.
     pub(crate) fn close(&mut self, uri: &str) -> bool {
         let Some(mirrored) = self.documents.remove(uri) else { return false };
@@ -176,7 +196,9 @@ impl Mirror {
                 recent.changes.clone(),
             ))
         });
-        opens.chain(changes).collect()
+        let out_of_step = self.documents.iter().filter(|(_, mirrored)| !mirrored.in_sync());
+        let lost = out_of_step.map(|(uri, _)| Event::Change(self.lost(session, uri)));
+        opens.chain(changes).chain(lost).collect()
     }
 
     /// Takes what other language servers say of a document, in place of what they said before.

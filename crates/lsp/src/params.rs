@@ -44,6 +44,19 @@ pub(crate) struct Changed {
     pub(crate) version: i64,
 }
 
+/// What stands for a message that could not be read, or follows one that was mended: the document it was about.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Unread {
+    #[serde(default)]
+    pub(crate) uri: Option<String>,
+}
+
+/// What stands for a request that could not be read.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+}
+
 /// `didClose` and `didSave`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -24,7 +24,7 @@ use crate::{
     desk::{Desk, Focus},
     edit,
     editor::{self, Editor},
-    inline, params,
+    guard, inline, params,
     settings::Settings,
 };
 
@@ -91,11 +91,15 @@ impl Server {
             "textDocument/copilotInlineEdit" => copilot::edit(desk, read(method, params)?),
             "textDocument/codeAction" => action::actions(desk, read(method, params)?),
             "workspace/executeCommand" => command::execute(desk, read(method, params)?)?,
+            guard::UNREAD => {
+                return Err(Error::invalid_request(read::<params::Failure>(method, params)?.message));
+            }
             _ => return Err(Error::method_not_found(method)),
         })
     }
 
-    /// Takes a notification. One that cannot be read is left out.
+    /// Takes a notification. One that cannot be read is left out, and the document that it would have changed is out of
+    /// step.
     pub(crate) fn notification(
         &mut self,
         notification: AnyNotification,
@@ -105,13 +109,19 @@ impl Server {
             return ControlFlow::Break(Ok(()));
         }
         if self.life == Life::Running {
+            let uri = || params["textDocument"]["uri"].as_str().map(str::to_owned);
+            let changes_text = guard::changes_text(&method).then(uri);
             // The library answers for a request that panics, but would end at such a notification.
             match catch_unwind(AssertUnwindSafe(|| self.note(&method, params))) {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
                     tracing::warn!(method, %error, "a notification of the editor could not be taken");
+                    changes_text.inspect(|uri| self.desk.lose(uri.as_deref()));
                 }
-                Err(_) => tracing::error!(method, "a notification of the editor made its handler panic"),
+                Err(_) => {
+                    tracing::error!(method, "a notification of the editor made its handler panic");
+                    changes_text.inspect(|uri| self.desk.lose(uri.as_deref()));
+                }
             }
         }
         ControlFlow::Continue(())
@@ -131,6 +141,8 @@ impl Server {
                 let about: params::About = read(method, params)?;
                 desk.lock().did_save(&about.text_document.uri);
             }
+            guard::UNREAD => desk.lose(read::<params::Unread>(method, params)?.uri.as_deref()),
+            guard::MENDED => mended(desk, &read(method, params)?),
             "textDocument/didFocus" | "nudge/didFocus" => did_focus(desk, read(method, params)?),
             // Plugins for Copilot say this; that something was shown teaches nothing.
             "textDocument/didShowCompletion" | "textDocument/didShowInlineEdit" => {}
@@ -235,6 +247,13 @@ fn did_change(desk: &Desk, change: params::DidChange) {
         drop(inner);
         tracing::warn!(%why, "a document is out of step");
         desk.log(&format!("a change of a document could not be made, so it gets no suggestions: {why}"));
+    }
+}
+
+/// Half a surrogate pair is one unit of UTF-16, as is what stands for it. What it is in other encodings nobody knows.
+fn mended(desk: &Desk, about: &params::Unread) {
+    if desk.lock().mirror.encoding() != nudge_text::Encoding::Utf16 {
+        desk.lose(about.uri.as_deref());
     }
 }
 

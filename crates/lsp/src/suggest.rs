@@ -51,6 +51,19 @@ pub(crate) struct Change {
     pub(crate) edits: Vec<TextEdit>,
 }
 
+impl Act {
+    /// Whether it writes U+FFFD. That stands for what could not be read, so the text may have something else there.
+    pub(crate) fn has_replacement_character(&self) -> bool {
+        let writes = |edits: &[TextEdit]| edits.iter().any(|edit| edit.new_text.contains('\u{fffd}'));
+        match self {
+            Self::Edit { edits, .. } => writes(edits),
+            Self::Jump { .. } => false,
+            Self::Rename { changes, .. } => changes.iter().any(|change| writes(&change.edits)),
+            Self::Replace { replace, .. } => replace.contains('\u{fffd}'),
+        }
+    }
+}
+
 impl Suggestion {
     /// What the other side said, under an id of ours; `None` for a kind that is not known here.
     pub(crate) fn new(

@@ -29,6 +29,7 @@ pub struct Command {
     stdin: Option<Stdio>,
     stdout: Option<Stdio>,
     stderr: Option<Stdio>,
+    leaves_nothing: bool,
 }
 
 impl Command {
@@ -42,6 +43,7 @@ impl Command {
             stdin: None,
             stdout: None,
             stderr: None,
+            leaves_nothing: false,
         }
     }
 
@@ -93,6 +95,13 @@ impl Command {
         self
     }
 
+    /// When it ends, whatever it has started ends as well, also what has left its group and dropped its environment. Only
+    /// a keeper (see [`shim`](crate::shim)) can see to that; without one it is up to the tree, which does not find those.
+    pub fn leave_nothing(mut self) -> Self {
+        self.leaves_nothing = true;
+        self
+    }
+
     /// Starts it; needs a tokio runtime. Descriptors given to it are closed here.
     pub fn spawn(self) -> io::Result<Child> {
         let keeper = shim::program();
@@ -100,7 +109,7 @@ impl Command {
             Some(keeper) => {
                 self.must_be_startable()?;
                 let mut command = tokio::process::Command::new(keeper);
-                command.args(shim::keeper_args(std::process::id())).arg(&self.program);
+                command.args(shim::keeper_args(std::process::id(), self.leaves_nothing)).arg(&self.program);
                 command
             }
             None => tokio::process::Command::new(&self.program),
@@ -177,7 +186,7 @@ impl Child {
         self.process.child.id()
     }
 
-    /// Waits for its end. What it has started may live on.
+    /// Waits for its end. What it has started may live on, unless it was to [leave nothing](Command::leave_nothing).
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.process.wait().await
     }

@@ -3,12 +3,16 @@
 use std::{
     collections::HashSet,
     ffi::{OsStr, OsString},
-    io,
-    os::{fd::OwnedFd, unix::process::CommandExt},
+    fs::File,
+    io::{self, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt,
+    },
     process::{Command, ExitCode},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -28,6 +32,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// After so many looks the keeper goes, whoever is left.
 const LOOKS: usize = 500;
 
+/// How long what a command leaves running may take to go by itself, if the command was asked to leave and so they were.
+const GRACE: Duration = Duration::from_secs(3);
+
 /// Also if the file has been replaced.
 const ITSELF: &str = "/proc/self/exe";
 
@@ -37,7 +44,7 @@ pub(super) fn works() -> bool {
 }
 
 /// Starts the command and stays until it has ended, or until the owner has, and then ends all below.
-pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
+pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString], leaves_nothing: bool) -> ExitCode {
     let Some(owner) = watch(owner) else { return ExitCode::FAILURE };
     if let Err(error) = set_child_subreaper(Some(getpid())) {
         complain(&format!("cannot keep orphans: {error}"));
@@ -50,6 +57,7 @@ pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
         Ok(child) => child,
         Err(error) => return cannot_start(program, &error),
     };
+    let complaints = if leaves_nothing { io::stderr().as_fd().try_clone_to_owned().ok() } else { None };
     let_go_of_streams();
     let owner = Arc::new(owner);
     let watched = Arc::clone(&owner);
@@ -63,6 +71,10 @@ pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
     if has_ended(&owner, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
         // The child was only the first to go.
         let _ = watch.join();
+    }
+    if leaves_nothing {
+        let was_asked = status.and_then(WaitStatus::terminating_signal) == Some(Signal::TERM.as_raw());
+        sweep(was_asked, complaints);
     }
     status.map_or(ExitCode::FAILURE, end_like)
 }
@@ -128,20 +140,56 @@ fn let_go_of_streams() {
     }
 }
 
-/// Kills everything below, until there is nothing.
-fn end_all() {
-    let mut killed = HashSet::new();
+/// Ends what the command has left running, and says who could not be ended.
+fn sweep(was_asked: bool, complaints: Option<OwnedFd>) {
+    let deadline = Instant::now() + if was_asked { GRACE } else { Duration::ZERO };
+    while has_children() {
+        if Instant::now() < deadline {
+            thread::sleep(PAUSE);
+            continue;
+        }
+        let left = end_all();
+        if let (false, Some(complaints)) = (left.is_empty(), complaints) {
+            let numbers: Vec<String> = left.iter().map(|pid| pid.as_raw_nonzero().to_string()).collect();
+            let (count, numbers) = (left.len(), numbers.join(", "));
+            let _ = writeln!(
+                File::from(complaints),
+                "nudge: {count} of the processes that this command has started could not be stopped and live on: {numbers}"
+            );
+        }
+        return;
+    }
+}
+
+/// Whether there is a child that lives; those that have ended are reaped.
+fn has_children() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(None) => return true,
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Kills everything below, until there is nothing; gives those who are left because they cannot be killed.
+fn end_all() -> HashSet<Pid> {
+    let (mut killed, mut refused) = (HashSet::new(), HashSet::new());
+    let mut left = HashSet::new();
     for _ in 0..LOOKS {
-        let left = proc::descendants(getpid());
-        if left.is_empty() {
-            return;
+        left = proc::descendants(getpid());
+        if left.is_subset(&refused) {
+            break;
         }
         for pid in &left {
-            let _ = kill_process(*pid, Signal::KILL);
+            if kill_process(*pid, Signal::KILL) == Err(Errno::PERM) {
+                refused.insert(*pid);
+            }
         }
         if left.is_subset(&killed) {
             thread::sleep(PAUSE);
         }
-        killed.extend(left);
+        killed.extend(left.iter().copied());
     }
+    left
 }

@@ -12,8 +12,12 @@
 //! when the *thread* that started the command ends, which in a thread pool may be at any time. The keeper costs one
 //! waiting process per child, and the exit status passes through it.
 //!
+//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it,
+//! unless it has dropped its environment as well. A command that is to leave nothing
+//! ([`Command::leave_nothing`](crate::Command::leave_nothing)) has a keeper that first kills what is left, and says on the
+//! command's standard error what it could not kill.
+//!
 //! This needs Linux 5.3. Elsewhere children are started directly and die with their owner only if that gets to drop them.
-//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -23,17 +27,30 @@ use std::{
     sync::OnceLock,
 };
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+static OPEN_FILES: OnceLock<u64> = OnceLock::new();
 
 /// The first argument by which the program knows that it is to call [`run`].
 pub const ARGUMENT: &str = "__child";
 
 const KEEP: &str = "keep";
+/// As `keep`, and nothing is left when the command has ended.
+const SWEEP: &str = "sweep";
 const EXEC: &str = "exec";
+/// Between the owner and the limit on open files.
+const LIMIT: char = ':';
 
 /// Says which program starts children from now on, by [`run`]. Only the first call counts.
 pub fn set_program(path: impl Into<PathBuf>) {
     let _ = PROGRAM.set(path.into());
+}
+
+/// Says under which soft limit on open files children are started by [`run`] from now on, where that of their owner is
+/// not theirs. Only the first call counts.
+pub fn set_open_files(limit: u64) {
+    let _ = OPEN_FILES.set(limit);
 }
 
 /// The program that starts children, where that is of use.
@@ -45,8 +62,13 @@ pub(crate) fn program() -> Option<&'static Path> {
 }
 
 /// The arguments that make the program a keeper of the command that follows.
-pub(crate) fn keeper_args(owner: u32) -> [OsString; 4] {
-    [ARGUMENT.into(), KEEP.into(), owner.to_string().into(), "--".into()]
+pub(crate) fn keeper_args(owner: u32, leaves_nothing: bool) -> [OsString; 4] {
+    let role = if leaves_nothing { SWEEP } else { KEEP };
+    let owner = match OPEN_FILES.get() {
+        Some(limit) => format!("{owner}{LIMIT}{limit}"),
+        None => owner.to_string(),
+    };
+    [ARGUMENT.into(), role.into(), owner.into(), "--".into()]
 }
 
 /// Starts a command as asked, and comes back when it has ended. To be called first thing, before there are threads, with
@@ -54,14 +76,29 @@ pub(crate) fn keeper_args(owner: u32) -> [OsString; 4] {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let [role, parent, dashes, command @ ..] = args.as_slice() else { return misused() };
-    let parent = parent.to_str().and_then(|parent| parent.parse().ok());
+    let parent = parent.to_str().unwrap_or_default();
+    let (parent, limit) =
+        parent.split_once(LIMIT).map_or((parent, None), |(parent, limit)| (parent, Some(limit)));
+    if let Some(limit) = limit.and_then(|limit| limit.parse().ok()) {
+        limit_open_files(limit);
+    }
+    let parent = parent.parse().ok();
     match (role.to_str(), parent, command) {
-        (Some(KEEP), Some(owner), [program, args @ ..]) if dashes == "--" => imp::keep(owner, program, args),
+        (Some(role @ (KEEP | SWEEP)), Some(owner), [program, args @ ..]) if dashes == "--" => {
+            imp::keep(owner, program, args, role == SWEEP)
+        }
         (Some(EXEC), Some(keeper), [program, args @ ..]) if dashes == "--" => {
             imp::exec(keeper, program, args)
         }
         _ => misused(),
     }
+}
+
+/// Takes back what the owner has raised for itself alone.
+fn limit_open_files(limit: u64) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // It could only be raised within the hard limit, so there is nothing that could refuse this.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(limit), maximum });
 }
 
 fn misused() -> ExitCode {
@@ -92,9 +129,11 @@ mod imp {
         false
     }
 
-    pub(super) fn keep(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
-        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    pub(super) fn keep(owner: i32, program: &OsStr, args: &[OsString], _: bool) -> ExitCode {
+        exec(owner, program, args)
     }
 
-    pub(super) use keep as exec;
+    pub(super) fn exec(_: i32, program: &OsStr, args: &[OsString]) -> ExitCode {
+        cannot_start(program, &std::process::Command::new(program).args(args).exec())
+    }
 }

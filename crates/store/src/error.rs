@@ -87,6 +87,9 @@ pub enum StoreError {
     /// The file turned out to be damaged while it was in use.
     #[error("the store's file is damaged; start again, and it is set aside and a new one begun")]
     Damaged,
+    /// The disk is full.
+    #[error("the disk is full; free some of it, and go on")]
+    DiskFull,
     /// The disk or the file system refused.
     #[error("{doing} {path}: {source}")]
     Io {
@@ -104,14 +107,44 @@ pub enum StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        Self::Database(Arc::new(error))
+        if is_disk_full(&error) { Self::DiskFull } else { Self::Database(Arc::new(error)) }
     }
+}
+
+/// Whether the database says that it found no room for its file or for the one beside it.
+fn is_disk_full(error: &sqlx::Error) -> bool {
+    const FULL: i32 = 13;
+    const NO_ROOM_FOR_SHARED_MEMORY: i32 = 4874;
+    code(error).is_some_and(|code| code & 0xff == FULL || code == NO_ROOM_FOR_SHARED_MEMORY)
+}
+
+/// Whether the database says that somebody else holds the file, or that the system refused.
+fn may_pass(error: &sqlx::Error) -> bool {
+    const BUSY: i32 = 5;
+    const LOCKED: i32 = 6;
+    const READ_ONLY: i32 = 8;
+    const IO: i32 = 10;
+    matches!(code(error).map(|code| code & 0xff), Some(BUSY | LOCKED | READ_ONLY | IO))
+}
+
+/// What went wrong, as the database numbers it. The upper bits tell more about the same error.
+fn code(error: &sqlx::Error) -> Option<i32> {
+    error.as_database_error().and_then(|error| error.code()?.parse().ok())
 }
 
 impl StoreError {
     /// Whether one batch is at fault, and others written with it are not.
     pub(crate) fn is_of_the_batch(&self) -> bool {
-        !matches!(self, Self::Database(_) | Self::Damaged | Self::Io { .. } | Self::Closed)
+        !matches!(self, Self::Database(_) | Self::DiskFull | Self::Damaged | Self::Io { .. } | Self::Closed)
+    }
+
+    /// Whether the same may work later: the disk has room again, or is faster, or nobody else locks the file.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::DiskFull | Self::Full { .. } => true,
+            Self::Database(error) => may_pass(error),
+            _ => false,
+        }
     }
 
     /// For `map_err` on what touches files.

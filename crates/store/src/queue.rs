@@ -5,8 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::sync::Notify;
+
 /// How much may wait before more is refused.
 pub(crate) const MAX_WAITING: usize = 256 << 20;
+
+/// How much may wait before whoever can wait should: a quarter, so that what cannot wait finds room.
+const ROOMY: usize = MAX_WAITING / 4;
 
 /// How long what is not urgent may wait for company.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -21,6 +26,8 @@ const MAX_GROUP: usize = 4 << 20;
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
+    /// There is room again.
+    roomy: Notify,
 }
 
 struct State<T> {
@@ -47,7 +54,24 @@ pub(crate) enum Refused {
 impl<T> Queue<T> {
     pub(crate) fn new() -> Self {
         let state = State { jobs: Vec::new(), bytes: 0, due: None, closed: false };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        Self { state: Mutex::new(state), changed: Condvar::new(), roomy: Notify::new() }
+    }
+
+    /// Whether so little waits that more may come.
+    pub(crate) fn has_room(&self) -> bool {
+        let state = self.state();
+        state.closed || state.bytes < ROOMY
+    }
+
+    /// Waits until there is room. Safe to drop and call again.
+    pub(crate) async fn room(&self) {
+        loop {
+            let roomy = self.roomy.notified();
+            if self.has_room() {
+                return;
+            }
+            roomy.await;
+        }
     }
 
     /// Puts a job of about this many bytes at the end.
@@ -80,7 +104,14 @@ impl<T> Queue<T> {
         loop {
             let now = Instant::now();
             match state.due {
-                Some(due) if due <= now || state.closed => return Some(state.take_group(now)),
+                Some(due) if due <= now || state.closed => {
+                    let had_room = state.bytes < ROOMY;
+                    let group = state.take_group(now);
+                    if !had_room && state.bytes < ROOMY {
+                        self.roomy.notify_waiters();
+                    }
+                    return Some(group);
+                }
                 Some(due) => {
                     let waited = self.changed.wait_timeout(state, due - now);
                     state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -95,6 +126,7 @@ impl<T> Queue<T> {
     pub(crate) fn close(&self) {
         self.state().closed = true;
         self.changed.notify_all();
+        self.roomy.notify_waiters();
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -165,6 +197,24 @@ mod tests {
             groups.push(group);
         }
         assert_eq!(groups, [vec![0, 1], vec![2, 3], vec![4], vec![5]]);
+    }
+
+    #[tokio::test]
+    async fn there_is_room_again_once_enough_is_taken() {
+        let queue = Queue::new();
+        for job in 0..2 {
+            queue.put(job, ROOMY / 2, true).expect("there is room");
+        }
+        assert!(!queue.has_room());
+        let waited = async {
+            queue.room().await;
+            queue.has_room()
+        };
+        let taken = async { queue.take() };
+        assert_eq!(tokio::join!(biased; waited, taken), (true, Some(vec![0])));
+        queue.put(2, ROOMY, true).expect("it is not refused");
+        queue.close();
+        queue.room().await;
     }
 
     #[test]

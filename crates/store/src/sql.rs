@@ -68,6 +68,11 @@ pub(crate) const TRANSCRIPT: &str = "SELECT string_agg(body, '') FROM (SELECT e.
      ON e.place >= s.key * 68719476736 + $2 AND e.place < (s.key + 1) * 68719476736 \
      WHERE s.id = $1 ORDER BY e.place LIMIT $3) AS part";
 
+/// How long those are together.
+pub(crate) const TRANSCRIPT_LENGTH: &str = "SELECT SUM(size) FROM (SELECT LENGTH(e.body) AS size FROM sessions s JOIN entries e \
+     ON e.place >= s.key * 68719476736 + $2 AND e.place < (s.key + 1) * 68719476736 \
+     WHERE s.id = $1 ORDER BY e.place LIMIT $3) AS part";
+
 pub(crate) const LAST_PLACE: &str = "SELECT e.place FROM sessions s JOIN entries e \
      ON e.place >= s.key * 68719476736 AND e.place < (s.key + 1) * 68719476736 \
      WHERE s.id = $1 ORDER BY e.place DESC LIMIT 1";

@@ -66,6 +66,32 @@ pub struct Batch {
     pub ops: Vec<Op>,
 }
 
+impl Batch {
+    /// About how many bytes it takes up while it waits.
+    pub fn weight(&self) -> usize {
+        self.ops.iter().map(|op| size_of::<Op>() + op.text()).sum()
+    }
+}
+
+impl Op {
+    fn text(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match self {
+            Self::Append(entry) => {
+                let ids = optional(&entry.message_id) + optional(&entry.tool_call_id);
+                entry.frame.len() + entry.kind.len() + ids
+            }
+            Self::AddInput(input) => optional(&input.content) + optional(&input.key),
+            Self::ReplaceInput { content, .. } => content.len(),
+            Self::CreateSession(session) => session.config.len() + optional(&session.title),
+            Self::UpdateSession(change) => {
+                optional(&change.config) + change.title.as_ref().map_or(0, optional)
+            }
+            Self::SetInput { .. } | Self::CopyTranscript { .. } | Self::DeleteSession => 0,
+        }
+    }
+}
+
 /// How much was written since the store was opened, for measurements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -89,6 +115,13 @@ pub trait Store: Send + Sync + 'static {
     /// Writes a batch that is not urgent: it may wait a few milliseconds for company. The order is that of the calls to
     /// this and to [`commit`](Self::commit).
     fn append(&self, batch: Batch) -> Ticket;
+
+    /// Whether so little waits to be written that more may come. Past a bound far beyond that a batch is refused, so
+    /// whoever can wait waits for [`room`](Self::room) first.
+    fn has_room(&self) -> bool;
+
+    /// Waits until there is room. Safe to drop and call again.
+    fn room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 
     /// The row of a session.
     fn session<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Session>>;

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start processes, read files and wait")]
 
 mod build;
+mod held;
 mod process;
 pub mod provider;
 pub mod scripted;
@@ -13,6 +14,7 @@ use std::{
 };
 
 pub use build::build_nudge;
+pub use held::Held;
 pub use process::Process;
 
 /// How long a test waits for something that ought to come at once, on a machine that is busy.

@@ -54,6 +54,14 @@ pub enum OutOfSync {
         /// How many there are.
         lines: usize,
     },
+    /// A change begins or ends within a character, such as between the halves of a surrogate pair.
+    #[error(
+        "a change starts or ends within a character of line {line}, counted from zero; send the full text"
+    )]
+    WithinCharacter {
+        /// The line.
+        line: u32,
+    },
     /// A change ends before it starts.
     #[error("a change ends before it starts; send the full text")]
     RangeReversed,
@@ -81,6 +89,11 @@ impl Document {
     /// Whether every change since the last full text could be made.
     pub fn in_sync(&self) -> bool {
         self.in_sync
+    }
+
+    /// A change was missed: from now on only a full text helps.
+    pub fn lose_sync(&mut self) {
+        self.in_sync = false;
     }
 
     /// Begins anew, with any version.
@@ -154,7 +167,13 @@ fn resolve(text: &Text, start: Point, end: Point, encoding: Encoding) -> Result<
         let lines = text.line_count();
         let past_last = at.line as usize == lines && at.character == 0;
         let end = past_last.then(|| text.len());
-        text.offset_exact(at, encoding).or(end).ok_or(OutOfSync::RangeOutside { line: at.line, lines })
+        let found = text.offset_exact(at, encoding).or(end);
+        let found = found.ok_or(OutOfSync::RangeOutside { line: at.line, lines })?;
+        let is_clamped = past_last || found >= text.line_end(at.line as usize);
+        if !is_clamped && text.point(found, encoding).character != at.character {
+            return Err(OutOfSync::WithinCharacter { line: at.line });
+        }
+        Ok(found)
     };
     let from = find(start)?;
     let range = from..if start == end { from } else { find(end)? };

@@ -10,7 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    RawJson, Version,
+    RawJson, Version, bridge,
     inject::InjectCapability,
     nes::{ClientNesCapabilities, NesCapabilities, PositionEncoding},
     raw::NotAnObject,
@@ -31,6 +31,13 @@ impl ClientInit {
         Self { version, params }
     }
 
+    /// The same of params as a client may send them: in v2 `clientInfo` and `clientCapabilities`, which some pages of the
+    /// draft have, count as well.
+    pub fn received(version: Version, params: RawJson) -> Self {
+        let params = if version == Version::V2 { bridge::client_v2(&params) } else { params };
+        Self { version, params }
+    }
+
     /// The kinds of suggestion the client can show; `None` if it says nothing of NES.
     pub fn nes(&self) -> Option<ClientNesCapabilities> {
         self.nes_place().read(&self.params)
@@ -40,6 +47,12 @@ impl ClientInit {
     pub fn position_encodings(&self) -> Vec<PositionEncoding> {
         let entries: Vec<Value> = self.encodings_place().read(&self.params).unwrap_or_default();
         entries.iter().filter_map(Value::as_str).map(PositionEncoding::from).collect()
+    }
+
+    /// Whether the client shows forms or pages (`elicitation/create`).
+    pub fn has_elicitation(&self) -> bool {
+        let offered = self.params.get(&[self.capabilities(), "elicitation"]);
+        offered.is_some_and(|offered| offered.as_str().starts_with('{'))
     }
 
     /// The same with these kinds of suggestion.

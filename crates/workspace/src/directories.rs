@@ -96,6 +96,11 @@ impl Directories {
         Some(Place { root: root.clone(), below: below.to_owned(), real: real.to_owned(), shown })
     }
 
+    /// The directories, each as it was given and as it really is.
+    pub(crate) fn roots(&self) -> &[(PathBuf, PathBuf)] {
+        &self.roots
+    }
+
     /// How a path without links is told: relative to the working directory where that is short.
     pub fn tell(&self, real: &Path) -> String {
         let shown = self.place(real).map_or_else(|| real.to_owned(), |place| place.shown);

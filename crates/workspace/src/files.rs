@@ -8,7 +8,7 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     os::fd::OwnedFd,
-    path::Component,
+    path::{Component, Path},
 };
 
 use nudge_wire::{Code, Error};
@@ -53,9 +53,27 @@ pub enum ReadError {
     /// It is no UTF-8 text.
     #[error("The file is binary.")]
     Binary,
+    /// The process has no room for another open file.
+    #[error("The file cannot be read: too many open files. Try again later.")]
+    TooManyOpen,
     /// The system refused.
     #[error("The file cannot be read: {0}.")]
     Io(io::ErrorKind),
+}
+
+impl ReadError {
+    /// The reason in a few words, for a list of what could not be read.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::NotFound => "gone in the meantime".to_owned(),
+            Self::Folder => "a folder".to_owned(),
+            Self::Special => "pipe, socket or device".to_owned(),
+            Self::TooLarge { .. } => "too large".to_owned(),
+            Self::Binary => "binary".to_owned(),
+            Self::TooManyOpen => "too many open files".to_owned(),
+            Self::Io(kind) => kind.to_string(),
+        }
+    }
 }
 
 /// Why a file was not written.
@@ -76,17 +94,11 @@ pub enum WriteError {
 /// The text of a file that has `most` bytes at most.
 pub fn read(place: &Place, most: u64) -> Result<String, ReadError> {
     let file = open(place)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(ReadError::Folder);
+    let size = file.metadata()?.len();
+    if size > most {
+        return Err(ReadError::TooLarge { size, most });
     }
-    if !metadata.is_file() {
-        return Err(ReadError::Special);
-    }
-    if metadata.len() > most {
-        return Err(ReadError::TooLarge { size: metadata.len(), most });
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     // It may grow while it is read.
     let size = file.take(most.saturating_add(1)).read_to_end(&mut bytes)? as u64;
     if size > most {
@@ -96,6 +108,32 @@ pub fn read(place: &Place, most: u64) -> Result<String, ReadError> {
         return Err(ReadError::Binary);
     }
     String::from_utf8(bytes).map_err(|_| ReadError::Binary)
+}
+
+/// A file to be read, which may be of any size.
+pub fn open(place: &Place) -> Result<File, ReadError> {
+    let (folder, name) = holder(place, false)?.ok_or(ReadError::Folder)?;
+    regular(openat(&folder, name, FILE | OFlags::RDONLY, Mode::empty()))
+}
+
+/// The same by a path that need not be inside the directories, over links: for what is followed, not shown.
+pub fn open_at(path: &Path) -> Result<File, ReadError> {
+    regular(openat(CWD, path, FILE.difference(OFlags::NOFOLLOW) | OFlags::RDONLY, Mode::empty()))
+}
+
+fn regular(opened: Result<OwnedFd, Errno>) -> Result<File, ReadError> {
+    let file = match opened {
+        Ok(file) => File::from(file),
+        // A socket cannot be opened.
+        Err(Errno::NXIO) => return Err(ReadError::Special),
+        Err(error) => return Err(io::Error::from(error).into()),
+    };
+    let metadata = file.metadata()?;
+    match (metadata.is_dir(), metadata.is_file()) {
+        (true, _) => Err(ReadError::Folder),
+        (_, false) => Err(ReadError::Special),
+        _ => Ok(file),
+    }
 }
 
 /// Puts a text in the place of a file, all or nothing. Folders on the way are made.
@@ -129,19 +167,6 @@ pub fn offset_of_line(text: &str, line: usize) -> Option<usize> {
         return Some(0);
     }
     Some(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').nth(line - 1)?.0 + 1)
-}
-
-fn open(place: &Place) -> Result<File, ReadError> {
-    let (folder, name) = match holder(place, false) {
-        Ok(holder) => holder.ok_or(ReadError::Folder)?,
-        Err(error) => return Err(error.into()),
-    };
-    match openat(&folder, name, FILE | OFlags::RDONLY, Mode::empty()) {
-        Ok(file) => Ok(file.into()),
-        // A socket cannot be opened.
-        Err(Errno::NXIO) => Err(ReadError::Special),
-        Err(error) => Err(io::Error::from(error).into()),
-    }
 }
 
 /// The folder that holds a place, and its name there; `None` for a directory of the session, which none inside holds.
@@ -206,6 +231,9 @@ impl Drop for Draft<'_> {
 
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
+        if let Some(Errno::MFILE | Errno::NFILE) = Errno::from_io_error(&error) {
+            return Self::TooManyOpen;
+        }
         match error.kind() {
             // A file in the place of a folder: below it there is nothing.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::NotFound,
@@ -232,7 +260,7 @@ impl From<ReadError> for Error {
             ReadError::NotFound => {
                 Self::new(Code::RESOURCE_NOT_FOUND, "Resource not found: there is no such file.")
             }
-            ReadError::Io(_) => Self::internal(error.to_string()),
+            ReadError::Io(_) | ReadError::TooManyOpen => Self::internal(error.to_string()),
             _ => Self::invalid_params(error.to_string()),
         }
     }

@@ -13,6 +13,7 @@
 mod directories;
 mod environment;
 pub mod files;
+mod guarded;
 mod ids;
 mod line;
 pub mod output;
@@ -26,6 +27,7 @@ mod workspace;
 
 pub use directories::{Directories, PathError, Place};
 pub use environment::Environment;
+pub use guarded::Guarded;
 pub use ids::Ids;
 pub use running::{Exit, Running, Said};
 pub use updates::Updates;

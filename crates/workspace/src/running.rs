@@ -61,7 +61,7 @@ impl Running {
     pub fn start(command: Command) -> io::Result<(Self, Tree)> {
         let (reader, writer) = io::pipe()?;
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
-        let command = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        let command = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).leave_nothing();
         let (process, tree) = command.spawn()?.split();
         let buffer = vec![0; BUFFER];
         Ok((Self { process, output, buffer, is_open: true, patience: PATIENCE, room: MOST_REST }, tree))

@@ -19,16 +19,14 @@ const MOST_READ: u64 = 32 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Workspace {
     directories: Arc<Directories>,
-    environment: Option<Environment>,
     terminals: Terminals,
 }
 
 impl Workspace {
-    /// The working directory and others that may be reached, all absolute, and what commands see of the environment; that of
-    /// this process unless given.
-    pub fn new(cwd: PathBuf, additional: Vec<PathBuf>, environment: Option<Environment>) -> Self {
+    /// The working directory and others that may be reached, all absolute.
+    pub fn new(cwd: PathBuf, additional: Vec<PathBuf>) -> Self {
         let directories = Arc::new(Directories::new(cwd, additional));
-        Self { directories, environment, terminals: Terminals::new() }
+        Self { directories, terminals: Terminals::new() }
     }
 
     /// Whether a version 1 method can be answered here: `fs/read_text_file`, `fs/write_text_file` and `terminal/*`.
@@ -45,15 +43,21 @@ impl Workspace {
         )
     }
 
-    /// Answers a request: version 1 params in, version 1 result out. The session's id is not looked at. Needs a tokio runtime.
+    /// Answers a request: version 1 params in, version 1 result out. The session's id is not looked at. A command sees this
+    /// environment; that of this process unless given. Needs a tokio runtime.
     ///
     /// Requests may take long and go on beside each other and beside the [`Updates`]. One that is given up is not answered, but
     /// what it began is done: a terminal that was to be killed is killed.
-    pub async fn request(&self, method: &str, params: &RawJson) -> Result<RawJson, Error> {
+    pub async fn request(
+        &self,
+        method: &str,
+        params: &RawJson,
+        environment: Option<&Environment>,
+    ) -> Result<RawJson, Error> {
         match method {
             v1::ReadTextFileRequest::METHOD => answer(&self.read(of(params)?).await?),
             v1::WriteTextFileRequest::METHOD => answer(&self.write(of(params)?).await?),
-            v1::CreateTerminalRequest::METHOD => answer(&self.create(of(params)?).await?),
+            v1::CreateTerminalRequest::METHOD => answer(&self.create(of(params)?, environment).await?),
             v1::TerminalOutputRequest::METHOD => answer(&self.output(&of(params)?)?),
             v1::WaitForTerminalExitRequest::METHOD => answer(&self.wait(&of(params)?).await?),
             v1::KillTerminalRequest::METHOD => answer(&self.kill(&of(params)?).await?),
@@ -89,11 +93,15 @@ impl Workspace {
         .await
     }
 
-    async fn create(&self, asked: v1::CreateTerminalRequest) -> Result<v1::CreateTerminalResponse, Error> {
+    async fn create(
+        &self,
+        asked: v1::CreateTerminalRequest,
+        environment: Option<&Environment>,
+    ) -> Result<v1::CreateTerminalResponse, Error> {
         let folder = self.folder(asked.cwd.clone()).await?;
         let room = self.terminals.room().await?;
         // No waiting from here on: a request that is given up leaves no terminal whose id nobody has.
-        let id = self.terminals.create(room, &asked, &folder, self.environment.as_ref())?;
+        let id = self.terminals.create(room, &asked, &folder, environment)?;
         Ok(v1::CreateTerminalResponse::new(id))
     }
 

@@ -10,7 +10,8 @@ use nudge_wire::RawJson;
 use crate::UserMessage;
 use restore::Restored;
 
-/// How much is remembered. Older turns are forgotten first, whole; the running turn is never cut.
+/// How much is remembered. Older turns are forgotten first, whole; of the running turn no message is forgotten, and one
+/// that is longer than this by itself is cut at its beginning.
 const MOST_BYTES: usize = 1024 * 1024;
 const MOST_MESSAGES: usize = 1000;
 
@@ -43,6 +44,11 @@ impl History {
         if let Some(Message::Agent { text, .. }) = self.messages.back_mut() {
             text.push_str(more);
             self.bytes += more.len();
+            if text.len() > 2 * MOST_BYTES {
+                let cut = text.ceil_char_boundary(text.len() - MOST_BYTES);
+                text.drain(..cut);
+                self.bytes -= cut;
+            }
         }
     }
 

@@ -13,22 +13,24 @@ use crate::{
 };
 
 /// Something that needs permission.
-pub(super) struct Deed<'a> {
-    /// The tool: `write`, `edit` or `run`.
-    pub(super) tool: &'static str,
+pub(super) struct Deed {
+    /// Whether the mode in which files are changed without a question covers it.
+    pub(super) is_edit: bool,
     /// What a standing permission would be for; `None` if there cannot be one.
-    pub(super) standing: Option<Standing<'a>>,
+    pub(super) standing: Option<Standing>,
+    /// Another key under which the user may have refused it for good.
+    pub(super) refused_by: Option<String>,
     pub(super) title: String,
     pub(super) description: String,
     pub(super) subject: Value,
 }
 
 /// What "always" means for a deed.
-pub(super) struct Standing<'a> {
+pub(super) struct Standing {
     /// The key it is kept under.
     pub(super) key: String,
     /// How it is named to the user.
-    pub(super) what: &'a str,
+    pub(super) what: String,
 }
 
 /// What came of asking.
@@ -73,7 +75,7 @@ impl Session {
     }
 
     /// Whether the deed may be done, as the mode, standing permissions and the user say.
-    pub(super) async fn permit(&mut self, deed: Deed<'_>) -> Result<Verdict, Halt> {
+    pub(super) async fn permit(&mut self, deed: Deed) -> Result<Verdict, Halt> {
         if let Some(verdict) = self.decided(&deed) {
             return Ok(verdict);
         }
@@ -104,10 +106,12 @@ impl Session {
     }
 
     /// The verdict where nobody has to be asked.
-    fn decided(&self, deed: &Deed<'_>) -> Option<Verdict> {
+    fn decided(&self, deed: &Deed) -> Option<Verdict> {
         let config = self.outlet.config();
-        let standing = deed.standing.as_ref().and_then(|standing| config.always(&standing.key));
-        match (config.mode(), standing) {
+        let said = |key: &String| config.always(key);
+        let standing = deed.standing.as_ref().and_then(|standing| said(&standing.key));
+        let refused = deed.refused_by.as_ref().and_then(said).filter(|said| *said == Always::Reject);
+        match (config.mode(), refused.or(standing)) {
             (Mode::ReadOnly, _) => Some(Verdict::Refused(
                 "The session is in read-only mode: files are not changed and commands are not run."
                     .to_owned(),
@@ -116,13 +120,13 @@ impl Session {
                 Some(Verdict::Refused("The user has said never to permit this.".to_owned()))
             }
             (_, Some(Always::Allow)) => Some(Verdict::Allowed),
-            (Mode::Edit, None) => (deed.tool != "run").then_some(Verdict::Allowed),
+            (Mode::Edit, None) => deed.is_edit.then_some(Verdict::Allowed),
             (Mode::Ask, None) => None,
         }
     }
 }
 
-fn options(standing: Option<&Standing<'_>>) -> Vec<Value> {
+fn options(standing: Option<&Standing>) -> Vec<Value> {
     let option = |id: &str, name: String| json!({ "optionId": id, "name": name, "kind": id });
     let mut options = vec![option("allow_once", "Allow".to_owned())];
     if let Some(Standing { what, .. }) = standing {

@@ -31,6 +31,7 @@ pub(crate) struct Session {
     model: Arc<dyn Model>,
     id: String,
     cwd: PathBuf,
+    /// What commands of the turn see of the environment.
     environment: Option<Environment>,
     roots: Arc<Directories>,
     history: History,
@@ -65,7 +66,7 @@ impl Session {
             id: setup.session_id,
             roots: Arc::new(Directories::new(setup.cwd.clone(), setup.additional_directories)),
             cwd: setup.cwd,
-            environment: setup.environment,
+            environment: None,
             history: setup.history,
             ids: Ids::new(),
             outlet: Outlet { config, events },
@@ -84,7 +85,10 @@ impl Session {
                 () = gone.closed() => Work::Leave,
             };
             let done = match work {
-                Work::Prompt(messages) => self.turn(messages).await,
+                Work::Prompt(messages, environment) => {
+                    self.environment = environment;
+                    self.turn(messages).await
+                }
                 Work::ReportConfig => self.outlet.report_config().await,
                 Work::Leave => Err(Halt::Gone),
             };

@@ -1,6 +1,8 @@
 //! Running one tool call: permission, progress, result.
 
-use nudge_workspace::{Place, blocking};
+use std::{fmt::Write, sync::Arc};
+
+use nudge_workspace::{Guarded, Place, blocking};
 use serde_json::{Value, json};
 
 use super::{
@@ -10,7 +12,7 @@ use super::{
 };
 use crate::{
     Event,
-    tools::{self, Change, Outcome, Tool, files, program},
+    tools::{self, Change, Outcome, Tool, files, program, scope},
     update,
 };
 
@@ -90,13 +92,12 @@ impl Session {
     }
 
     async fn may_run(&mut self, id: &str, command: &str) -> Result<Verdict, Halt> {
-        let name = program(command);
-        let what = name.map(|name| format!("`{name}`"));
-        let standing =
-            name.zip(what.as_deref()).map(|(name, what)| Standing { key: format!("run:{name}"), what });
+        let standing = scope(command).map(|scope| Standing { key: scope.key(), what: scope.what() });
+        let refused_by = program(command).map(|name| format!("run:{name}"));
         let subject = json!({ "type": "command", "command": command, "cwd": self.cwd.to_string_lossy(), "toolCallId": id });
         let title = "Run this command?".to_owned();
-        self.permit(Deed { tool: "run", standing, title, description: command.to_owned(), subject }).await
+        let description = command.to_owned();
+        self.permit(Deed { is_edit: false, standing, refused_by, title, description, subject }).await
     }
 
     /// Changes a file: shows the difference, asks, writes.
@@ -123,17 +124,30 @@ impl Session {
         let content = json!([change.diff()]);
         self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
         let title = format!("Change {}?", change.place.shown().display());
-        let description = change.extent();
+        let guarded = self.guarded(path, &change.place).await;
+        let mut description = change.extent();
+        if let Some(why) = guarded {
+            let _ = write!(description, " {why}");
+        }
         let call = json!({ "toolCallId": id, "kind": "edit", "content": content });
         let subject = json!({ "type": "tool_call", "toolCall": call });
-        let standing = Some(Standing { key: tool.to_owned(), what: "changes of files by this tool" });
-        match self.permit(Deed { tool, standing, title, description, subject }).await? {
+        let is_edit = guarded.is_none();
+        let what = "changes of files by this tool".to_owned();
+        let standing = is_edit.then(|| Standing { key: tool.to_owned(), what });
+        let refused_by = Some(tool.to_owned());
+        match self.permit(Deed { is_edit, standing, refused_by, title, description, subject }).await? {
             Verdict::Refused(why) => Ok(Outcome::failed(&why)),
             Verdict::Allowed => {
                 self.begin(id).await?;
                 self.apply(&change).await
             }
         }
+    }
+
+    /// Why a change of this file is asked about whatever the mode and the user have said.
+    async fn guarded(&self, path: &str, place: &Place) -> Option<Guarded> {
+        let (roots, path, place) = (Arc::clone(&self.roots), path.to_owned(), place.clone());
+        blocking(move || roots.guarded(path, &place)).await
     }
 
     /// Writes what was agreed upon, unless the file is another by now.

@@ -20,3 +20,8 @@ pub(crate) fn tell(why: &ReadError) -> String {
         _ => why.to_string(),
     }
 }
+
+/// Why a folder was not read.
+pub(crate) fn tell_folder(why: &ReadError) -> String {
+    format!("The folder cannot be read: {}.", why.reason())
+}

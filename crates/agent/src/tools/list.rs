@@ -1,15 +1,24 @@
 //! The tool `list`.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use ignore::WalkBuilder;
 use nudge_workspace::{Directories, blocking};
 use serde::Deserialize;
 
-use super::{Outcome, here, number};
+use super::{
+    Outcome, files, here, number,
+    walk::{Kind, Walk},
+};
 
 const MOST_ENTRIES: usize = 500;
+/// How long the answer may become.
+const MOST_BYTES: usize = 128 * 1024;
 const MOST_DEPTH: u32 = 10;
+/// How long it may take.
+const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// The input.
 #[derive(Debug, Clone, Deserialize)]
@@ -32,25 +41,30 @@ fn entries(roots: &Directories, list: &List) -> Result<String, String> {
         return Err("There is no such folder.".to_owned());
     }
     let depth = list.depth.unwrap_or(1).clamp(1, MOST_DEPTH) as usize;
-    let mut lines = Vec::new();
-    for entry in walk(place.real()).max_depth(Some(depth)).build().flatten().skip(1) {
-        if lines.len() == MOST_ENTRIES {
-            lines.push(format!("[only the first {MOST_ENTRIES} are shown]"));
+    let began = Instant::now();
+    let is_over = || began.elapsed() > MOST_TIME;
+    let walk = Walk::new(roots, place.real(), depth, &is_over);
+    let mut walk = walk.map_err(|why| files::tell_folder(&why))?;
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    for entry in walk.by_ref() {
+        if lines.len() == MOST_ENTRIES || bytes > MOST_BYTES {
+            lines.push(format!("[only the first {} are shown]", lines.len()));
             break;
         }
-        let slash = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
-        lines.push(format!("{}{slash}", roots.tell(entry.path())));
+        let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+        let line = format!("{}{slash}", roots.tell(&entry.path));
+        bytes += line.len();
+        lines.push(line);
     }
-    if lines.is_empty() {
-        return Ok("The folder is empty.".to_owned());
+    if is_over() {
+        lines.push(format!("[stopped after {} seconds; give a folder further down]", MOST_TIME.as_secs()));
     }
+    if lines.is_empty() && walk.report.is_empty() {
+        lines.push(match walk.ignored {
+            0 => "The folder is empty.".to_owned(),
+            ignored => format!("All that is in the folder is ignored: {ignored} files and folders."),
+        });
+    }
+    lines.extend(walk.report.lines());
     Ok(lines.join("\n"))
-}
-
-/// A walk that respects ignore rules and does not follow links.
-pub(super) fn walk(folder: &std::path::Path) -> WalkBuilder {
-    let mut walk = WalkBuilder::new(folder);
-    walk.hidden(false).require_git(false).sort_by_file_name(Ord::cmp);
-    walk.filter_entry(|entry| entry.file_name() != ".git");
-    walk
 }

@@ -2,11 +2,14 @@
 
 mod change;
 pub(crate) mod files;
+mod lines;
 pub(crate) mod list;
 mod read;
 mod run;
 pub(crate) mod search;
 mod spec;
+mod standing;
+mod walk;
 
 use nudge_model::ToolCall;
 use nudge_wire::error::expectation;
@@ -17,9 +20,10 @@ use serde_json::{Value, json};
 pub(crate) use change::{Change, Edit, Write};
 pub(crate) use list::List;
 pub(crate) use read::Read;
-pub(crate) use run::{Run, program};
+pub(crate) use run::Run;
 pub(crate) use search::Search;
 pub(crate) use spec::specs;
+pub(crate) use standing::{program, scope};
 
 /// A tool call whose input has been understood.
 #[derive(Debug)]

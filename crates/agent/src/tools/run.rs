@@ -21,11 +21,3 @@ impl Run {
         wanted.map_or(most, |wanted| wanted.min(most))
     }
 }
-
-/// The program of a command line that runs nothing else. A standing permission for a program must not cover a line that
-/// runs another one behind it, so a line with anything that a shell would interpret has none.
-pub(crate) fn program(line: &str) -> Option<&str> {
-    let is_plain = |c: char| c.is_alphanumeric() || " \t-_./:,=+@%".contains(c);
-    let word = line.split_ascii_whitespace().next()?;
-    (line.chars().all(is_plain) && !word.contains('=')).then_some(word)
-}

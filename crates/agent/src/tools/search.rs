@@ -1,25 +1,32 @@
 //! The tool `search`.
 
 use std::{
-    path::Path,
+    cell::Cell,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
-use nudge_workspace::{Directories, blocking};
-use regex::{Regex, RegexBuilder};
+use nudge_workspace::{Directories, Place, blocking};
 use serde::Deserialize;
 
-use super::{Outcome, files, here, list::walk};
+use super::{
+    Outcome, files, here,
+    lines::{self, Finding, Pattern},
+    walk::{Entry, Kind, Report, Topic, Walk},
+};
 
 const MOST_MATCHES: usize = 200;
-const MOST_LINE: usize = 300;
-/// Larger files are rarely written by people.
-const MOST_FILE: u64 = 2 * 1024 * 1024;
+/// How long the answer may become.
+const MOST_BYTES: usize = 128 * 1024;
 /// How large a pattern may become.
 const MOST_PATTERN: usize = 1024 * 1024;
+/// How long it may take.
+const MOST_TIME: Duration = Duration::from_secs(20);
+/// No folder is deeper: its path would be too long.
+const MOST_DEPTH: usize = 4096;
 
 /// The input.
 #[derive(Debug, Clone, Deserialize)]
@@ -52,55 +59,114 @@ pub(crate) async fn run(roots: &Arc<Directories>, search: Search) -> Outcome {
     outcome
 }
 
+/// What is found, and where the search is.
+struct Hunt<'a> {
+    roots: &'a Directories,
+    pattern: Pattern,
+    is_over: &'a dyn Fn() -> bool,
+    found: Vec<String>,
+    bytes: usize,
+    /// How many files were searched.
+    files: usize,
+}
+
 fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result<String, String> {
     let place = roots.resolve(&search.path).map_err(|why| why.to_string())?;
     if !place.real().exists() {
         return Err("There is no such file or folder.".to_owned());
     }
     let pattern = pattern(search)?;
-    let mut found = Vec::new();
-    for entry in walk(place.real()).max_filesize(Some(MOST_FILE)).build().flatten() {
-        if stopped.load(Ordering::Relaxed) || found.len() > MOST_MATCHES {
-            break;
-        }
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            search_file(roots, entry.path(), &pattern, &mut found);
-        }
-    }
-    if found.is_empty() {
-        return Ok("Nothing was found.".to_owned());
-    }
-    if found.len() > MOST_MATCHES {
-        found.truncate(MOST_MATCHES);
-        found.push(format!("[only the first {MOST_MATCHES} are shown]"));
-    }
-    Ok(found.join("\n"))
+    let (began, is_late) = (Instant::now(), Cell::new(false));
+    let is_over = || {
+        is_late.set(is_late.get() || began.elapsed() > MOST_TIME);
+        is_late.get() || stopped.load(Ordering::Relaxed)
+    };
+    let mut hunt = Hunt { roots, pattern, is_over: &is_over, found: Vec::new(), bytes: 0, files: 0 };
+    let report = if place.real().is_dir() { hunt.folder(&place)? } else { hunt.only_file(&place)? };
+    Ok(hunt.answer(&report, is_late.get()))
 }
 
-fn pattern(search: &Search) -> Result<Regex, String> {
+fn pattern(search: &Search) -> Result<Pattern, String> {
     if search.pattern.is_empty() {
         return Err("The pattern is empty.".to_owned());
     }
     let text = if search.regex { search.pattern.clone() } else { regex::escape(&search.pattern) };
-    let built =
-        RegexBuilder::new(&text).case_insensitive(search.ignore_case).size_limit(MOST_PATTERN).build();
-    built.map_err(|_| {
+    Pattern::new(&text, search.ignore_case, MOST_PATTERN).ok_or_else(|| {
         "The pattern is not a regular expression; leave out `regex` to search for it as it is.".to_owned()
     })
 }
 
-/// Files that are no text are passed over.
-fn search_file(roots: &Directories, path: &Path, pattern: &Regex, found: &mut Vec<String>) {
-    let Some(Ok(text)) = roots.place(path).map(|place| files::read(&place)) else { return };
-    let mut told = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        if pattern.is_match(line) {
-            let path = told.get_or_insert_with(|| roots.tell(path));
-            let shown = &line[..line.floor_char_boundary(MOST_LINE)];
-            found.push(format!("{path}:{number}: {}", shown.trim_end()));
+impl<'a> Hunt<'a> {
+    fn folder(&mut self, place: &Place) -> Result<Report<'a>, String> {
+        let walk = Walk::new(self.roots, place.real(), MOST_DEPTH, self.is_over);
+        let mut walk = walk.map_err(|why| files::tell_folder(&why))?;
+        while let Some(Entry { path, kind }) = walk.next() {
+            let searched = match kind {
+                Kind::Folder => Ok(()),
+                Kind::File => match self.roots.place(&path) {
+                    Some(place) => self.file(&place, &mut walk.report).map_err(|why| why.reason()),
+                    None => Err("outside the session's directories".to_owned()),
+                },
+                Kind::Link => Err("links, which are not followed".to_owned()),
+                Kind::Special => Err(files::ReadError::Special.reason()),
+            };
+            if let Err(why) = searched {
+                walk.report.note(Topic::LeftOut, &why, &path);
+            }
+            if self.is_full() {
+                break;
+            }
         }
-        if found.len() > MOST_MATCHES {
-            return;
+        Ok(walk.report)
+    }
+
+    /// A file that was asked for by name must be searched.
+    fn only_file(&mut self, place: &Place) -> Result<Report<'a>, String> {
+        let mut report = Report::new(self.roots);
+        self.file(place, &mut report).map_err(|why| why.to_string())?;
+        Ok(report)
+    }
+
+    fn file(&mut self, place: &Place, report: &mut Report<'a>) -> Result<(), files::ReadError> {
+        let file = nudge_workspace::files::open(place)?;
+        self.files += 1;
+        let told = self.roots.tell(place.real());
+        let is_over = self.is_over;
+        let (found, bytes) = (&mut self.found, &mut self.bytes);
+        let seen = lines::search(file, &self.pattern, is_over, |Finding { line, text }| {
+            let hit = format!("{told}:{line}: {text}");
+            *bytes += hit.len();
+            found.push(hit);
+            found.len() <= MOST_MATCHES && *bytes <= MOST_BYTES
+        })?;
+        if seen.is_not_utf8 {
+            report.note(Topic::Roughly, "not UTF-8, so that signs were replaced", place.real());
         }
+        if seen.has_long_lines {
+            report.note(Topic::Roughly, "lines of more than 1 MiB, looked at in pieces", place.real());
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() > MOST_MATCHES || self.bytes > MOST_BYTES
+    }
+
+    fn answer(mut self, report: &Report<'_>, is_late: bool) -> String {
+        if self.is_full() {
+            self.found.truncate(MOST_MATCHES);
+            self.found.push(format!("[only the first {} are shown]", self.found.len()));
+        } else if is_late {
+            let (seconds, files) = (MOST_TIME.as_secs(), self.files);
+            self.found.push(format!(
+                "[stopped after {seconds} seconds in file number {files}: there may be more; give a path further down]"
+            ));
+        }
+        if self.found.is_empty() {
+            let all = if report.is_empty() { "" } else { " in what was searched" };
+            self.found.push(format!("Nothing was found{all}."));
+        }
+        self.found.extend(report.lines());
+        self.found.join("\n")
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn specs() -> Vec<ToolSpec> {
         ),
         spec(
             "search",
-            "Searches text files for a pattern, line by line. Ignored files are left out.",
+            "Searches text files of any size for a pattern, line by line. Ignored files are left out; what else could not be searched is said at the end.",
             &["pattern"],
             &json!({
                 "pattern": text("What to look for"),

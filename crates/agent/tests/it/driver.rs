@@ -61,7 +61,6 @@ impl Driver {
         let script = Script::parse(rehearsal).unwrap();
         let model = Arc::new(Recorder { script, asked: Mutex::default() });
         let setup = Setup {
-            environment: None,
             session_id: "s1".to_owned(),
             cwd: dir.path().to_owned(),
             additional_directories: Vec::new(),
@@ -98,7 +97,7 @@ impl Driver {
     }
 
     pub(crate) fn prompt(&self, text: &str) {
-        self.handle.prompt(vec![message(text)]);
+        self.handle.prompt(vec![message(text)], None);
     }
 
     pub(crate) fn set(&self, option: &str, value: &str) {

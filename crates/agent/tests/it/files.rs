@@ -104,7 +104,9 @@ async fn nothing_outside_the_directories_is_reached() {
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     completes(&mut d, "read", r#"{"path":"inner/a.txt"}"#, "a").await;
     // A search does not follow links out.
-    completes(&mut d, "search", r#"{"pattern":"secret"}"#, "Nothing was found.").await;
+    let nothing = "Nothing was found in what was searched.\n\
+        [Left out: links, which are not followed: dangling, file, inner and 2 more]";
+    completes(&mut d, "search", r#"{"pattern":"secret"}"#, nothing).await;
 }
 
 #[tokio::test]
@@ -122,7 +124,7 @@ async fn other_directories_of_the_session_are_reached() {
         ..nudge_agent::Setup::default()
     };
     let (handle, mut events) = nudge_agent::start(std::sync::Arc::new(script), setup);
-    handle.prompt(vec![crate::driver::message("x")]);
+    handle.prompt(vec![crate::driver::message("x")], None);
     let mut told = String::new();
     while let Some(event) = events.recv().await {
         match event {
@@ -152,9 +154,11 @@ async fn list_and_search_respect_ignore_rules() {
     completes(&mut d, "list", "{}", ".gitignore\nbin\nsrc/").await;
     completes(&mut d, "list", r#"{"path":"src","depth":2}"#, "src/a.rs\nsrc/deep/\nsrc/deep/b.rs").await;
     fails(&mut d, "list", r#"{"path":"src/a.rs"}"#, "There is no such folder.").await;
-    completes(&mut d, "search", r#"{"pattern":"alpha"}"#, "src/a.rs:1: fn alpha() {}").await;
-    completes(&mut d, "search", r#"{"pattern":"a ("}"#, "src/deep/b.rs:1: // Alpha (x)").await;
-    let both = "src/a.rs:1: fn alpha() {}\nsrc/deep/b.rs:1: // Alpha (x)";
+    let binary = "[Left out: binary: bin]";
+    let one = format!("src/a.rs:1: fn alpha() {{}}\n{binary}");
+    completes(&mut d, "search", r#"{"pattern":"alpha"}"#, &one).await;
+    completes(&mut d, "search", r#"{"pattern":"a (","path":"src"}"#, "src/deep/b.rs:1: // Alpha (x)").await;
+    let both = &format!("src/a.rs:1: fn alpha() {{}}\nsrc/deep/b.rs:1: // Alpha (x)\n{binary}");
     completes(&mut d, "search", r#"{"pattern":"alpha","ignore_case":true}"#, both).await;
     completes(
         &mut d,
@@ -165,9 +169,10 @@ async fn list_and_search_respect_ignore_rules() {
     .await;
     completes(&mut d, "search", r#"{"pattern":"beta","path":"src/a.rs"}"#, "src/a.rs:2: fn beta() {}").await;
     fails(&mut d, "search", r#"{"pattern":"x","path":"nowhere"}"#, "There is no such file or folder.").await;
+    fails(&mut d, "search", r#"{"pattern":"x","path":"bin"}"#, "The file is binary.").await;
     d.write("many.txt", "needle\n".repeat(500));
     let (_, many) = call(&mut d, "search", r#"{"pattern":"needle"}"#).await;
-    assert!(many.ends_with("[only the first 200 are shown]") && many.lines().count() == 201);
+    assert!(many.contains("\n[only the first 200 are shown]\n") && many.lines().count() == 202, "{many}");
 }
 
 #[tokio::test]

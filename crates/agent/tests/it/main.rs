@@ -7,6 +7,7 @@ mod client;
 mod course;
 mod driver;
 mod files;
+mod hostile;
 mod permission;
 mod restart;
 mod run;

@@ -35,7 +35,7 @@ async fn writing_and_running_ask_each_time() {
         let log = driver.turn("write a.txt").await;
         assert_eq!(asked(&log).len(), 1, "{log:?}");
         let log = driver.turn("run true").await;
-        assert_eq!(asked(&log), ["true Allow|Always allow `true`|Reject|Never allow `true`"]);
+        assert_eq!(asked(&log), ["true Allow|Always allow exactly `true`|Reject|Never allow exactly `true`"]);
     }
     assert!(driver.outcomes().iter().all(|(status, _)| status == "completed"));
     let mut driver = Driver::new(REHEARSAL);
@@ -68,22 +68,95 @@ async fn a_rejection_fails_the_call_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn always_is_remembered_per_tool_and_program_also_after_a_restart() {
+async fn always_is_remembered_also_after_a_restart() {
     let mut driver = Driver::new(REHEARSAL);
     driver.permits = "allow_always";
     driver.turn("write a.txt").await;
     driver.turn("run true").await;
+    let log = driver.turn("run git status").await;
+    assert_eq!(asked(&log), ["git status Allow|Always allow `git status`|Reject|Never allow `git status`"]);
     driver.permits = "reject_always";
-    driver.turn("run false x").await;
+    driver.turn("run false y").await;
     let Driver { config, .. } = driver;
     let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), config, History::new());
     driver.permits = "reject_once";
-    assert!(asked(&driver.turn("write b.txt").await).is_empty());
-    assert!(asked(&driver.turn("run true --flag x=1").await).is_empty());
-    assert!(asked(&driver.turn("run false").await).is_empty());
-    let statuses: Vec<String> = driver.outcomes().into_iter().map(|(status, _)| status).collect();
-    assert_eq!(statuses, ["completed", "completed", "failed"]);
-    assert_eq!(asked(&driver.turn("run echo").await).len(), 1, "another program is another question");
+    for covered in ["write b.txt", "run true", "run git status --short", "run false y"] {
+        assert!(asked(&driver.turn(covered).await).is_empty(), "{covered}");
+    }
+    let refused = driver.outcomes().iter().filter(|(_, why)| why.contains("never to permit")).count();
+    assert_eq!(refused, 1);
+    for other in ["run echo", "run true x", "run false", "run git push", "run git", "run git -c a=b status"] {
+        assert_eq!(asked(&driver.turn(other).await).len(), 1, "{other} is another question");
+    }
+}
+
+#[tokio::test]
+async fn what_earlier_versions_allowed_for_a_whole_program_is_asked_again() {
+    let config = r#"{"always":{"run:git":"allow","run:env":"allow","run:rm":"reject"}}"#;
+    let config = nudge_wire::RawJson::parse(config.to_owned()).unwrap();
+    let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(config), History::new());
+    driver.permits = "reject_once";
+    for line in ["run git push --force", "run git status", "run env ls"] {
+        assert_eq!(asked(&driver.turn(line).await).len(), 1, "{line}");
+    }
+    assert!(asked(&driver.turn("run rm x").await).is_empty());
+    assert_eq!(driver.outcome().1, "The user has said never to permit this.");
+}
+
+#[tokio::test]
+async fn what_runs_others_is_never_allowed_for_good() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.permits = "reject_always";
+    for line in [
+        "env true",
+        "/usr/bin/env true",
+        "exec true",
+        "sudo true",
+        "xargs true",
+        "sh x",
+        "python3.12 x",
+        "nice true",
+        "timeout 1 true",
+        "git push --force",
+        "git -C x status",
+    ] {
+        for _ in 0..2 {
+            let log = driver.turn(&format!("run {line}")).await;
+            assert_eq!(asked(&log), [format!("{line} Allow|Reject")]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_that_other_programs_run_are_always_asked_about() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.write(".git/config", "");
+    std::os::unix::fs::symlink(".git", driver.path("store")).unwrap();
+    driver.permits = "allow_always";
+    driver.turn("write a.txt").await;
+    for mode in ["ask", "edit"] {
+        driver.set("mode", mode);
+        assert!(asked(&driver.turn("write a.txt").await).is_empty());
+        for path in [".git/hooks/pre-commit", "store/config", ".GIT/config", ".vscode/tasks.json", ".envrc"] {
+            driver.permits = "reject_always";
+            let log = driver.turn(&format!("write {path}")).await;
+            let asked = asked(&log);
+            assert!(
+                asked.len() == 1 && asked[0].ends_with("asked every time. Allow|Reject"),
+                "{path}: {asked:?}"
+            );
+            assert_eq!(driver.outcome().0, "failed");
+        }
+    }
+    driver.permits = "allow_once";
+    driver.turn("write .envrc").await;
+    assert_eq!(driver.text(".envrc"), "x\n");
+    driver.set("mode", "read-only");
+    assert!(asked(&driver.turn("write .envrc").await).is_empty());
+    let mut driver = Driver::new(REHEARSAL);
+    driver.permits = "reject_always";
+    driver.turn("write a.txt").await;
+    assert!(asked(&driver.turn("write .envrc").await).is_empty(), "a refusal covers it");
 }
 
 #[tokio::test]

@@ -12,7 +12,10 @@ use tokio::{
     },
 };
 
-use super::client::{find, initialize};
+use super::{
+    client::{find, initialize},
+    place::REHEARSAL,
+};
 
 /// One client.
 pub(crate) struct SocketClient {
@@ -28,7 +31,7 @@ impl SocketClient {
         let (reader, writer) = UnixStream::connect(socket).await?.into_split();
         let reader = BufReader::with_capacity(64 * 1024, reader);
         let mut client = Self { reader, writer, line: Vec::new(), id: 0 };
-        let serving = json!({"trace": null, "max_message": 1 << 26});
+        let serving = json!({"trace": null, "max_message": 1 << 26, "rehearsal": REHEARSAL});
         let greeting = json!({"version": env!("CARGO_PKG_VERSION"), "env": {}, "serving": serving});
         client.write(&greeting).await?;
         let welcome: Value = serde_json::from_slice(client.next().await?)?;

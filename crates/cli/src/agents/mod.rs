@@ -15,28 +15,20 @@ impl AgentArgs {
     /// The agent that was asked for; `None` for the built-in one.
     pub(crate) fn downstream(&self) -> Result<Option<Downstream>> {
         let cwd = std::env::current_dir().context("cannot tell the current folder")?;
-        let (isolate, patience) = (self.isolate, self.patience);
-        if let Some(name) = &self.agent {
+        let (name, program, args) = if let Some(name) = &self.agent {
             let Some(known) = catalogue::find(name) else {
                 bail!(
                     "there is no agent `{name}` in the catalogue; `nudge agents` lists them, and `-- COMMAND` takes any"
                 );
             };
             let args = known.args.iter().map(|arg| (*arg).to_owned()).collect();
-            let (name, program) = (known.name.to_owned(), known.program.to_owned());
-            return Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate, patience }));
-        }
-        let Some((program, args)) = self.command.split_first() else { return Ok(None) };
-        let name = name(program, args);
-        Ok(Some(Downstream {
-            name,
-            program: program.clone(),
-            args: args.to_vec(),
-            env: Vec::new(),
-            cwd,
-            isolate,
-            patience,
-        }))
+            (known.name.to_owned(), known.program.to_owned(), args)
+        } else {
+            let Some((program, args)) = self.command.split_first() else { return Ok(None) };
+            (name(program, args), program.clone(), args.to_vec())
+        };
+        let (isolate, patience, start_timeout) = (self.isolate, self.patience, self.start_timeout);
+        Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate, patience, start_timeout }))
     }
 }
 

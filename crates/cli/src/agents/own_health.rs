@@ -149,5 +149,6 @@ fn own_agent() -> Result<Downstream> {
         cwd: std::env::current_dir().unwrap_or_else(|_| Path::new("/").to_owned()),
         isolate: false,
         patience: 5,
+        start_timeout: 30,
     })
 }

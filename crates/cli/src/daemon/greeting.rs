@@ -32,6 +32,12 @@ pub(crate) enum Welcome {
         /// Whether it took over the pipes that came with the greeting.
         #[serde(default)]
         has_pipes: bool,
+        /// Whether it plays the rehearsal that came with the greeting.
+        #[serde(default)]
+        has_rehearsal: bool,
+        /// What it logs, as `NUDGE_LOG` says it.
+        #[serde(default)]
+        log: Option<String>,
     },
     /// It cannot serve who connects.
     Refused {

@@ -1,13 +1,24 @@
 //! The daemon: one process per data folder that holds the sessions, so that they outlive windows.
 
+mod descriptors;
+mod door;
+mod far_end;
+mod greeters;
 mod greeting;
 mod handover;
+mod private;
 mod relay;
+mod report;
 mod rooms;
+mod seat;
 mod server;
 mod spawn;
+mod state;
+mod stop;
 
 pub(crate) use greeting::Greeting;
-pub(crate) use relay::relay;
+pub(crate) use private::make_private;
+pub(crate) use relay::{Line, relay};
 pub(crate) use server::{Daemon, run};
-pub(crate) use spawn::{attach, connect, reach};
+pub(crate) use spawn::{attach, connect, reach, try_once};
+pub(crate) use stop::stop;

@@ -25,6 +25,8 @@ pub(crate) struct Line {
     pub(crate) stream: UnixStream,
     /// Whether the daemon reads and writes the editor's pipes itself.
     pub(crate) has_pipes: bool,
+    /// What the daemon logs, as `NUDGE_LOG` says it.
+    pub(crate) log: Option<String>,
 }
 
 /// Stays until either side has ended. `Ok(true)` if the editor ended it, `Ok(false)` if the daemon did.

@@ -1,15 +1,10 @@
 //! The daemon's own side: the lock, the socket, and when it leaves.
 
 use std::{
-    fs::{self, File, TryLockError},
-    io::{Cursor, ErrorKind},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
-    path::PathBuf,
+    io::{self, Cursor, ErrorKind, Write},
+    path::Path,
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,24 +14,41 @@ use nudge_peer::{Closed, Cut, Transport};
 use serde::Serialize;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{UnixListener, UnixStream},
+    net::UnixStream,
     runtime::Builder,
     signal::unix::{SignalKind, signal},
-    sync::Notify,
-    time::Instant,
+    time::{MissedTickBehavior, interval},
 };
 
 use crate::{
     daemon::{
         Greeting,
+        descriptors::raise_limit,
+        door::{Door, Visit},
+        far_end::{FarEnd, last_words},
+        greeters,
         greeting::{Farewell, LONGEST, Welcome},
-        handover,
+        handover::{self, Received},
+        private::make_private,
+        report::{Report, Reporter},
         rooms::Rooms,
-        spawn::make_private,
+        seat::{Lock, Seat, Sits, holder, lock_file},
+        state::{State, unused},
     },
-    house::{House, Served, open_tap},
+    house::{House, Served, open_tap, rehearsed},
+    log,
     place::Place,
 };
+
+/// How often the daemon looks whether it is still found.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long the greeting of a connection may take that is only to be told to go.
+const TURNED_AWAY: Duration = Duration::from_millis(500);
+
+/// Why a connection is refused when there are no descriptors for it.
+const TOO_MANY: &str = "it has as many files and connections open as its limit (`ulimit -n`) allows; close some, or \
+                        end it with `nudge stop` and start it under a higher limit";
 
 /// Hold the sessions of a data folder, so that they outlive windows; started on demand
 ///
@@ -65,6 +77,11 @@ pub(crate) struct Daemon {
 /// How long the sessions may take to be left.
 const LEAVE: Duration = Duration::from_secs(10);
 
+/// How long another daemon may hold the lock without listening: it may be ending, or not have begun.
+const HELD: Duration = Duration::from_secs(15);
+/// How long to wait before looking again.
+const AGAIN: Duration = Duration::from_millis(5);
+
 /// Threads that compute suggestions and read files, at most, for each that serves connections.
 const THREADS: usize = 8;
 
@@ -75,6 +92,15 @@ pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
     if args.detach {
         return detach();
     }
+    let mut reporter = Reporter::new(args.detached);
+    let ended = hold(args, place, &mut reporter);
+    if let Err(error) = &ended {
+        reporter.failed(error);
+    }
+    ended
+}
+
+fn hold(args: &Daemon, place: &Place, reporter: &mut Reporter) -> Result<ExitCode> {
     if args.detached {
         // Ctrl-C in the terminal it was started from is not meant for it.
         rustix::process::setsid().context("cannot begin a session")?;
@@ -83,20 +109,32 @@ pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
     let Some(socket) = place.socket() else {
         bail!("a store in memory cannot be shared: name a file with --store");
     };
-    make_private(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    let Some(_lock) = lock(&socket.with_extension("lock"))? else {
+    let rehearsal = args.rehearsal.read()?;
+    make_private(&dir)?;
+    let Some(lock) = wait_for_lock(&socket)? else {
         // Another was faster; whoever started this one connects to that.
+        reporter.say(&Report::Listens);
+        if !args.detached {
+            let _ = writeln!(io::stderr(), "nudge: a daemon runs here already; `nudge status` tells of it");
+        }
         return Ok(ExitCode::SUCCESS);
     };
+    raise_limit();
     // What all connections share.
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
     let runtime = runtime.context("cannot start the event loop")?;
     let mut rooms = Rooms::open(ROOMS, THREADS).context("cannot start threads for connections")?;
-    let ended = runtime.block_on(serve(args, place, &socket, &mut rooms));
-    let _ = fs::remove_file(&socket);
+    let lock = runtime.block_on(async {
+        let house = Arc::new(House::open(place, rehearsal.as_deref(), true).await?);
+        let seat = Seat::take(lock, &socket)?;
+        reporter.say(&Report::Listens);
+        tracing::info!(socket = %socket.display(), "the daemon listens");
+        serve(&State::new(house, args.linger), seat, &mut rooms).await
+    })?;
     drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
-    ended
+    lock.hold_to_the_end();
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Starts the daemon and ends: an editor that ends all it has started does not find it.
@@ -108,88 +146,69 @@ fn detach() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One daemon per socket: the lock is dropped by the system however the process ends.
-fn lock(path: &std::path::Path) -> Result<Option<File>> {
-    if let Some(dir) = path.parent() {
-        make_private(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    }
-    let file = File::options().create(true).write(true).truncate(false).mode(0o600).open(path);
-    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error).context("cannot lock the daemon's file"),
+/// Takes the lock, for which a daemon that ends has to be waited; `None` if another daemon listens.
+fn wait_for_lock(socket: &Path) -> Result<Option<Lock>> {
+    let deadline = std::time::Instant::now() + HELD;
+    loop {
+        if let Some(lock) = Lock::take(&lock_file(socket))? {
+            return Ok(Some(lock));
+        }
+        if std::os::unix::net::UnixStream::connect(socket).is_ok() {
+            return Ok(None);
+        }
+        if std::time::Instant::now() > deadline
+            && let Some(holder) = holder(socket)?
+        {
+            bail!("{holder} is the daemon but does not listen on {}; `nudge stop` ends it", socket.display());
+        }
+        std::thread::sleep(AGAIN);
     }
 }
 
-/// What the connections of a daemon share.
-struct State {
-    house: Arc<House>,
-    attached: AtomicUsize,
-    changed: Notify,
-}
-
-async fn serve(args: &Daemon, place: &Place, socket: &PathBuf, rooms: &mut Rooms) -> Result<ExitCode> {
-    let house = Arc::new(House::open(place, args.rehearsal.rehearsal.as_deref(), true).await?);
-    let _ = fs::remove_file(socket);
-    let listener =
-        UnixListener::bind(socket).with_context(|| format!("cannot listen on {}", socket.display()))?;
-    fs::set_permissions(socket, fs::Permissions::from_mode(0o600))?;
-    tracing::info!(socket = %socket.display(), "the daemon listens");
-    let state =
-        Arc::new(State { house: Arc::clone(&house), attached: AtomicUsize::new(0), changed: Notify::new() });
+async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<Lock> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let linger = Duration::from_secs(args.linger);
+    let mut door = Door::new();
+    let mut ticks = interval(LOOK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut unused = std::pin::pin!(unused(state));
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let stream = stream.into_std().context("cannot hand a connection over to its thread")?;
-                    rooms.next().spawn(connection(Arc::clone(&state), stream));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be taken");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
+            came = door.next(&seat.listener), if !state.is_lost() => match came {
+                Some(Visit::Comes(stream)) => drop(rooms.next().spawn(connection(Arc::clone(state), stream))),
+                Some(Visit::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
+                None => {}
             },
-            () = unused(&state, linger) => break,
-            () = house.stop.notified() => break,
+            _ = ticks.tick(), if !state.is_lost() => look_after(&mut seat, state),
+            () = &mut unused => break,
+            () = state.house.stop.notified() => break,
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
         }
     }
     tracing::info!("the daemon leaves");
-    // From now on nobody finds it; who comes starts another, which waits for the lock.
-    let _ = fs::remove_file(socket);
-    drop(listener);
+    let lock = seat.leave();
     // A session that cannot be left does not keep the next daemon waiting.
-    if tokio::time::timeout(LEAVE, house.hub.end(false)).await.is_err() {
+    if tokio::time::timeout(LEAVE, state.house.hub.end(false)).await.is_err() {
         tracing::error!("not every session could be left in time");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(lock)
 }
 
-/// Waits until nothing has been attached or running for a while.
-async fn unused(state: &State, linger: Duration) {
-    let mut since = Instant::now();
-    loop {
-        tokio::select! {
-            () = state.changed.notified() => {}
-            () = tokio::time::sleep_until(since + linger) => {}
+/// Sees that the daemon is found by those who come.
+fn look_after(seat: &mut Seat, state: &State) {
+    match seat.check() {
+        Ok(Sits::Well) => {}
+        Ok(Sits::Again) => tracing::warn!("socket or lock had been removed; they are there again"),
+        Ok(Sits::Lost) => {
+            tracing::warn!(
+                "the data folder is another's now; the daemon leaves when nobody needs it any more"
+            );
+            state.lose();
         }
-        if !is_unused(state).await {
-            since = Instant::now();
-        } else if since.elapsed() >= linger {
-            return;
-        }
+        // The next look tries again.
+        Err(error) => tracing::debug!("the daemon cannot be found: {error:#}"),
     }
-}
-
-async fn is_unused(state: &State) -> bool {
-    let is_idle =
-        |sessions: Vec<(String, nudge_hub::Live)>| sessions.iter().all(|(_, live)| live.state == "idle");
-    state.attached.load(Ordering::Acquire) == 0 && is_idle(state.house.hub.status().await.sessions)
 }
 
 async fn connection(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
@@ -200,28 +219,32 @@ async fn connection(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
 
 async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> Result<()> {
     let mut stream = UnixStream::from_std(stream).context("cannot use the connection")?;
-    let peer = stream.peer_cred().context("cannot tell who connects")?;
-    if peer.uid() != rustix::process::getuid().as_raw() {
-        bail!("another user tried to connect");
-    }
-    let mut received = handover::receive(&stream, LONGEST).await?;
-    let greeting: Greeting =
-        serde_json::from_slice(&received.line).ok().context("the greeting is not one of Nudge")?;
-    if greeting.is_newer() && is_unused(state).await {
+    let Some((mut received, greeting)) = greeted(state, &stream, greeters::PATIENCE).await? else {
+        return Ok(());
+    };
+    if greeting.is_newer() && state.is_idle().await {
         say(&mut stream, &Welcome::Leaving).await?;
         state.house.stop.notify_one();
         return Ok(());
     }
-    let _attached = Attached::new(state);
-    let tap = match open_tap(&greeting.serving) {
+    let Some(_attached) = state.attach() else {
+        return say(&mut stream, &Welcome::Refused { why: TOO_MANY.to_owned() }).await;
+    };
+    let checked = open_tap(&greeting.serving).and_then(|tap| rehearsed(&greeting.serving).map(|_| tap));
+    let tap = match checked {
         Ok(tap) => tap,
         Err(error) => return say(&mut stream, &Welcome::Refused { why: format!("{error:#}") }).await,
     };
+    if let Some(linger) = greeting.serving.linger {
+        state.set_linger(linger);
+    }
     let pipes = received.open();
     let welcome = Welcome::Ready {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         has_pipes: pipes.is_some(),
+        has_rehearsal: true,
+        log: Some(log::logged()),
     };
     say(&mut stream, &welcome).await?;
     let environment = Environment::new(greeting.env);
@@ -230,25 +253,58 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
         let (pipes, cut) = pipes.with_cut();
         return beside_relay(serve(pipes)?, cut, stream).await;
     }
+    let far_end = FarEnd::of(&stream).context("cannot use the connection")?;
     let (reader, writer) = stream.into_split();
     let reader = Cursor::new(received.rest).chain(reader);
-    Ok(serve(Transport::new(reader, writer))?.run().await?)
+    let served = serve(Transport::new(reader, writer))?;
+    let cx = served.connection.cx();
+    let gone = async {
+        far_end.left().await;
+        last_words(&cx).await;
+    };
+    Ok(served.run_until(gone).await?)
+}
+
+/// The greeting of who connects; `None` if none came.
+async fn greeted(
+    state: &State,
+    stream: &UnixStream,
+    patience: Duration,
+) -> Result<Option<(Received, Greeting)>> {
+    let peer = stream.peer_cred().context("cannot tell who connects")?;
+    if peer.uid() != rustix::process::getuid().as_raw() {
+        bail!("another user tried to connect");
+    }
+    let received = state.greeters.wait(handover::receive(stream, LONGEST), patience).await;
+    let Some(received) = received.transpose()?.filter(|received| !received.line.is_empty()) else {
+        // Somebody may have looked whether anybody listens.
+        tracing::info!("somebody connected and did not greet");
+        return Ok(None);
+    };
+    let greeting = serde_json::from_slice(&received.line).ok().context("the greeting is not one of Nudge")?;
+    Ok(Some((received, greeting)))
+}
+
+/// Tells who comes that there is nothing left to serve it with.
+async fn turn_away(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
+    let Ok(mut stream) = UnixStream::from_std(stream) else { return };
+    if let Ok(Some(_)) = greeted(&state, &stream, TURNED_AWAY).await {
+        let _ = say(&mut stream, &Welcome::Refused { why: TOO_MANY.to_owned() }).await;
+    }
 }
 
 /// Serves the editor's pipes while the process that handed them over lives, and tells it the end.
 async fn beside_relay(served: Served, cut: Cut, mut relay: UnixStream) -> Result<()> {
     let cx = served.connection.cx();
-    let mut running = std::pin::pin!(served.run());
-    let ended = tokio::select! {
-        ended = &mut running => ended,
+    let gone = async {
+        gone(&mut relay).await;
         // To the editor the process is the connection: its pipes end with it.
-        () = gone(&mut relay) => {
-            cut.now();
-            return Ok(running.await?);
-        }
+        cut.now();
+        last_words(&cx).await;
     };
+    let ended = served.run_until(gone).await;
     let why = match cx.closed().await {
-        // The relay says what to do then.
+        // The relay says what to do then, if it is there.
         Closed::Local => return Ok(ended?),
         Closed::Eof => None,
         Closed::Io(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
@@ -271,22 +327,4 @@ async fn say(stream: &mut UnixStream, what: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
     Ok(stream.write_all(&line).await?)
-}
-
-/// Counts a connection while it is there.
-struct Attached<'a>(&'a State);
-
-impl<'a> Attached<'a> {
-    fn new(state: &'a State) -> Self {
-        state.attached.fetch_add(1, Ordering::AcqRel);
-        state.changed.notify_one();
-        Self(state)
-    }
-}
-
-impl Drop for Attached<'_> {
-    fn drop(&mut self) {
-        self.0.attached.fetch_sub(1, Ordering::AcqRel);
-        self.0.changed.notify_one();
-    }
 }

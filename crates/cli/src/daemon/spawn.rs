@@ -1,16 +1,10 @@
 //! How the daemon is found, and started if there is none.
 
 use std::{
-    fs,
-    io::{self, BufRead, BufReader, Read},
-    os::{
-        fd::OwnedFd,
-        unix::{
-            fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
-            net::UnixStream,
-        },
-    },
-    path::Path,
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -22,7 +16,10 @@ use crate::{
     daemon::{
         greeting::{Greeting, LONGEST, Welcome},
         handover,
+        private::{make_private, open_private},
         relay::Line,
+        report::{self, Report},
+        seat::holder,
     },
     house::Serving,
     place::Place,
@@ -32,34 +29,28 @@ use crate::{
 const START: Duration = Duration::from_secs(20);
 /// How long it may take to answer a greeting.
 const ANSWER: Duration = Duration::from_secs(10);
-/// How long to wait before another is started: the first may have met one that was just ending, and left.
-const AGAIN: Duration = Duration::from_millis(500);
+/// How long a daemon that cannot be found may take to mend that.
+const MEND: Duration = Duration::from_secs(3);
+/// How long to wait before looking again.
+const AGAIN: Duration = Duration::from_millis(5);
+/// How much of a log is told, in bytes.
+const LAST_WORDS: u64 = 2048;
 
 /// Connects to the daemon, which is started if there is none.
-pub(crate) fn reach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) -> Result<UnixStream> {
-    Ok(persist(place, serving, rehearsal, None)?.stream)
+pub(crate) fn reach(place: &Place, serving: &Serving) -> Result<UnixStream> {
+    Ok(persist(place, serving, None)?.stream)
 }
 
 /// As [`reach`], for the editor on standard input and output: they are handed over if they can be.
-pub(crate) fn attach(place: &Place, serving: &Serving, rehearsal: Option<&Path>) -> Result<Line> {
-    persist(place, serving, rehearsal, handover::offer().as_ref())
+pub(crate) fn attach(place: &Place, serving: &Serving) -> Result<Line> {
+    persist(place, serving, handover::offer().as_ref())
 }
 
-fn persist(
-    place: &Place,
-    serving: &Serving,
-    rehearsal: Option<&Path>,
-    pipes: Option<&[OwnedFd; 2]>,
-) -> Result<Line> {
+fn persist(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Line> {
     let deadline = Instant::now() + START;
-    let mut started = None;
     loop {
         if let Some(line) = try_once(place, serving, pipes)? {
             return Ok(line);
-        }
-        if started.is_none_or(|at: Instant| at.elapsed() > AGAIN) {
-            start(place, rehearsal)?;
-            started = Some(Instant::now());
         }
         if Instant::now() > deadline {
             bail!(
@@ -68,21 +59,43 @@ fn persist(
                 START.as_secs()
             );
         }
-        thread::sleep(Duration::from_millis(5));
+        start(place, deadline)?;
+        thread::sleep(AGAIN);
     }
 }
 
-/// Connects to the daemon if there is one that serves us.
+/// Connects to the daemon if there is one that serves us. One that lives and is not found gets a moment to mend that.
 pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStream>> {
-    Ok(try_once(place, serving, None)?.map(|line| line.stream))
+    let deadline = Instant::now() + MEND;
+    loop {
+        if let Some(line) = try_once(place, serving, None)? {
+            return Ok(Some(line.stream));
+        }
+        let socket = socket(place)?;
+        let Some(holder) = holder(&socket)? else { return Ok(None) };
+        if Instant::now() > deadline {
+            bail!(
+                "the daemon runs as {holder} but does not listen on {}; `nudge stop` ends it",
+                socket.display()
+            );
+        }
+        thread::sleep(AGAIN);
+    }
 }
 
-fn try_once(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Option<Line>> {
-    let Some(socket) = place.socket() else {
-        bail!(
-            "nothing is kept here (no data folder, or a store in memory), so there is no daemon to share it"
-        );
-    };
+fn socket(place: &Place) -> Result<PathBuf> {
+    place.socket().context(
+        "nothing is kept here (no data folder, or a store in memory), so there is no daemon to share it",
+    )
+}
+
+/// As [`connect`], without patience.
+pub(crate) fn try_once(
+    place: &Place,
+    serving: &Serving,
+    pipes: Option<&[OwnedFd; 2]>,
+) -> Result<Option<Line>> {
+    let socket = socket(place)?;
     let stream = match UnixStream::connect(&socket) {
         Ok(stream) => stream,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
@@ -96,7 +109,8 @@ fn try_once(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> R
         bail!("{} belongs to another user; name another folder with --data", socket.display());
     }
     stream.set_read_timeout(Some(ANSWER)).context("cannot use the daemon's socket")?;
-    let greeted = greet(stream, serving, pipes)?;
+    let greeted = greet(stream, serving, pipes);
+    let greeted = greeted.with_context(|| format!("the daemon, process {}", peer.pid.as_raw_nonzero()))?;
     if let Some(line) = &greeted {
         line.stream.set_read_timeout(None).context("cannot use the daemon's socket")?;
     }
@@ -106,18 +120,28 @@ fn try_once(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> R
 fn greet(stream: UnixStream, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Option<Line>> {
     let greeting = Greeting::new(serving.clone());
     let mut line = serde_json::to_vec(&greeting).context("cannot write the greeting")?;
+    if line.len() >= LONGEST {
+        bail!("environment and rehearsal are too long together: at most {LONGEST} bytes are taken");
+    }
     line.push(b'\n');
     if handover::send(&stream, &line, pipes).is_err() {
         return Ok(None);
     }
     let answer = read_line(&stream)?;
     match serde_json::from_slice(&answer) {
-        Ok(Welcome::Ready { has_pipes, .. }) => Ok(Some(Line { stream, has_pipes })),
+        Ok(Welcome::Ready { has_pipes, has_rehearsal, log, .. }) => {
+            if serving.rehearsal.is_some() && !has_rehearsal {
+                bail!(
+                    "it is of a version that plays no rehearsal for one connection; end it with `nudge stop`"
+                );
+            }
+            Ok(Some(Line { stream, has_pipes, log }))
+        }
         Ok(Welcome::Refused { why }) => bail!("{why}"),
         // It ends, or has just ended: a new one is started.
         Ok(Welcome::Leaving) => Ok(None),
         Err(_) if answer.is_empty() => Ok(None),
-        Err(_) => bail!("the daemon answers in a way this version does not know; end it with `nudge stop`"),
+        Err(_) => bail!("it answers in a way this version does not know; end it with `nudge stop`"),
     }
 }
 
@@ -128,37 +152,49 @@ fn read_line(stream: &UnixStream) -> Result<Vec<u8>> {
     match one.read_until(b'\n', &mut line) {
         Ok(_) => Ok(line),
         Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Vec::new()),
-        Err(error) => Err(error).context("cannot read the daemon's greeting"),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            bail!("it has not answered for {} seconds; end it with `nudge stop`", ANSWER.as_secs())
+        }
+        Err(error) => Err(error).context("its greeting cannot be read"),
     }
 }
 
-fn start(place: &Place, rehearsal: Option<&Path>) -> Result<()> {
+/// Starts a daemon and waits until it, or another that was faster, listens. Why it does not is the error.
+fn start(place: &Place, deadline: Instant) -> Result<()> {
     let dir = place.data_dir().context("there is no data folder for a daemon")?;
-    make_private(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    make_private(&dir)?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let path = place.log_file().context("there is no data folder for a daemon")?;
-    let log = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
-    let log = log.with_context(|| format!("cannot write {}", path.display()))?;
+    let log = open_private(&path)?;
+    let before = log.metadata().map_or(0, |log| log.len());
     let mut command = Command::new(program);
     command.args(["daemon", "--detach"]).arg("--data").arg(&dir).arg("--store").arg(place.store_url());
-    if let Some(rehearsal) = rehearsal {
-        command.arg("--rehearsal").arg(std::path::absolute(rehearsal)?);
-    }
+    // What this connection is to hear is not what all others are to hear.
+    command.env_remove("NUDGE_REHEARSAL");
     // In a folder that stays.
-    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     nudge_process::unmark(&mut command);
-    let status = command.status().context("cannot start the daemon")?;
-    if !status.success() {
-        bail!("the daemon could not be started; {} says why", path.display());
+    let mut child = command.spawn().context("cannot start the daemon")?;
+    let mut output = child.stdout.take().context("its standard output is a pipe")?;
+    let report = report::wait_for(&mut output, deadline);
+    // It has started another and left, or is gone.
+    let _ = child.wait();
+    match report.context("cannot tell how the daemon's start went")? {
+        Report::Listens | Report::Silent => Ok(()),
+        Report::Failed { why } => bail!("the daemon cannot start: {why}"),
+        Report::Ended => {
+            let words = last_words(&path, before).unwrap_or_default();
+            bail!("the daemon ended while it started; {} says: {}", path.display(), words.trim())
+        }
     }
-    Ok(())
 }
 
-/// Makes a folder that only the user can look into. One that is there already must be the user's.
-pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    if fs::metadata(dir)?.uid() != rustix::process::getuid().as_raw() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
-    }
-    Ok(())
+/// What a log says after its first `before` bytes; its end if that is much.
+fn last_words(path: &Path, before: u64) -> io::Result<String> {
+    let mut log = File::open(path)?;
+    let end = log.metadata()?.len();
+    log.seek(SeekFrom::Start(before.max(end.saturating_sub(LAST_WORDS))))?;
+    let mut words = Vec::new();
+    log.take(LAST_WORDS).read_to_end(&mut words)?;
+    Ok(if words.is_empty() { "nothing".to_owned() } else { String::from_utf8_lossy(&words).into_owned() })
 }

@@ -11,7 +11,13 @@ use nudge_wire::RawJson;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
-use crate::{daemon, house::Serving, place::Place, terminal_text};
+use crate::{
+    args::{Rehearsal, linger},
+    daemon,
+    house::Serving,
+    place::Place,
+    terminal_text,
+};
 
 /// What is asked of the user.
 const QUESTIONS: [&str; 2] = ["session/request_permission", "elicitation/create"];
@@ -44,7 +50,10 @@ pub(crate) fn runtime() -> Result<Runtime> {
 impl Control {
     /// Connects to the daemon, which is started if there is none. To be called in an event loop.
     pub(crate) fn start(place: &Place) -> Result<Self> {
-        Self::over(daemon::reach(place, &serving(), None)?)
+        // Sessions that are taken up here are served as the environment asks.
+        let rehearsal = Rehearsal::of_environment().read()?;
+        let serving = Serving { rehearsal, linger: linger()?, ..serving() };
+        Self::over(daemon::reach(place, &serving)?)
     }
 
     /// Connects to the daemon if there is one. To be called in an event loop.
@@ -53,6 +62,11 @@ impl Control {
             return Ok(None);
         }
         daemon::connect(place, &serving())?.map(Self::over).transpose()
+    }
+
+    /// As [`Control::connect`], but does not wait for a daemon that cannot be found.
+    pub(crate) fn connect_at_once(place: &Place) -> Result<Option<Self>> {
+        daemon::try_once(place, &serving(), None)?.map(|line| Self::over(line.stream)).transpose()
     }
 
     fn over(stream: UnixStream) -> Result<Self> {

@@ -99,7 +99,7 @@ pub(super) fn join(session: &Session, holds: bool) -> Value {
     json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,
-        "_meta": { "nudge": { "hold": holds } },
+        "_meta": { "nudge": { "hold": holds, "keepDirectories": true } },
     })
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{Control, control, render, shelf::Shelf};
-use crate::{output, place::Place, terminal_text, version};
+use crate::{daemon, output, place::Place, terminal_text, version};
 
 /// Show whether the daemon runs, where Nudge keeps things, and what its sessions do
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         match &status {
-            Some(status) => output::say(daemon(status)),
+            Some(status) => output::say(running_daemon(status)),
             None => output::say("no daemon runs; it is started when it is needed"),
         }
         output::say(places(place));
@@ -46,7 +46,7 @@ pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
 }
 
 /// The daemon, with its build and program where those are not this one's.
-fn daemon(status: &Value) -> String {
+fn running_daemon(status: &Value) -> String {
     let text = |name: &str| terminal_text::one_line(status[name].as_str().unwrap_or("?"));
     let own = std::env::current_exe().ok().map(|path| path.display().to_string());
     let mut line =
@@ -106,12 +106,12 @@ fn doing(live: &Value) -> String {
 pub(crate) fn stop(place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     let _inside = runtime.enter();
-    match Control::connect(place)? {
-        Some(control) => {
-            runtime.block_on(control.run(async |client| client.request("_nudge/stop", &json!({})).await))?;
-            output::say("the daemon ends");
-        }
-        None => output::say("no daemon runs"),
-    }
+    let ask = || {
+        let Some(control) = Control::connect_at_once(place)? else { return Ok(false) };
+        runtime.block_on(control.run(async |client| client.request("_nudge/stop", &json!({})).await))?;
+        Ok(true)
+    };
+    let was_there = daemon::stop(place, ask)?;
+    output::say(if was_there { "the daemon has ended" } else { "no daemon runs" });
     Ok(ExitCode::SUCCESS)
 }

@@ -40,7 +40,7 @@ pub(crate) async fn watch(
     let mut params = json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,
-        "_meta": { "nudge": { "hold": true } },
+        "_meta": { "nudge": { "hold": true, "keepDirectories": true } },
     });
     if history {
         params["replayFrom"] = json!({ "type": "start" });

@@ -80,6 +80,26 @@ fn a_report_as_a_table() {
 }
 
 #[test]
+fn a_table_fits_a_terminal_and_ends_with_a_sentence() {
+    let repository = repository();
+    let path = repository.path().to_str().expect("UTF-8");
+    let args =
+        ["--git", path, "--git", path, "--engine", "naive", "--eagerness", "all", "--typed", "--quiet-files"];
+    let (success, output, _) = replay(&args);
+    assert!(success);
+    for line in output.lines() {
+        assert!(line.chars().count() <= 100, "{line:?} is wider than 100 columns");
+    }
+    for expected in ["recall     the share of all hunks", "exact does what the commit did"] {
+        assert!(output.contains(expected), "{expected:?} in {output}");
+    }
+    let words = output.split_whitespace().collect::<Vec<_>>().join(" ");
+    let last = "At high eagerness, over 2 commits of 2 repositories: of 2 suggestions 100.0 % were right, \
+                and they did 50.0 % of the hunks for you; half of the answers came within ";
+    assert!(words.contains(last) && words.ends_with(" ms."), "{words}");
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let folder = TempDir::new().expect("a temporary folder");
     let (success, _, errors) = replay(&["--git", folder.path().to_str().expect("UTF-8")]);

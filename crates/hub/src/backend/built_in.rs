@@ -1,10 +1,11 @@
 //! The built-in agent as a backend.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use nudge_agent::{Handle, Setup};
 use nudge_model::Model;
 use nudge_wire::{Error, RawJson, Version};
+use nudge_workspace::Environment;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -15,12 +16,14 @@ use crate::{shape, update::Update};
 pub(crate) struct BuiltIn {
     handle: Option<Handle>,
     events: mpsc::Receiver<nudge_agent::Event>,
+    /// Options that will be set, oldest first.
+    will_set: VecDeque<(String, RawJson)>,
 }
 
 impl BuiltIn {
     pub(crate) fn start(model: Arc<dyn Model>, setup: Setup) -> Self {
         let (handle, events) = nudge_agent::start(model, setup);
-        Self { handle: Some(handle), events }
+        Self { handle: Some(handle), events, will_set: VecDeque::new() }
     }
 
     pub(super) async fn next(&mut self) -> Option<Event> {
@@ -39,9 +42,9 @@ impl BuiltIn {
         }
     }
 
-    pub(super) fn prompt(&self, said: Vec<UserMessage>) {
+    pub(super) fn prompt(&self, said: Vec<UserMessage>, environment: Option<Environment>) {
         if let Some(handle) = &self.handle {
-            handle.prompt(messages(said));
+            handle.prompt(messages(said), environment);
         }
     }
 
@@ -57,12 +60,28 @@ impl BuiltIn {
         }
     }
 
-    /// Sets an option; gives all of them, and what is to be kept of them.
-    pub(crate) fn set_option(&self, id: &str, value: &RawJson) -> Result<(RawJson, RawJson), Error> {
+    /// Notes an option that will be set; gives all of them as they will be then, and what is to be kept of them.
+    pub(crate) fn will_set(&mut self, id: &str, value: &RawJson) -> Result<(RawJson, RawJson), Error> {
         let handle = self.handle.as_ref().ok_or_else(|| Error::internal("The agent has ended"))?;
-        let options = handle.set_option(id, value);
+        let ahead = self.will_set.iter().map(|(id, value)| (&**id, value)).chain([(id, value)]);
+        let options = handle.options_after(ahead);
         let options = options.map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))?;
-        Ok((options, handle.saved_options()))
+        self.will_set.push_back((id.to_owned(), value.clone()));
+        Ok(options)
+    }
+
+    /// Sets an option that was noted, the oldest.
+    pub(crate) fn set_option(&mut self, id: &str, value: &RawJson) {
+        self.will_set.pop_front();
+        // It was tried before, on the same options.
+        if let Some(Err(error)) = self.handle.as_ref().map(|handle| handle.set_option(id, value)) {
+            tracing::warn!(%error, "an option could not be set");
+        }
+    }
+
+    /// Forgets the options that were to be set.
+    pub(crate) fn will_set_none(&mut self) {
+        self.will_set.clear();
     }
 
     /// All options, as version 2 writes them.

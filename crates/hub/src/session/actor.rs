@@ -11,10 +11,7 @@ use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Batch, Entry, InputState, Lease, Op, Session, StoreError};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::{Environment, Workspace};
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
     backend::{AtBreak, Backend, Event, Parting},
@@ -22,14 +19,17 @@ use crate::{
     hub::Shared,
     permission::Permission,
     session::{
-        Command, Handle, Live, Pending, Request,
-        outbox::{Effect, Outbox, Step},
+        Command, Commands, Handle, Live, Pending, Request,
+        environments::Environments,
+        outbox::{Effect, Landed, Outbox, Step, UnderWay},
         question::Form,
-        view::{Shown, View},
+        restore,
+        stall::{Stall, retry},
+        view::{Shown, View, flush_time},
     },
     shape,
     time::now,
-    update::{Runs, Update},
+    update::{Kind, Runs, Update},
 };
 
 /// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
@@ -37,6 +37,8 @@ const RECENT: usize = 1024;
 const RECENT_BYTES: usize = 4 * 1024 * 1024;
 /// Events of the backend taken before the rest of the world is looked at again.
 const AT_ONCE: usize = 64;
+/// Bytes of them.
+const AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// A session in use.
 pub(crate) struct Actor {
@@ -62,32 +64,45 @@ pub(crate) struct Actor {
     pub(crate) held_break: Option<AtBreak>,
     /// The params of prompts that wait, which pass to an agent of the same version as they came.
     pub(crate) params: HashMap<MessageId, (Version, RawJson)>,
-    runs: Runs,
+    pub(crate) runs: Runs,
     /// Files and terminals for an adapted agent that no editor offers.
     pub(crate) workspace: Option<Arc<Workspace>>,
-    pub(crate) environment: Option<Environment>,
+    pub(crate) environments: Environments,
     /// Whether a client has joined. What an adapted agent says before is kept for the first.
     pub(crate) has_been_seen: bool,
     /// Whether a steer cuts a stream off, rather than wait for its end.
     pub(crate) interrupts: bool,
     /// Whether the stream that runs was asked to end for a steer.
     pub(crate) is_interrupted: bool,
+    /// Whether it will be, once that is on disk.
+    pub(crate) is_interrupt_due: bool,
+    /// What waits to be delivered, as it is on disk.
+    pub(crate) pending_on_disk: Vec<Pending>,
     pub(crate) ending: Option<Ending>,
     pub(crate) stage: Stage,
     late: Vec<Command>,
+    /// The newest entries shown, and all of those that are not on disk.
     pub(crate) recent: VecDeque<(u64, Update)>,
     recent_bytes: usize,
     /// The number of the next entry of the transcript.
     pub(crate) next_seq: u64,
     /// The number after that of the last entry shown.
     pub(crate) shown: u64,
+    /// The number after that of the last entry on disk.
+    pub(crate) on_disk: u64,
+    /// The backend was prompted and has not ended its turn.
+    pub(crate) is_prompted: bool,
+    /// The store cannot be written.
+    pub(crate) stall: Option<Stall>,
     /// Counts permission requests.
     pub(crate) asks: u64,
     /// The number of the next input.
-    next_input: u64,
-    commands: mpsc::Receiver<Command>,
+    pub(crate) next_input: u64,
+    commands: Commands,
     handle: Handle,
     outbox: Outbox,
+    /// What the backend has done, for which the store had no room.
+    pub(crate) parked: Option<Event>,
     unused_since: Instant,
 }
 
@@ -95,6 +110,8 @@ pub(crate) struct Actor {
 pub(crate) struct Turn {
     /// The client whose message began it: requests of the agent go there.
     pub(crate) prompter: ClientId,
+    /// The prompt of version 1 that began it.
+    pub(crate) prompt: Option<MessageId>,
     /// A prompt of version 1 that is answered when the turn ends.
     pub(crate) owner: Option<(MessageId, Asked)>,
 }
@@ -138,6 +155,12 @@ pub(crate) struct Ending {
     pub(crate) is_patient: bool,
     /// The session is not closed by it.
     pub(crate) is_open: bool,
+    /// The session is left whether or not that can be written down.
+    pub(crate) is_final: bool,
+    /// A turn is cut off by it that waited for an answer when nobody was there.
+    pub(crate) cuts_off: bool,
+    /// Those who wait for it to be left.
+    pub(crate) left: Vec<oneshot::Sender<()>>,
     /// Requests of clients to close it.
     pub(crate) answers: Vec<(Arc<Client>, Responder)>,
 }
@@ -146,10 +169,20 @@ impl Ending {
     /// Both: the session is deleted if either says so, and waits for a turn only if both do.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.deleted.extend(other.deleted);
+        self.left.extend(other.left);
         self.answers.extend(other.answers);
         self.is_patient &= other.is_patient;
         self.is_open &= other.is_open;
+        self.is_final |= other.is_final;
+        self.cuts_off |= other.cuts_off;
         self
+    }
+
+    /// Tells those who wait for it that it does not come about.
+    pub(crate) fn refuse(self, error: &Error) {
+        for (client, responder) in self.answers {
+            client.push(Out::Answer(responder, Err(error.clone())));
+        }
     }
 
     /// Tells those who wait for it.
@@ -157,7 +190,7 @@ impl Ending {
         for (client, responder) in self.answers {
             client.push(Out::Answer(responder, Ok(shape::empty())));
         }
-        for done in self.deleted {
+        for done in self.deleted.into_iter().chain(self.left) {
             let _ = done.send(());
         }
     }
@@ -177,8 +210,7 @@ pub(crate) struct Parts {
 impl Actor {
     /// Starts the task.
     pub(crate) fn start(hub: Arc<Shared>, parts: Parts) -> Handle {
-        let (sender, commands) = mpsc::channel(super::COMMANDS);
-        let handle = Handle { commands: sender };
+        let (handle, commands) = Handle::new();
         let Parts { row, lease, mailbox, backend, next_seq, next_input, environment } = parts;
         let mut actor = Self {
             hub,
@@ -198,10 +230,12 @@ impl Actor {
             params: HashMap::new(),
             runs: Runs::default(),
             workspace: None,
-            environment,
+            environments: Environments::new(environment),
             has_been_seen: false,
             interrupts: true,
             is_interrupted: false,
+            is_interrupt_due: false,
+            pending_on_disk: Vec::new(),
             ending: None,
             stage: Stage::Open,
             late: Vec::new(),
@@ -209,14 +243,19 @@ impl Actor {
             recent_bytes: 0,
             next_seq,
             shown: next_seq,
+            on_disk: next_seq,
+            is_prompted: false,
+            stall: None,
             asks: 0,
             next_input,
             commands,
             handle: handle.clone(),
             outbox: Outbox::default(),
+            parked: None,
             unused_since: Instant::now(),
         };
         actor.set_in_stream();
+        actor.pending_on_disk = actor.pending();
         tokio::spawn(actor.run());
         handle
     }
@@ -230,15 +269,31 @@ impl Actor {
                 [only] if only.client.is_behind() => Some(Arc::clone(&only.client)),
                 _ => None,
             };
+            let flush_at = View::next_flush(&self.views);
+            let is_listening = self.is_listening(behind.is_some());
+            let store = Arc::clone(&self.hub.store);
+            let has_room = store.has_room();
+            if is_listening
+                && has_room
+                && let Some(event) = self.parked.take()
+            {
+                self.events(Some(event));
+                continue;
+            }
             tokio::select! {
                 biased;
                 done = self.outbox.next(), if !self.outbox.is_empty() => match done {
-                    Ok(effects) => self.perform_all(effects),
+                    Ok(landed) => self.landed(landed),
                     Err((error, effects)) => self.fail(&error, effects),
                 },
-                Some(command) = self.commands.recv() => self.command(command),
-                event = self.backend.next(), if self.is_listening(behind.is_some()) => self.events(event),
+                Some(command) = self.commands.recv(), if !self.outbox.is_brimful() => self.take(command).await,
+                event = self.backend.next(), if is_listening && has_room => self.events(event),
+                () = store.room(), if is_listening && !has_room => {}
                 () = room(behind.as_ref()), if behind.is_some() => {}
+                () = flush_time(flush_at), if flush_at.is_some() => View::flush_due(&mut self.views, &self.row.id),
+                () = retry(self.stall.as_ref()), if self.stall.is_some() => {
+                    let _ = self.recover().await;
+                }
                 () = tokio::time::sleep_until(linger), if self.is_unused() => self.stage = Stage::Left,
             }
         }
@@ -255,9 +310,20 @@ impl Actor {
         self.views.is_empty() && self.turn.is_none() && self.outbox.is_empty() && self.ending.is_none()
     }
 
+    /// Takes a command. What has to be written down waits for a store that can be written, or is refused.
+    async fn take(&mut self, command: Command) {
+        if self.stall.is_some()
+            && is_written(&command)
+            && let Err(error) = self.recover().await
+        {
+            return refuse(command, &error);
+        }
+        self.command(command);
+    }
+
     fn command(&mut self, command: Command) {
         match command {
-            Command::Attach(..) if self.stage != Stage::Open => self.late.push(command),
+            Command::Attach(..) | Command::Leave(_) if self.stage != Stage::Open => self.late.push(command),
             Command::Request { client, responder, .. } if self.stage != Stage::Open => {
                 client.push(Out::Answer(responder, Err(super::unknown())));
             }
@@ -268,6 +334,7 @@ impl Actor {
             Command::Request { client, request, responder } => self.request(&client, request, responder),
             Command::Permission { id, client, answer } => self.permission_answered(id, client, answer),
             Command::SetDone(done) => self.set_done(*done),
+            Command::Terminal(_) if self.stall.is_some() => {}
             Command::Terminal(update) => {
                 let mut step = Step::default();
                 if let Some(update) = Update::read(update) {
@@ -275,7 +342,7 @@ impl Actor {
                 }
                 self.finish(step);
             }
-            Command::Pass(version, message) => self.backend.pass(version, message),
+            Command::Pass(version, message, room) => self.backend.pass(version, message, room),
             Command::OwnTerminal { client, terminal } => {
                 if let Some(view) = self.view(client) {
                     view.own_terminal(&terminal);
@@ -284,10 +351,13 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Leave(done) => self.leave_if_unused(done),
             Command::Question(wanted) => self.question(wanted),
-            Command::Delete(done) => self.end(Ending { deleted: vec![done], ..Ending::default() }),
+            Command::Delete(done) => {
+                self.end(Ending { deleted: vec![done], is_final: true, ..Ending::default() });
+            }
             Command::End { is_patient } => {
-                self.end(Ending { is_patient, is_open: true, ..Ending::default() });
+                self.end(Ending { is_patient, is_open: true, is_final: true, ..Ending::default() });
             }
         }
         if self.is_unused() {
@@ -320,11 +390,19 @@ impl Actor {
         let Some(event) = event else {
             return self.backend_died();
         };
+        if self.stall.is_some() {
+            return self.event_in_stall(event);
+        }
+        // Other sessions may have filled the store since this one began to listen.
+        if !self.hub.store.has_room() {
+            self.parked = Some(event);
+            return;
+        }
         let mut step = Step::default();
         self.event(event, &mut step);
         for _ in 0..AT_ONCE {
             // What waits for the disk must not wait for more.
-            if step.is_durable {
+            if step.is_durable || step.bytes >= AT_ONCE_BYTES {
                 break;
             }
             let Some(event) = self.backend.try_next() else { break };
@@ -341,31 +419,41 @@ impl Actor {
         }
         let seq = self.next_seq;
         self.next_seq += 1;
+        step.bytes += update.raw.as_str().len();
         step.ops.push(Op::Append(entry(seq, &update)));
         step.effects.push(Effect::Show { update, seq: Some(seq), but });
+    }
+
+    /// Numbers an update and notes it to be written down, but shows it to nobody.
+    pub(crate) fn keep_quietly(&mut self, step: &mut Step, update: &Update) {
+        step.ops.push(Op::Append(entry(self.next_seq, update)));
+        self.next_seq += 1;
     }
 
     /// Writes down what a step changes and shows its effects, after the commit if they depend on it.
     pub(crate) fn finish(&mut self, mut step: Step) {
         self.deliver(&mut step);
+        if step.is_input {
+            step.effects.insert(0, Effect::Pending(self.pending()));
+        }
         if !step.ops.is_empty() {
             let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops: step.ops };
+            let (bytes, next_seq) = (batch.weight(), self.next_seq);
             if step.is_durable {
                 let ticket = self.hub.store.commit(batch);
-                return self.outbox.wait(ticket, step.effects, true);
+                return self.outbox.wait(UnderWay { ticket, bytes, next_seq }, step.effects, true);
             }
             let ticket = self.hub.store.append(batch);
             self.show_now(step.effects);
-            return self.outbox.wait(ticket, Vec::new(), false);
+            return self.outbox.wait(UnderWay { ticket, bytes, next_seq }, Vec::new(), false);
         }
         self.show_now(step.effects);
     }
 
     /// Shows effects that wait for nothing themselves, in their place behind those that do.
     fn show_now(&mut self, effects: Vec<Effect>) {
-        match self.outbox.behind() {
-            Some(waiting) => waiting.extend(effects),
-            None => self.perform_all(effects),
+        if let Some(effects) = self.outbox.follow(effects) {
+            self.perform_all(effects);
         }
     }
 
@@ -373,6 +461,7 @@ impl Actor {
     pub(crate) fn note_changes(&mut self, step: &mut Step) {
         let changes = self.mailbox.take_changes();
         step.is_durable |= !changes.is_empty();
+        step.is_input |= !changes.is_empty();
         for change in changes {
             match change {
                 Change::Added(message) => {
@@ -395,6 +484,11 @@ impl Actor {
         self.next_input - 1
     }
 
+    fn landed(&mut self, landed: Landed) {
+        self.on_disk = landed.next_seq;
+        self.perform_all(landed.effects);
+    }
+
     fn perform_all(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             self.perform(effect);
@@ -405,7 +499,10 @@ impl Actor {
         match effect {
             Effect::Show { update, seq, but } => self.show(update, seq, but),
             Effect::Answer { client, responder, outcome } => client.push(Out::Answer(responder, outcome)),
-            Effect::Prompt(messages) => self.backend.prompt(messages),
+            Effect::Prompt(messages) => {
+                self.is_prompted = true;
+                self.backend.prompt(messages, self.environments.now().cloned());
+            }
             Effect::Cancel => {
                 self.backend.cancel();
                 self.permissions.clear();
@@ -418,6 +515,10 @@ impl Actor {
                     None => self.backend.steer(messages),
                 }
             }
+            Effect::Interrupt => self.interrupt(),
+            Effect::Permit { permission, by, answer } => permission.answer(by, answer),
+            Effect::SetOption(set) => self.set_option(&set),
+            Effect::Pending(pending) => self.pending_on_disk = pending,
             Effect::Ask(id) => self.ask_all(id),
             Effect::AskClient(request) => self.ask_client(request),
             Effect::Pass(note) => self.pass(&note),
@@ -429,28 +530,37 @@ impl Actor {
         }
     }
 
-    fn show(&mut self, update: Update, seq: Option<u64>, but: Option<ClientId>) {
+    pub(crate) fn show(&mut self, update: Update, seq: Option<u64>, but: Option<ClientId>) {
         let mut shown = Shown::new(&self.row.id, &update);
         for view in &mut self.views {
             let is_shown_already = seq.is_some_and(|seq| seq < view.from);
             if !is_shown_already && but != Some(view.client.id) {
                 view.show(&mut shown);
+            } else if update.kind == Kind::State {
+                // It learns of the state by an answer, which says that all has been sent.
+                view.flush(&self.row.id);
             }
         }
         self.cut_off();
         if let Some(seq) = seq {
-            self.shown = seq + 1;
-            self.recent_bytes += update.raw.as_str().len();
-            self.recent.push_back((seq, Update { note: None, ..update }));
-            while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
-                let Some((_, oldest)) = self.recent.pop_front() else { break };
-                self.recent_bytes -= oldest.raw.as_str().len();
-            }
+            self.remember(seq, update);
+        }
+    }
+
+    /// Keeps an entry in memory until it is on disk, and for a while after that.
+    pub(crate) fn remember(&mut self, seq: u64, update: Update) {
+        self.shown = seq + 1;
+        self.recent_bytes += update.raw.as_str().len();
+        self.recent.push_back((seq, Update { note: None, ..update }));
+        while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
+            let on_disk = self.on_disk;
+            let Some((_, oldest)) = self.recent.pop_front_if(|(seq, _)| *seq < on_disk) else { break };
+            self.recent_bytes -= oldest.raw.as_str().len();
         }
     }
 
     /// Nobody waits for a client that does not read. One that is alone makes the agent wait instead.
-    fn cut_off(&mut self) {
+    pub(crate) fn cut_off(&self) {
         if self.views.len() > 1 {
             for view in self.views.iter().filter(|view| view.client.is_hopeless()) {
                 view.client.cut_off();
@@ -458,17 +568,24 @@ impl Actor {
         }
     }
 
-    /// The store did not take a commit: what is in memory is ahead of it, so the session is left as it is on disk.
+    /// The store did not take a commit: what is in memory is ahead of it. If that may pass, the session waits for it; else
+    /// it is left as it is on disk.
     fn fail(&mut self, error: &StoreError, effects: Vec<Effect>) {
-        tracing::error!(session = %self.row.id, %error, "the session cannot be written and is left");
-        let what = Error::internal(format!("The session cannot be stored: {error}. Load it again"));
-        for effect in effects {
-            if let Effect::Answer { client, responder, .. } = effect {
-                client.push(Out::Answer(responder, Err(what.clone())));
-            }
+        let what = restore::told(error, "The session cannot be stored");
+        let mut is_final = false;
+        let ending = self.ending.take().map(Effect::Leave);
+        for effect in effects.into_iter().chain(ending) {
+            is_final |= matches!(&effect, Effect::Leave(ending) if ending.is_final);
+            effect.refuse(&what);
         }
-        self.refuse_waiting(&what);
-        self.stage = Stage::Left;
+        tracing::error!(session = %self.row.id, %error, "the session cannot be written");
+        if error.may_pass() {
+            self.begin_stall(&what);
+            self.stage = if is_final { Stage::Left } else { Stage::Open };
+        } else {
+            self.refuse_waiting(&what);
+            self.stage = Stage::Left;
+        }
     }
 
     /// Answers every request that still waits for a turn.
@@ -496,6 +613,7 @@ impl Actor {
     fn detach(&mut self, client: ClientId) {
         self.views.retain(|view| view.client.id != client);
         self.withdraw_from(client);
+        self.forget_environments();
     }
 
     /// A client is not asked any more.
@@ -511,7 +629,14 @@ impl Actor {
             () if !self.is_asking() => "running",
             () => "requires_action",
         };
-        Live { state, clients: self.views.len(), pending: self.pending(), shown: self.shown }
+        let additional_directories = self.row.additional_directories.clone();
+        let (clients, pending) = (self.views.len(), self.pending_on_disk.clone());
+        Live { state, clients, pending, shown: self.shown, additional_directories }
+    }
+
+    /// What waits to be delivered and cannot be lost any more.
+    pub(crate) fn pending_on_disk(&self) -> &[Pending] {
+        &self.pending_on_disk
     }
 
     pub(crate) fn pending(&self) -> Vec<Pending> {
@@ -530,27 +655,26 @@ impl Actor {
     async fn leave(mut self) {
         while !self.outbox.is_empty() {
             match tokio::time::timeout(Duration::from_secs(5), self.outbox.next()).await {
-                Ok(Ok(effects)) => self.perform_all(effects),
+                Ok(Ok(landed)) => self.landed(landed),
                 Ok(Err(_)) | Err(_) => break,
             }
         }
+        self.recover_to_leave().await;
         let Self { hub, row, lease, backend, commands, ending, views, .. } = &mut self;
         backend.end(parting(ending.as_ref())).await;
         hub.release(lease.clone()).await;
         hub.forget(&row.id);
-        commands.close();
+        let unheard = commands.close();
         for view in views.iter_mut() {
+            view.flush(&row.id);
             view.show(&mut Shown::new(&row.id, &shape::left()));
         }
         if let Some(ending) = ending.take() {
             ending.tell();
         }
-        let mut late = std::mem::take(&mut self.late);
-        let Self { hub, row, commands, .. } = &mut self;
-        while let Ok(command) = commands.try_recv() {
-            late.push(command);
-        }
-        for command in late {
+        let late = std::mem::take(&mut self.late);
+        let Self { hub, row, .. } = &mut self;
+        for command in late.into_iter().chain(unheard) {
             let (hub, id) = (Arc::clone(hub), row.id.clone());
             tokio::spawn(async move { hub.send_again(&id, command).await });
         }
@@ -562,6 +686,24 @@ fn parting(ending: Option<&Ending>) -> Parting {
         Some(ending) if !ending.deleted.is_empty() => Parting::Delete,
         Some(ending) if !ending.is_open => Parting::Close,
         _ => Parting::Leave,
+    }
+}
+
+/// Whether a command has to be written down.
+fn is_written(command: &Command) -> bool {
+    matches!(command, Command::Attach(..) | Command::Request { .. })
+}
+
+/// Answers a command that cannot be written down.
+fn refuse(command: Command, error: &Error) {
+    match command {
+        Command::Attach(attach, _) => {
+            attach.view.client.push(Out::Answer(attach.responder, Err(error.clone())));
+        }
+        Command::Request { client, responder, .. } => {
+            client.push(Out::Answer(responder, Err(error.clone())));
+        }
+        _ => {}
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     backend::ClientRequest,
-    client::{Ask, Client, Out},
+    client::{Ask, Client, Out, is_form},
     session::{Command, actor::Actor, question::FORM},
     shape, update,
 };
@@ -43,6 +43,7 @@ impl Actor {
             };
             client.push(out);
         }
+        self.cut_off();
     }
 
     fn prompter(&self) -> Option<Arc<Client>> {
@@ -89,13 +90,15 @@ impl Actor {
         });
     }
 
-    /// Files and terminals come from the editor if it offers them, else from Nudge; all else from the editor.
+    /// Files and terminals come from the editor if it offers them, else from Nudge; forms from one that offers them; all
+    /// else from the editor.
     fn ask_for_adapted(&mut self, version: Version, request: RawRequest) {
         let method = request.method().to_string();
         let is_served = Workspace::serves(&method);
+        let is_able = |client: &Client| !is_form(&method) || client.offers.has(&method);
         // Somebody who looks can answer as well as the one who prompted.
-        let anyone = || self.views.first().map(|view| Arc::clone(&view.client));
-        let client = self.prompter().or_else(anyone);
+        let anyone = || self.views.iter().map(|view| &view.client).find(|client| is_able(client)).cloned();
+        let client = self.prompter().filter(|client| is_able(client)).or_else(anyone);
         let client = client.filter(|client| !is_served || client.offers.has(&method));
         match client {
             Some(client) => {
@@ -104,7 +107,8 @@ impl Actor {
             }
             None if is_served => self.serve(request, method),
             None => {
-                tokio::spawn(async move { request.respond::<()>(Err(nobody(&method))).await });
+                let error = if is_form(&method) { Error::method_not_found(&method) } else { nobody(&method) };
+                tokio::spawn(async move { request.respond::<()>(Err(error)).await });
             }
         }
     }
@@ -115,8 +119,7 @@ impl Actor {
             return Arc::clone(workspace);
         }
         let folders = self.row.additional_directories.iter().map(PathBuf::from).collect();
-        let environment = self.environment.clone();
-        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders, environment));
+        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders));
         self.workspace = Some(Arc::clone(&workspace));
         if let Some(mut updates) = workspace.updates() {
             let handle = self.handle();
@@ -134,8 +137,9 @@ impl Actor {
     fn serve(&mut self, request: RawRequest, method: String) {
         let workspace = self.workspace();
         let params = request.params().cloned().unwrap_or_else(shape::empty);
+        let environment = self.environments.now().cloned();
         tokio::spawn(async move {
-            let outcome = workspace.request(&method, &params).await;
+            let outcome = workspace.request(&method, &params, environment.as_ref()).await;
             request.respond(outcome).await
         });
     }

@@ -12,7 +12,7 @@ use crate::{
     hub::Shared,
     session::{
         Command, Wish,
-        actor::{Actor, Stage},
+        actor::{Actor, Ending, Stage},
         outbox::{Effect, Step},
         view::{Shown, View},
     },
@@ -55,6 +55,14 @@ pub(crate) struct Attaching {
     reply: oneshot::Sender<Attached>,
 }
 
+impl Attaching {
+    /// It does not join, and is told why.
+    pub(crate) fn refuse(self, error: &nudge_wire::Error) {
+        let Attach { view, responder, .. } = self.attach;
+        view.client.push(Out::Answer(responder, Err(error.clone())));
+    }
+}
+
 impl Actor {
     /// Joins in its place among all that is shown.
     pub(crate) fn attach(&mut self, attach: Attach, reply: oneshot::Sender<Attached>) {
@@ -77,27 +85,42 @@ impl Actor {
         }
         let Attach { mut view, how: How { is_new, keeps_hold, .. }, responder } = attach;
         view.from = view.from.max(self.shown);
+        view.end_history(&self.row.id);
         let client = view.client.clone();
         self.views.retain(|other| other.client.id != client.id);
         self.withdraw_from(client.id);
         let id = is_new.then_some(&*self.row.id);
         let result = self.backend.opened(id, &self.meta());
         let (result, updates) = view.opened(&self.row.id, self.backend.version(), result);
-        if !is_new && client.version == Version::V2 {
-            // A new session is idle; of another the client is told before the answer, with or without history.
-            view.show(&mut Shown::new(&self.row.id, &self.state()));
+        let (before, after) = if is_new { (Vec::new(), updates) } else { (updates, Vec::new()) };
+        before.into_iter().for_each(|update| client.push(update));
+        if !is_new {
+            // Of a session that it knows by name the client is told how things stand before the answer.
+            for news in self.backend.news() {
+                view.show(&mut Shown::new(&self.row.id, &news));
+            }
+            if client.version == Version::V2 {
+                view.show(&mut Shown::new(&self.row.id, &self.state()));
+            }
         }
         client.push(Out::Answer(responder, Ok(result)));
-        for update in updates {
-            client.push(update);
-        }
+        after.into_iter().for_each(|update| client.push(update));
         self.views.push(view);
+        self.environments.joins(client.id, client.environment.clone());
         self.has_been_seen = true;
         let _ = reply.send(Attached::Joined);
-        self.tell_now();
+        self.tell_now(is_new);
         if self.mailbox.is_held() && !keeps_hold && self.ending.is_none() && self.stage == Stage::Open {
+            self.environments.resumes(client.id);
             self.mailbox.resume();
             self.finish(Step::default());
+        }
+    }
+
+    /// Leaves the session if nobody uses it, so that it can come into use anew. Whoever waits is told, or not if it stays.
+    pub(crate) fn leave_if_unused(&mut self, done: oneshot::Sender<()>) {
+        if self.views.is_empty() && self.turn.is_none() && self.mailbox.is_idle() {
+            self.end(Ending { is_open: true, left: vec![done], ..Ending::default() });
         }
     }
 
@@ -110,15 +133,15 @@ impl Actor {
         let from = view.from;
         let missing = self.recent.iter().filter(|(seq, _)| *seq >= from);
         for (_, update) in missing.filter(|(_, update)| Kind::is_history(update.kind.name())) {
-            view.show(&mut Shown::new(&self.row.id, update));
+            view.show_history(&mut Shown::new(&self.row.id, update));
         }
         true
     }
 
-    /// Tells the client that has just joined how things stand.
-    fn tell_now(&mut self) {
+    /// Tells the client that has just joined how things stand, as far as it could not be told before the answer.
+    fn tell_now(&mut self, is_new: bool) {
         let at = self.views.len() - 1;
-        let mut updates = self.backend.news();
+        let mut updates = if is_new { self.backend.news() } else { Vec::new() };
         if self.turn.is_some() && self.views[at].client.version == Version::V1 {
             updates.push(self.state());
         }
@@ -141,7 +164,7 @@ impl Actor {
 
     /// What the answer says of the session beside what the protocol has a place for.
     fn meta(&self) -> RawJson {
-        shape::raw(&json!({ "inject": { "pending": self.pending() } }))
+        shape::raw(&json!({ "inject": { "pending": self.pending_on_disk() } }))
     }
 }
 

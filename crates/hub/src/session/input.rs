@@ -61,10 +61,10 @@ impl Actor {
     /// The same prompt once more, under the same key, after it was delivered.
     fn asked_again(&mut self, id: &MessageId, asked: Asked) {
         let is_v1 = asked.client.version == Version::V1;
-        match self.turn.as_mut().and_then(|turn| turn.owner.as_mut()) {
-            Some((owner, waiting)) if owner == id && is_v1 => {
-                let before = std::mem::replace(waiting, asked);
-                superseded(Some(before));
+        match &mut self.turn {
+            Some(turn) if turn.prompt.as_ref() == Some(id) && is_v1 => {
+                let before = turn.owner.replace((id.clone(), asked));
+                superseded(before.map(|(_, before)| before));
             }
             _ => {
                 let Asked { client, responder, .. } = asked;
@@ -191,7 +191,8 @@ impl Actor {
             )));
         }
         if self.ending.is_some() {
-            return Err(Error::invalid_request("The session is being closed. Load it to go on"));
+            let what = "The session is being closed. Load it to go on";
+            return Err(Error::invalid_request(what).reason("session_closing"));
         }
         let waiting = self.mailbox.pending().map(|message| message.content.as_str().len());
         let (count, bytes) = waiting.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
@@ -237,12 +238,14 @@ impl Actor {
                 Delivery::Steer { messages, .. } => self.steer(messages, step),
             }
         }
-        self.interrupt();
+        self.interrupt_later(step);
     }
 
     fn begin_turn(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {
         let Some(first) = messages.first() else { return };
-        let mut turn = Turn { prompter: first.client, owner: None };
+        let mut turn = Turn { prompter: first.client, prompt: None, owner: None };
+        self.environments.serve(first.client);
+        self.forget_environments();
         self.give_title(&first.content, step);
         let messages = self.tell(messages, step, Some(&mut turn));
         self.record(step, Update::running(), turn.told());
@@ -271,6 +274,7 @@ impl Actor {
             match (dialect, self.waiting.remove(&id), &mut turn) {
                 // A client of version 2 may have sent it again that was first sent by one of version 1.
                 (Dialect::PromptV1, Some(asked), Some(turn)) if asked.client.version == Version::V1 => {
+                    turn.prompt = Some(id.clone());
                     turn.owner = Some((id.clone(), asked));
                 }
                 (_, Some(asked), _) => {

@@ -3,11 +3,13 @@
 mod actor;
 mod ask;
 mod attach;
+mod environments;
 mod input;
 mod outbox;
 mod question;
 mod restore;
 mod set;
+mod stall;
 mod turn;
 mod view;
 
@@ -17,7 +19,7 @@ use nudge_mailbox::{ClientId, MessageId};
 use nudge_peer::{CallError, Responder, Unhandled};
 use nudge_wire::{Error, RawJson, Version, inject::Mode};
 use serde::Serialize;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::client::Client;
 
@@ -31,17 +33,68 @@ pub(crate) use view::{Shown, View};
 
 /// Commands that may wait for a session; past that, whoever sends one waits.
 const COMMANDS: usize = 256;
+/// Bytes of them.
+const COMMANDS_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of messages that may be on their way through a session to its agent; past that, whoever sends one waits.
+const PASSING_BYTES: usize = 4 * 1024 * 1024;
+/// What a command costs beside its text.
+const OVERHEAD: usize = 256;
 
 /// How to reach a session in use.
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<Waiting>,
+    /// Room for commands that wait.
+    room: Arc<Semaphore>,
+    /// Room for messages on their way to the agent, which may take them much later than the session does.
+    passing: Arc<Semaphore>,
+}
+
+/// A command that waits for its session, and the room it takes up meanwhile.
+#[derive(Debug)]
+struct Waiting {
+    command: Command,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// The commands of a session, in order.
+#[derive(Debug)]
+struct Commands(mpsc::Receiver<Waiting>);
+
+impl Commands {
+    async fn recv(&mut self) -> Option<Command> {
+        self.0.recv().await.map(|waiting| waiting.command)
+    }
+
+    /// Takes no more in; gives what has come.
+    fn close(&mut self) -> Vec<Command> {
+        self.0.close();
+        std::iter::from_fn(|| self.0.try_recv().ok()).map(|waiting| waiting.command).collect()
+    }
 }
 
 impl Handle {
-    /// Sends a command; gives it back if the session is not in use any more.
+    fn new() -> (Self, Commands) {
+        let (commands, receiver) = mpsc::channel(COMMANDS);
+        let [room, passing] = [COMMANDS_BYTES, PASSING_BYTES].map(|bytes| Arc::new(Semaphore::new(bytes)));
+        (Self { commands, room, passing }, Commands(receiver))
+    }
+
+    /// Sends a command, once there is room for it; gives it back if the session is not in use any more.
     pub(crate) async fn send(&self, command: Command) -> Result<(), Command> {
-        self.commands.send(command).await.map_err(|refused| refused.0)
+        let _room = take(&self.room, command.size(), COMMANDS_BYTES).await;
+        let sent = self.commands.send(Waiting { command, _room }).await;
+        sent.map_err(|refused| refused.0.command)
+    }
+
+    /// Passes a message on to the agent, once there is room for it on the way; gives it back if the session is not in use
+    /// any more.
+    pub(crate) async fn pass(&self, from: Version, message: Unhandled) -> Result<(), Unhandled> {
+        let room = take(&self.passing, message.size(), PASSING_BYTES).await;
+        match self.send(Command::Pass(from, message, room)).await {
+            Err(Command::Pass(_, message, _)) => Err(message),
+            _ => Ok(()),
+        }
     }
 
     /// How the session stands; `None` if it is not in use any more.
@@ -67,8 +120,9 @@ pub(crate) enum Command {
     Request { client: Arc<Client>, request: Request, responder: Responder },
     /// A client's answer to a permission request.
     Permission { id: u64, client: ClientId, answer: Result<RawJson, CallError> },
-    /// A message about the session that only its agent understands, from a client of this version.
-    Pass(Version, Unhandled),
+    /// A message about the session that only its agent understands, from a client of this version. It takes up room until
+    /// the agent has it.
+    Pass(Version, Unhandled, Option<OwnedSemaphorePermit>),
     /// What a terminal shows that Nudge runs for the agent, as an update.
     Terminal(RawJson),
     /// The agent has answered a request that sets something.
@@ -81,8 +135,30 @@ pub(crate) enum Command {
     Question(question::Wanted),
     /// It is deleted, and somebody waits for that.
     Delete(oneshot::Sender<()>),
+    /// It is left if nobody uses it, so that it can come into use anew; whoever waits is told by the end of this.
+    Leave(oneshot::Sender<()>),
     /// The process ends: the session is left, after the turn or with the turn cancelled.
     End { is_patient: bool },
+}
+
+impl Command {
+    /// About how many bytes it takes up while it waits.
+    fn size(&self) -> usize {
+        match self {
+            Self::Request { request, .. } => request.size(),
+            Self::Permission { answer: Ok(answer), .. } => answer.as_str().len(),
+            Self::Terminal(update) => update.as_str().len(),
+            Self::SetDone(done) => done.size(),
+            _ => 0,
+        }
+    }
+}
+
+/// Takes room for so many bytes, or for all there is if they are more.
+async fn take(room: &Arc<Semaphore>, bytes: usize, all: usize) -> Option<OwnedSemaphorePermit> {
+    let size = u32::try_from((bytes + OVERHEAD).min(all)).unwrap_or(u32::MAX);
+    // It is never closed.
+    Arc::clone(room).acquire_many_owned(size).await.ok()
 }
 
 /// A request about a session in use.
@@ -95,6 +171,21 @@ pub(crate) enum Request {
     Steering { content: Vec<RawJson>, prompt_required: bool },
     Set { is_mode: bool, params: RawJson },
     Close,
+}
+
+impl Request {
+    /// How long what it says is.
+    pub(crate) fn size(&self) -> usize {
+        let text = |content: &[RawJson]| content.iter().map(|block| block.as_str().len()).sum();
+        match self {
+            Self::Prompt(prompt) => prompt.params.as_ref().map_or(0, |params| params.as_str().len()),
+            Self::Inject { content, .. } | Self::Replace { content, .. } | Self::Steering { content, .. } => {
+                text(content)
+            }
+            Self::Set { params, .. } => params.as_str().len(),
+            Self::Revoke { .. } | Self::Close => 0,
+        }
+    }
 }
 
 /// `session/prompt`.
@@ -119,6 +210,9 @@ pub struct Live {
     /// The number after that of the last entry shown.
     #[serde(skip)]
     pub(crate) shown: u64,
+    /// The folders beside the working directory.
+    #[serde(skip)]
+    pub(crate) additional_directories: Vec<String>,
 }
 
 /// A message that waits.

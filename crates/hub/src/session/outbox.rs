@@ -9,13 +9,22 @@ use nudge_wire::{Error, RawJson};
 
 use crate::{
     backend::{AtBreak, ClientRequest, UserMessage},
-    client::Client,
-    session::{actor::Ending, attach::Attaching},
+    client::{Client, Out},
+    params::SetOption,
+    permission::Permission,
+    session::{Pending, actor::Ending, attach::Attaching},
     update::Update,
 };
 
 /// Commits that may be under way before the backend has to wait.
 const MOST: usize = 256;
+/// Bytes that may wait for the disk before the backend has to wait: two transactions, so that one fills while the other
+/// is written.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes that may wait for the disk before clients have to wait as well.
+const BRIM: usize = 32 * 1024 * 1024;
+/// What an effect costs beside its text.
+const OVERHEAD: usize = 128;
 
 /// Something that is seen from outside.
 pub(crate) enum Effect {
@@ -31,6 +40,14 @@ pub(crate) enum Effect {
     GoOn(AtBreak, Vec<UserMessage>),
     /// These go to a backend that takes them while it works.
     Steer(Vec<UserMessage>),
+    /// The backend's stream is cut off for a steer that waits.
+    Interrupt,
+    /// The answer to a permission request goes to the backend.
+    Permit { permission: Permission, by: ClientId, answer: RawJson },
+    /// An option of the backend is set.
+    SetOption(SetOption),
+    /// This is what waits to be delivered, as it is on disk.
+    Pending(Vec<Pending>),
     /// A permission request goes to every client.
     Ask(u64),
     /// A request of the agent goes to the client that prompted.
@@ -43,13 +60,39 @@ pub(crate) enum Effect {
     Leave(Ending),
 }
 
+impl Effect {
+    /// It does not come about: whoever waits for it is told why.
+    pub(crate) fn refuse(self, error: &Error) {
+        match self {
+            Self::Answer { client, responder, .. } => client.push(Out::Answer(responder, Err(error.clone()))),
+            Self::Attach(attaching) => attaching.refuse(error),
+            Self::Leave(ending) => ending.refuse(error),
+            _ => {}
+        }
+    }
+
+    /// About how many bytes it takes up while it waits, beside what is written down.
+    fn size(&self) -> usize {
+        OVERHEAD
+            + match self {
+                Self::Show { update, seq: None, .. } => update.raw.as_str().len(),
+                Self::Pass(note) => note.size(),
+                _ => 0,
+            }
+    }
+}
+
 /// What is written down and what is shown for it.
 #[derive(Default)]
 pub(crate) struct Step {
     pub(crate) ops: Vec<Op>,
     pub(crate) effects: Vec<Effect>,
+    /// How long the updates in it are.
+    pub(crate) bytes: usize,
     /// Whether the effects wait for the disk.
     pub(crate) is_durable: bool,
+    /// Whether it changes what waits to be delivered.
+    pub(crate) is_input: bool,
 }
 
 impl Step {
@@ -69,6 +112,7 @@ impl Step {
     }
 
     pub(crate) fn show(&mut self, update: Update, but: Option<ClientId>) {
+        self.bytes += update.raw.as_str().len();
         self.effects.push(Effect::Show { update, seq: None, but });
     }
 }
@@ -77,43 +121,90 @@ impl Step {
 #[derive(Default)]
 pub(crate) struct Outbox {
     groups: VecDeque<Group>,
+    bytes: usize,
 }
 
 struct Group {
     ticket: Ticket,
     effects: Vec<Effect>,
+    bytes: usize,
+    next_seq: u64,
     is_durable: bool,
+}
+
+/// A commit that is on disk.
+pub(crate) struct Landed {
+    /// What has waited for it.
+    pub(crate) effects: Vec<Effect>,
+    /// The number after that of the last entry that is on disk.
+    pub(crate) next_seq: u64,
+}
+
+/// A commit on its way.
+pub(crate) struct UnderWay {
+    pub(crate) ticket: Ticket,
+    /// How long it is.
+    pub(crate) bytes: usize,
+    /// The number after that of its last entry.
+    pub(crate) next_seq: u64,
 }
 
 impl Outbox {
     /// Notes a commit and what waits for it.
-    pub(crate) fn wait(&mut self, ticket: Ticket, effects: Vec<Effect>, is_durable: bool) {
-        self.groups.push_back(Group { ticket, effects, is_durable });
+    pub(crate) fn wait(&mut self, commit: UnderWay, effects: Vec<Effect>, is_durable: bool) {
+        let UnderWay { ticket, bytes, next_seq } = commit;
+        let bytes = bytes + size(&effects);
+        self.bytes += bytes;
+        self.groups.push_back(Group { ticket, effects, bytes, next_seq, is_durable });
     }
 
-    /// Where effects go that wait for no commit of their own: behind the last one that others wait for, if any.
-    pub(crate) fn behind(&mut self) -> Option<&mut Vec<Effect>> {
-        self.groups.iter_mut().rev().find(|group| group.is_durable).map(|group| &mut group.effects)
+    /// Puts effects that wait for no commit of their own behind the last one that others wait for. Gives them back if
+    /// there is none.
+    pub(crate) fn follow(&mut self, effects: Vec<Effect>) -> Option<Vec<Effect>> {
+        let Some(last) = self.groups.iter_mut().rev().find(|group| group.is_durable) else {
+            return Some(effects);
+        };
+        let bytes = size(&effects);
+        last.bytes += bytes;
+        self.bytes += bytes;
+        last.effects.extend(effects);
+        None
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Whether so much is being written that no more should come before some of it is.
+    /// Whether so much is being written that no more of the backend should come before some of it is.
     pub(crate) fn is_full(&self) -> bool {
-        self.groups.len() >= MOST
+        self.groups.len() >= MOST || self.bytes >= MOST_BYTES
+    }
+
+    /// Whether so much is being written that no more of anybody should come before some of it is.
+    pub(crate) fn is_brimful(&self) -> bool {
+        self.bytes >= BRIM
     }
 
     /// Waits for the oldest commit. Safe to drop and call again.
-    pub(crate) async fn next(&mut self) -> Result<Vec<Effect>, (StoreError, Vec<Effect>)> {
+    pub(crate) async fn next(&mut self) -> Result<Landed, (StoreError, Vec<Effect>)> {
         let Some(front) = self.groups.front_mut() else {
             return std::future::pending().await;
         };
         match (&mut front.ticket).await {
-            Ok(()) => Ok(self.groups.pop_front().map(|group| group.effects).unwrap_or_default()),
+            Ok(()) => {
+                let group = self.groups.pop_front().expect("its ticket has just been awaited");
+                self.bytes -= group.bytes;
+                Ok(Landed { effects: group.effects, next_seq: group.next_seq })
+            }
             // What waits for a later commit is as much in doubt.
-            Err(error) => Err((error, self.groups.drain(..).flat_map(|group| group.effects).collect())),
+            Err(error) => {
+                self.bytes = 0;
+                Err((error, self.groups.drain(..).flat_map(|group| group.effects).collect()))
+            }
         }
     }
+}
+
+fn size(effects: &[Effect]) -> usize {
+    effects.iter().map(Effect::size).sum()
 }

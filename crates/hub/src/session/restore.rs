@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
 use nudge_agent::{History, Setup};
-use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, Mode, Saved};
+use nudge_mailbox::{Dialect, InStream, Mailbox, Message, Mode, Saved};
+use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Environment;
@@ -18,6 +19,7 @@ use crate::{
     session::{
         Handle,
         actor::{Actor, Parts, entry},
+        environments::FORMER,
     },
     shape,
     time::now,
@@ -32,13 +34,14 @@ pub(crate) const BUILT_IN: &str = "builtin";
 const LONGEST_ID: usize = 256;
 
 /// How a client wants the session that it brings into use.
-#[derive(Debug)]
 pub(crate) struct Wish {
     /// The folders beside the working directory; those it had unless set.
     pub(crate) additional_directories: Option<Vec<String>>,
     pub(crate) environment: Option<Environment>,
     /// The agent that the client speaks to; the built-in one unless set.
     pub(crate) agent: Option<Arc<Agent>>,
+    /// What the built-in agent asks; what all others do unless set.
+    pub(crate) model: Option<Arc<dyn Model>>,
     /// The version of the client.
     pub(crate) version: Version,
     /// The params of its request.
@@ -51,6 +54,7 @@ impl Wish {
             additional_directories: None,
             environment: client.environment.clone(),
             agent: client.agent.clone(),
+            model: client.model.clone(),
             version: client.version,
             params: None,
         }
@@ -61,8 +65,7 @@ impl Wish {
 pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Result<Handle, Error> {
     let lease = hub.lease(&row.id).await?;
     let ops = vec![Op::CreateSession(row.clone())];
-    let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
-    hub.store.commit(batch).await.map_err(stored)?;
+    write_first(hub, &lease, ops).await?;
     let mailbox = Mailbox::new(InStream::Finish);
     let backend = built_in(hub, &row, History::new(), wish);
     Ok(start(
@@ -116,13 +119,22 @@ pub(crate) async fn begin(
             next_seq += 1;
         }
     }
-    let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
-    hub.store.commit(batch).await.map_err(stored)?;
+    write_first(hub, &lease, ops).await?;
     let mailbox = Mailbox::new(InStream::Finish);
     let backend = Backend::Adapted(Box::new(adapted));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
     Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
+}
+
+/// Writes down that there is a session. If that cannot be, it is nobody's.
+async fn write_first(hub: &Shared, lease: &Lease, ops: Vec<Op>) -> Result<(), Error> {
+    let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
+    let written = hub.store.commit(batch).await.map_err(stored);
+    if written.is_err() {
+        hub.release(lease.clone()).await;
+    }
+    written
 }
 
 /// The number behind that of an entry that is written.
@@ -141,19 +153,23 @@ pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Han
     let lease = hub.lease(id).await?;
     let opened = take_up(hub, id, lease.clone(), wish).await;
     if opened.is_err() {
-        let _ = hub.store.release(lease).await;
+        hub.release(lease).await;
     }
     opened
 }
 
 async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Result<Handle, Error> {
-    let row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
+    let mut row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
+    if let Some(directories) = &wish.additional_directories {
+        row.additional_directories.clone_from(directories);
+    }
     let inputs = hub.store.inputs(id).await.map_err(stored)?;
     let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
     let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
-    let past = past(hub, id).await?;
+    let past = past(hub, id, row.backend == BUILT_IN).await?;
     let mut ops = dropped(&mut mailbox);
-    let Past { mut history, mut next_seq, is_running, open_tools, .. } = past;
+    let Past { history, mut next_seq, is_running, open_tools, .. } = past;
+    let mut history = history.unwrap_or_default();
     let (backend, row) = if row.backend == BUILT_IN {
         (None, row)
     } else {
@@ -161,7 +177,7 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
         (Some(backend), row)
     };
     if is_running {
-        for update in interruption(&open_tools) {
+        for update in interruption(&open_tools, "Nudge ended while it ran") {
             history.update(&update.raw);
             ops.push(Op::Append(entry(next_seq, &update)));
             next_seq += 1;
@@ -214,27 +230,28 @@ async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Ba
 }
 
 fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> Backend {
-    let directories = wish.additional_directories.as_ref().unwrap_or(&row.additional_directories);
     let setup = Setup {
         session_id: row.id.to_string(),
         cwd: PathBuf::from(&row.cwd),
-        additional_directories: directories.iter().map(PathBuf::from).collect(),
-        environment: wish.environment.clone(),
+        additional_directories: row.additional_directories.iter().map(PathBuf::from).collect(),
         config: RawJson::parse(row.config.clone()).ok(),
         history,
     };
-    Backend::BuiltIn(BuiltIn::start(Arc::clone(&hub.model), setup))
+    let model = wish.model.as_ref().unwrap_or(&hub.model);
+    Backend::BuiltIn(BuiltIn::start(Arc::clone(model), setup))
 }
 
-/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way.
-async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
+/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
+/// adapted agent remembers what was said itself.
+pub(super) async fn past(hub: &Shared, id: &str, is_built_in: bool) -> Result<Past, Error> {
     let next = hub.store.last_seq(id).await.map_err(stored)?.map_or(0, |last| last + 1);
-    let tail = read_past(hub, id, next.saturating_sub(TAIL)).await?;
-    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0).await }
+    let history = || is_built_in.then(History::new);
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), history()).await?;
+    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, history()).await }
 }
 
-async fn read_past(hub: &Shared, id: &str, from: u64) -> Result<Past, Error> {
-    let mut past = Past::default();
+async fn read_past(hub: &Shared, id: &str, from: u64, history: Option<History>) -> Result<Past, Error> {
+    let mut past = Past { history, ..Past::default() };
     let mut pages = Pages::new(&*hub.store, id, from);
     while let Some(page) = pages.next().await.map_err(stored)? {
         for entry in &page {
@@ -246,17 +263,18 @@ async fn read_past(hub: &Shared, id: &str, from: u64) -> Result<Past, Error> {
 
 /// What the transcript tells of how a session was left.
 #[derive(Default)]
-struct Past {
-    history: History,
-    next_seq: u64,
-    is_running: bool,
+pub(super) struct Past {
+    /// What was said, if somebody wants to know.
+    history: Option<History>,
+    pub(super) next_seq: u64,
+    pub(super) is_running: bool,
     /// Whether it tells whether a turn is under way.
     has_state: bool,
-    open_tools: BTreeSet<String>,
+    pub(super) open_tools: BTreeSet<String>,
 }
 
 impl Past {
-    fn take(&mut self, entry: &Entry) {
+    pub(super) fn take(&mut self, entry: &Entry) {
         self.next_seq = entry.seq + 1;
         let Some(raw) = crate::history::json(entry) else { return };
         match &*entry.kind {
@@ -267,7 +285,9 @@ impl Past {
             "tool_call" | "tool_call_update" => self.take_tool_call(entry, &raw),
             _ => {}
         }
-        self.history.update(&raw);
+        if let Some(history) = &mut self.history {
+            history.update(&raw);
+        }
     }
 
     fn take_tool_call(&mut self, entry: &Entry, raw: &RawJson) {
@@ -285,17 +305,17 @@ impl Past {
 }
 
 /// What a transcript ends with whose turn was cut off.
-fn interruption(open_tools: &BTreeSet<String>) -> Vec<Update> {
-    let text = "The turn was interrupted: Nudge ended while it ran. It is not run again; say how to go on.";
+pub(super) fn interruption(open_tools: &BTreeSet<String>, why: &str) -> Vec<Update> {
+    let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
     let meta = json!({ "nudge": { "interrupted": true } });
     let mut updates: Vec<_> = open_tools.iter().map(|id| Update::tool_call_cancelled(id)).collect();
-    updates.push(Update::agent_message(&shape::mint("msg"), text, &meta));
+    updates.push(Update::agent_message(&shape::mint("msg"), &text, &meta));
     updates.push(Update::idle(Some("cancelled"), None));
     updates
 }
 
 /// What the mailbox let go of, to be written down.
-fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
+pub(super) fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
     let changes = mailbox.take_changes().into_iter();
     changes
         .filter_map(|change| match change {
@@ -305,7 +325,7 @@ fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
         .collect()
 }
 
-fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
+pub(super) fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
     let mut saved = Saved::default();
     for input in inputs {
         let id = input.id;
@@ -322,7 +342,7 @@ fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
                 saved.pending.push(Message {
                     id,
                     // Of a connection that is gone; ids of connections begin anew with each process.
-                    client: ClientId(0),
+                    client: FORMER,
                     mode: if input.mode == "steer" { Mode::Steer } else { Mode::Queue },
                     dialect: dialect(&input.dialect),
                     content: content.unwrap_or_else(|| shape::raw(&json!([]))),
@@ -347,7 +367,13 @@ fn dialect(name: &str) -> Dialect {
 #[allow(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 pub(crate) fn stored(error: StoreError) -> Error {
     tracing::error!(%error, "the store failed");
-    Error::internal(format!("The store failed: {error}"))
+    told(&error, "The store failed")
+}
+
+/// What a client is told of a failure of the store.
+pub(super) fn told(error: &StoreError, what: &str) -> Error {
+    let told = Error::internal(format!("{what}: {error}"));
+    if matches!(error, StoreError::DiskFull) { told.reason("disk_full") } else { told }
 }
 
 /// A row for a new session.

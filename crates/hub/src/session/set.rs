@@ -11,7 +11,12 @@ use crate::{
     backend::Backend,
     client::{Client, Out},
     params::{SetOption, read},
-    session::{Command, actor::Actor, outbox::Step, unknown},
+    session::{
+        Command,
+        actor::Actor,
+        outbox::{Effect, Step},
+        unknown,
+    },
     shape,
 };
 
@@ -23,6 +28,14 @@ pub(crate) struct SetDone {
     call: Call,
     outcome: Result<RawJson, Error>,
     responder: Responder,
+}
+
+impl SetDone {
+    /// How long what it says is.
+    pub(crate) fn size(&self) -> usize {
+        let answer = self.outcome.as_ref().map_or(0, |answer| answer.as_str().len());
+        answer + self.call.params.as_str().len()
+    }
 }
 
 impl Actor {
@@ -67,7 +80,7 @@ impl Actor {
         client.push(Out::Answer(responder, outcome));
     }
 
-    /// Sets it and has it written down, so that it is answered when it cannot be lost.
+    /// Has an option written down, to be set and answered once it cannot be lost.
     fn set_built_in(
         &mut self,
         client: ClientId,
@@ -75,19 +88,28 @@ impl Actor {
         params: RawJson,
         step: &mut Step,
     ) -> Result<RawJson, Error> {
-        let Backend::BuiltIn(agent) = &self.backend else { return Err(unknown()) };
+        let Backend::BuiltIn(agent) = &mut self.backend else { return Err(unknown()) };
         let view = self.views.iter_mut().find(|view| view.client.id == client).ok_or_else(unknown)?;
         let params = view.set_params(is_mode, params);
         let params = params.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
         let set: SetOption = read("session/set_config_option", Some(&params))?;
-        let (options, saved) = agent.set_option(&set.config_id, &set.value)?;
+        let (options, saved) = agent.will_set(&set.config_id, &set.value)?;
         let result = view.set_result(shape::config_options(&options));
-        self.set_in_stream();
         step.update_row(SessionChange {
             config: Some(saved.as_str().to_owned()),
             ..SessionChange::default()
         });
         step.is_durable = true;
+        step.effects.push(Effect::SetOption(set));
         Ok(if is_mode { shape::empty() } else { result })
+    }
+
+    /// Sets an option that is written down.
+    pub(crate) fn set_option(&mut self, set: &SetOption) {
+        if let Backend::BuiltIn(agent) = &mut self.backend {
+            agent.set_option(&set.config_id, &set.value);
+            self.set_in_stream();
+            self.interrupt();
+        }
     }
 }

@@ -3,7 +3,7 @@
 use nudge_mailbox::{ClientId, Event as Input, Revoked};
 use nudge_peer::CallError;
 use nudge_store::SessionChange;
-use nudge_wire::RawJson;
+use nudge_wire::{Error, RawJson};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -13,7 +13,8 @@ use crate::{
     permission::Permission,
     session::{
         Command,
-        actor::{Actor, Ending, Stage, Turn},
+        actor::{Actor, Asked, Ending, Stage, Turn},
+        environments::FORMER,
         outbox::{Effect, Step},
     },
     shape,
@@ -93,9 +94,11 @@ impl Actor {
 
     /// A turn that nobody asked for.
     fn began_by_itself(&mut self, step: &mut Step) {
+        self.is_prompted = true;
         self.mailbox.handle(Input::TurnStarted);
         if self.turn.is_none() {
-            self.turn = Some(Turn { prompter: self.last_prompter.unwrap_or(ClientId(0)), owner: None });
+            self.turn =
+                Some(Turn { prompter: self.last_prompter.unwrap_or(FORMER), prompt: None, owner: None });
             self.record(step, Update::running(), None);
         }
     }
@@ -113,27 +116,43 @@ impl Actor {
         self.mailbox.handle(Input::WentOn);
     }
 
-    /// A steer that waits for a stream to end asks it to end now, where the user wants it so.
+    /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
+    pub(crate) fn interrupt_later(&mut self, step: &mut Step) {
+        if self.wants_interrupt() && !self.is_interrupt_due {
+            self.is_interrupt_due = true;
+            step.effects.push(Effect::Interrupt);
+        }
+    }
+
+    /// Cuts the stream off, unless there is no reason for it any more.
     pub(crate) fn interrupt(&mut self) {
-        if self.interrupts && !self.is_interrupted && self.mailbox.wants_break() {
+        self.is_interrupt_due = false;
+        if self.wants_interrupt() {
             self.is_interrupted = true;
             self.backend.interrupt();
         }
+    }
+
+    fn wants_interrupt(&self) -> bool {
+        self.interrupts && !self.is_interrupted && self.mailbox.wants_break()
     }
 
     /// Reads the option that says what a steer does to a stream.
     pub(crate) fn set_in_stream(&mut self) {
         self.interrupts = self.backend.interrupts();
         self.mailbox.set_in_stream(self.backend.in_stream());
-        self.interrupt();
     }
 
     fn turn_ended(&mut self, ended: Ended, step: &mut Step) {
+        self.is_prompted = false;
         self.mailbox.handle(Input::Idle);
         self.permissions.clear();
         self.last_prompter = self.turn.as_ref().map(|turn| turn.prompter);
         let owner = self.turn.take().and_then(|turn| turn.owner);
         let told = owner.as_ref().map(|(_, asked)| asked.client.id);
+        if self.ending.as_ref().is_some_and(|ending| ending.cuts_off) {
+            self.record(step, interrupted(), None);
+        }
         self.record(step, ended.state, told);
         step.update_row(SessionChange::default());
         if let Some((_, asked)) = owner {
@@ -187,9 +206,13 @@ impl Actor {
 
     /// Cancels the turn that stands in the way of an end, unless it may end by itself. Nobody is left to be asked then.
     fn end_turn(&mut self) {
-        if self.ending.as_ref().is_some_and(|ending| !ending.is_patient || !self.permissions.is_empty()) {
-            self.cancel();
+        let Some(ending) = &mut self.ending else { return };
+        if ending.is_patient && self.permissions.is_empty() {
+            return;
         }
+        // Whoever comes back finds out why there is no more.
+        ending.cuts_off |= ending.is_open && self.views.is_empty() && !self.permissions.is_empty();
+        self.cancel();
     }
 
     fn end_now(&mut self, step: &mut Step) {
@@ -228,6 +251,22 @@ impl Actor {
         step.effects.push(Effect::Ask(id));
         if self.ending.is_some() {
             self.end_turn();
+        }
+    }
+
+    /// A client will say nothing more, and so cannot answer what its turn waits for. Somebody else may: the client is told
+    /// so and can go. Where the process ends with its client, the turn is ended instead, by who ends the process.
+    fn cannot_answer(&mut self, client: ClientId) {
+        if !self.hub.outlives_clients {
+            return;
+        }
+        let is_its = |asked: &Asked| asked.client.id == client;
+        let owner = self.turn.as_mut().and_then(|turn| turn.owner.take_if(|(_, asked)| is_its(asked)));
+        let waiting = self.waiting.extract_if(|_, asked| is_its(asked));
+        let what = "The turn waits for an answer of the user, and this client's input has ended. It goes on in the daemon: \
+                    load the session to answer";
+        for (_, asked) in waiting.chain(owner) {
+            asked.answer(Err(Error::internal(what).reason("requires_action")));
         }
     }
 
@@ -279,24 +318,35 @@ impl Actor {
                 Some(view) => view.permission_answer(version, outcome),
                 None => outcome,
             },
+            Err(CallError::Closed(_)) => {
+                self.permissions[at].failed(client);
+                return self.cannot_answer(client);
+            }
             Err(error) => {
                 tracing::warn!(client = client.0, %error, "a permission request was not answered");
-                let is_alone = self.permissions[at].failed(client);
-                // A client that went away may come back; one that does not understand the question will not.
-                if !is_alone || matches!(error, CallError::Closed(_)) {
+                // Another client may understand the question.
+                if !self.permissions[at].failed(client) {
                     return;
                 }
                 shape::raw(&json!({ "outcome": { "outcome": "cancelled" } }))
             }
         };
         let permission = self.permissions.remove(at);
-        permission.answer(client, outcome);
         self.mailbox.handle(Input::PermissionClosed(id.to_string().into()));
-        let mut step = Step::default();
+        let mut step = Step { is_durable: true, ..Step::default() };
+        self.keep_quietly(&mut step, &Update::permission_answer(version, &permission.request, &outcome));
+        step.effects.push(Effect::Permit { permission, by: client, answer: outcome });
         if self.permissions.is_empty() {
             let told = self.turn.as_ref().and_then(Turn::told);
             self.record(&mut step, Update::running(), told);
         }
         self.finish(step);
     }
+}
+
+/// What is said of a turn that nobody came back to.
+fn interrupted() -> Update {
+    let text = "The turn was interrupted: it waited for an answer, and nobody was there to give it. It is not run again; \
+                say how to go on.";
+    Update::agent_message(&shape::mint("msg"), text, &json!({ "nudge": { "interrupted": true } }))
 }

@@ -1,11 +1,12 @@
 //! What one client sees of a session, in the version it speaks.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use nudge_wire::{
     RawJson, Version,
-    bridge::{Call, ToV1, ToV2},
+    bridge::{Call, JoinChunks, ToV1, ToV2},
 };
+use tokio::time::Instant;
 
 use nudge_peer::RawNotification;
 
@@ -23,7 +24,17 @@ pub(crate) struct View {
     to_v1: Option<ToV1>,
     /// How a client of version 2 is told what is written in version 1.
     to_v2: Option<ToV2>,
+    /// How a client of version 2 is told what was said before.
+    history: JoinChunks,
+    /// When it is sent what was held back for it.
+    flush_at: Option<Instant>,
 }
+
+/// How long something may be held back that a client of version 1 can only be sent whole, and how fast that is sent
+/// again and again at the most, in bytes a second.
+const HELD_BACK: Duration = Duration::from_millis(100);
+const AGAIN: usize = 128 * 1024;
+const LONGEST_HELD_BACK: Duration = Duration::from_secs(5);
 
 /// One update on its way to several clients, written once for each version.
 pub(crate) struct Shown<'a> {
@@ -64,7 +75,7 @@ impl View {
     pub(crate) fn new(client: Arc<Client>) -> Self {
         let to_v1 = client.v1.map(ToV1::new);
         let to_v2 = to_v1.is_none().then(|| ToV2::new("nudge-"));
-        Self { client, from: 0, to_v1, to_v2 }
+        Self { client, from: 0, to_v1, to_v2, history: JoinChunks::default(), flush_at: None }
     }
 
     /// Sends an update without waiting.
@@ -72,18 +83,60 @@ impl View {
         for out in self.outs(shown) {
             self.client.push(out);
         }
+        match self.to_v1.as_ref().and_then(ToV1::unsent) {
+            Some(bytes) if self.flush_at.is_none() => self.flush_at = Some(Instant::now() + held_back(bytes)),
+            Some(_) => {}
+            None => self.flush_at = None,
+        }
+    }
+
+    /// Sends what was held back.
+    pub(crate) fn flush(&mut self, session: &str) {
+        self.flush_at = None;
+        for raw in self.to_v1.as_mut().map(ToV1::flush).unwrap_or_default() {
+            self.client.push(Out::Update(update::params(session, &raw)));
+        }
+    }
+
+    /// When something is to be sent that was held back for one of them.
+    pub(crate) fn next_flush(views: &[Self]) -> Option<Instant> {
+        views.iter().filter_map(|view| view.flush_at).min()
+    }
+
+    /// Sends what has been held back for long enough.
+    pub(crate) fn flush_due(views: &mut [Self], session: &str) {
+        let now = Instant::now();
+        for view in views.iter_mut().filter(|view| view.flush_at.is_some_and(|at| at <= now)) {
+            view.flush(session);
+        }
     }
 
     /// Sends an update of the history, waiting for room.
     pub(crate) async fn show_when_room(&mut self, shown: &mut Shown<'_>) {
-        for out in self.outs(shown) {
+        for out in self.outs_of_history(shown) {
             self.client.push_when_room(out).await;
         }
+    }
+
+    /// Sends an update of the history without waiting.
+    pub(crate) fn show_history(&mut self, shown: &mut Shown<'_>) {
+        for out in self.outs_of_history(shown) {
+            self.client.push(out);
+        }
+    }
+
+    /// Sends what is left of the history: the client has been shown all of it.
+    pub(crate) fn end_history(&mut self, session: &str) {
+        for raw in std::mem::take(&mut self.history).finish() {
+            self.client.push(Out::Update(update::params(session, &raw)));
+        }
+        self.flush(session);
     }
 
     /// The params of a permission request, as this client reads them.
     pub(crate) fn permission(&mut self, session: &str, version: Version, request: &RawJson) -> RawJson {
         let request = update::for_session(request, session);
+        self.flush(session);
         match (version, &mut self.to_v1, &mut self.to_v2) {
             (Version::V2, Some(to_v1), _) => to_v1.permission(&request),
             (Version::V1, _, Some(to_v2)) => to_v2.permission(&request),
@@ -165,6 +218,19 @@ impl View {
         }
     }
 
+    /// What was said before, for a client of version 2 in whole messages.
+    fn outs_of_history(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
+        if self.client.version == Version::V1 {
+            return self.outs(shown);
+        }
+        let updates = match shown.update.version {
+            Version::V1 => self.converted_to_v2(shown.update).unwrap_or_default(),
+            Version::V2 => vec![shown.update.raw.clone()],
+        };
+        let joined: Vec<_> = updates.iter().flat_map(|raw| self.history.update(raw)).collect();
+        shown.converted(&joined)
+    }
+
     fn outs(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
         if shown.update.version == Version::V1 {
             return self.outs_of_v1(shown);
@@ -183,14 +249,34 @@ impl View {
     }
 
     fn outs_of_v1(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
-        let Update { kind, message_id, raw, .. } = shown.update;
-        let converted = match (&mut self.to_v2, kind, message_id) {
-            (None, ..) => return vec![shown.as_it_came()],
-            (Some(to_v2), Kind::Chunk(kind), Some(id)) => to_v2.update_of(raw, kind, id),
-            (Some(to_v2), ..) => to_v2.update(raw),
-        };
-        shown.converted(&converted)
+        match self.converted_to_v2(shown.update) {
+            Some(converted) => shown.converted(&converted),
+            None => vec![shown.as_it_came()],
+        }
     }
+
+    /// An update of version 1 for a client of version 2; `None` if it is not one.
+    fn converted_to_v2(&mut self, update: &Update) -> Option<Vec<RawJson>> {
+        let Update { kind, message_id, raw, .. } = update;
+        let to_v2 = self.to_v2.as_mut()?;
+        Some(match (kind, message_id) {
+            (Kind::Chunk(kind), Some(id)) => to_v2.update_of(raw, kind, id),
+            _ => to_v2.update(raw),
+        })
+    }
+}
+
+/// Waits for [`View::next_flush`].
+pub(crate) async fn flush_time(at: Option<Instant>) {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
+    }
+}
+
+/// How long so much is held back.
+fn held_back(bytes: usize) -> Duration {
+    let millis = u64::try_from(bytes.saturating_mul(1000) / AGAIN).unwrap_or(u64::MAX);
+    (HELD_BACK + Duration::from_millis(millis)).min(LONGEST_HELD_BACK)
 }
 
 impl std::fmt::Debug for View {

@@ -70,6 +70,22 @@ fn a_kept_family_that_is_asked_leaves_with_its_status() {
     assert_eq!(lines.last().map(String::as_str), Some("exit status: 7"), "{errors}");
 }
 
+/// A process without parent, group and environment that ignores requests to leave; says its number.
+const ESCAPE: &str = "trap '' TERM; (env -i setsid sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 1000' \
+    >/dev/null 2>&1 &); while ! [ -e pid ]; do sleep 0.01; done; cat pid";
+
+#[test]
+fn a_command_that_is_to_leave_nothing_leaves_nothing() {
+    for (end, expected) in [("exit 3", "exit status: 3"), ("kill -KILL $$", "signal: 9 (SIGKILL)")] {
+        let folder = tempfile::tempdir().unwrap();
+        let line = format!("cd {}; {ESCAPE}; {end}", folder.path().display());
+        let (_, lines, errors) = Process::start(owner(), &[&line, "sweep"], &[]).finish();
+        assert_eq!(lines.last().map(String::as_str), Some(expected), "{errors}");
+        let escaped = lines[1].parse().unwrap();
+        assert!(!is_alive(escaped), "it is gone when the command is");
+    }
+}
+
 #[test]
 fn a_keeper_does_not_hold_the_output_open() {
     let mut owner = start("echo $$; exec >&- 2>&-; sleep 1000");

@@ -11,7 +11,7 @@ mod readers;
 mod value;
 mod writer;
 
-use std::{path::PathBuf, sync::Arc, thread};
+use std::{path::PathBuf, pin::Pin, sync::Arc, thread};
 
 use sqlx::{ConnectOptions as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::oneshot;
@@ -48,7 +48,7 @@ pub(crate) struct SqliteStore {
 impl SqliteStore {
     fn put(&self, batch: Batch, urgent: bool) -> Ticket {
         let (told, ticket) = oneshot::channel();
-        let bytes = writer::weight(&batch);
+        let bytes = batch.weight();
         match self.shared.queue.put(Work::Batch(batch, told), bytes, urgent) {
             Ok(()) => Ticket::new(ticket),
             Err(refused) => Ticket::refused(refused.into()),
@@ -93,6 +93,14 @@ impl Store for SqliteStore {
 
     fn append(&self, batch: Batch) -> Ticket {
         self.put(batch, false)
+    }
+
+    fn has_room(&self) -> bool {
+        self.shared.queue.has_room()
+    }
+
+    fn room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.shared.queue.room())
     }
 
     fn session<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Session>> {

@@ -72,6 +72,7 @@ pub(super) async fn transcript(
     let mut next = from;
     while entries.len() < limit.rows as usize && left > 0 {
         rows = rows.min(limit.rows as usize - entries.len());
+        rows = fitting(conn, id, next, rows).await?;
         let some = some_entries(conn, id, next, rows).await?;
         let bytes: usize = some.iter().map(|entry| entry.frame.len()).sum();
         let is_last = some.len() < rows;
@@ -96,6 +97,27 @@ const FIRST_ROWS: usize = 16;
 const MOST_ROWS: usize = 4096;
 /// About how many bytes are read as one value.
 const CHUNK: usize = 256 << 10;
+/// How many bytes are read as one value at most, unless a single entry is longer.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// So many of the next entries that they can be read as one value: entries may be much longer than those before them.
+async fn fitting(
+    conn: &mut SqliteConnection,
+    id: &str,
+    from: Seq,
+    mut rows: usize,
+) -> Result<usize, sqlx::Error> {
+    while rows > 1 {
+        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        let query = sqlx::query(sql::TRANSCRIPT_LENGTH).bind(id).bind(to_i64(from)).bind(limit);
+        let bytes: Option<i64> = query.fetch_one(&mut *conn).await?.try_get(0)?;
+        if bytes.is_none_or(|bytes| from_i64(bytes) <= MOST_BYTES) {
+            break;
+        }
+        rows /= 2;
+    }
+    Ok(rows)
+}
 
 async fn some_entries(
     conn: &mut SqliteConnection,

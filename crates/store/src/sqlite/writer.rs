@@ -14,7 +14,7 @@ use super::{
     file::{self, Judge, Opened, Place},
     lease,
 };
-use crate::{Batch, Counts, Held, Lease, Millis, Op, SessionId, StoreError, failpoint, queue::Queue, sql};
+use crate::{Batch, Counts, Held, Lease, Millis, SessionId, StoreError, failpoint, queue::Queue, sql};
 
 /// What the thread is given to do.
 pub(super) enum Work {
@@ -93,26 +93,6 @@ impl Shared {
     pub(super) async fn ended(&self) {
         let mut ended = self.ended.subscribe();
         ended.wait_for(|ended| *ended).await.expect("the sender lives as long as `self`");
-    }
-}
-
-/// About how many bytes a batch takes up while it waits.
-pub(super) fn weight(batch: &Batch) -> usize {
-    batch.ops.iter().map(|op| size_of::<Op>() + text(op)).sum()
-}
-
-fn text(op: &Op) -> usize {
-    let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    match op {
-        Op::Append(entry) => {
-            let ids = optional(&entry.message_id) + optional(&entry.tool_call_id);
-            entry.frame.len() + entry.kind.len() + ids
-        }
-        Op::AddInput(input) => optional(&input.content) + optional(&input.key),
-        Op::ReplaceInput { content, .. } => content.len(),
-        Op::CreateSession(session) => session.config.len() + optional(&session.title),
-        Op::UpdateSession(change) => optional(&change.config) + change.title.as_ref().map_or(0, optional),
-        Op::SetInput { .. } | Op::CopyTranscript { .. } | Op::DeleteSession => 0,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use serde::Deserialize;
@@ -68,7 +69,7 @@ impl Agent {
 
     /// Waits for a change, or a moment.
     pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let moment = std::time::Duration::from_millis(2);
+        let moment = Duration::from_millis(2);
         let waited = self.changed.wait_timeout(state, moment);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -147,6 +148,9 @@ impl Agent {
 
     fn initialize(&self, params: &Value) -> Value {
         std::thread::sleep(self.options.slow_start);
+        while self.options.start_after.as_ref().is_some_and(|file| !file.exists()) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         self.state().client = params["clientCapabilities"].clone();
         shape::initialize(&self.options)
     }

@@ -19,6 +19,7 @@
 //! | `--gemini` | calls itself `gemini-cli`, which is known to forget a turn that is cancelled |
 //! | `--rude` | its name, what it writes to standard error, and its session ids hold what commands a terminal |
 //! | `--slow-start MS` | takes its time to answer `initialize` |
+//! | `--start-after FILE` | answers `initialize` only when FILE is there |
 //! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
 //! | `--log FILE` | writes down every frame: the process id, `<` or `>`, the frame |
 //! | `--ids counter` or `--ids ID` | session ids are `s-1`, `s-2` …, or always ID |

@@ -30,6 +30,7 @@ pub(super) struct Options {
     pub(super) log: Option<PathBuf>,
     pub(super) ids: Option<String>,
     pub(super) slow_start: Duration,
+    pub(super) start_after: Option<PathBuf>,
     fail_start: Option<(u32, PathBuf)>,
 }
 
@@ -48,6 +49,7 @@ impl Options {
                 "log" => options.log = Some(value()?.into()),
                 "ids" => options.ids = Some(value()?),
                 "slow-start" => options.slow_start = Duration::from_millis(number(&value()?)?),
+                "start-after" => options.start_after = Some(value()?.into()),
                 "fail-start" => {
                     let count = u32::try_from(number(&value()?)?).map_err(|error| error.to_string())?;
                     options.fail_start = Some((count, value()?.into()));

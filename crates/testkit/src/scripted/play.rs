@@ -119,6 +119,12 @@ impl Player {
                 let answer = self.ask("_test/ask", &self.extension(is_global));
                 self.say(&format!("ext: {}", told(answer)));
             }
+            Command::Stray { is_global, method } => {
+                let answer = self.ask(&method, &shape::stray(is_global));
+                let error: Value =
+                    serde_json::from_str(&answer.unwrap_or_else(|error| error)).unwrap_or_default();
+                self.say(&format!("{method}: {}", error["code"]));
+            }
             Command::Note { is_global } => {
                 let params = self.extension(is_global);
                 let note = json!({ "jsonrpc": "2.0", "method": "_test/note", "params": params });
@@ -136,7 +142,8 @@ impl Player {
                     std::thread::park();
                 }
             }
-            Command::Flood(count) => self.flood(count),
+            Command::Flood(count, size) => self.flood(count, size),
+            Command::Updates(count, update) => self.updates(count, &update),
             Command::Garbage => self.garbage(),
             Command::Twice => self.answers = 2,
             Command::Unknown => self.agent.send(&[
@@ -301,10 +308,19 @@ impl Player {
         self.say(&format!("said {}", shape::RUDE));
     }
 
-    fn flood(&mut self, count: usize) {
-        let text = "x".repeat(100);
+    fn flood(&mut self, count: usize, size: usize) {
+        let text = "x".repeat(size);
         let chunk = shape::chunk(self.agent.is_v2(), false, "flood", &text);
-        let frame = shape::update(&self.session, &chunk);
+        self.repeat(count, &chunk);
+    }
+
+    fn updates(&mut self, count: usize, update: &str) {
+        let update = serde_json::from_str(update).expect("a script says what it means");
+        self.repeat(count, &update);
+    }
+
+    fn repeat(&mut self, count: usize, update: &Value) {
+        let frame = shape::update(&self.session, update);
         let mut left = count;
         while left > 0 && !self.is_cancelled() {
             let lines = vec![frame.as_str(); left.min(FLOOD)];

@@ -23,6 +23,9 @@ pub(super) enum Command {
     Terminal(String),
     /// `ext`: asks the client `_test/ask`, and says the answer; `ext global`: without a session.
     Extension { is_global: bool },
+    /// `stray METHOD`: asks the client that about a session that nobody has, and says the answer; `stray global METHOD`: about
+    /// none.
+    Stray { is_global: bool, method: String },
     /// `note`: tells the client `_test/note`; `note global`: without a session.
     Note { is_global: bool },
     /// `recall`: says all that the user has said.
@@ -31,8 +34,10 @@ pub(super) enum Command {
     Die,
     /// `hang`: it neither answers nor ends any more.
     Hang,
-    /// `flood N`: N updates as fast as it can.
-    Flood(usize),
+    /// `flood N` or `flood N BYTES`: N updates as fast as it can, each with so much text.
+    Flood(usize, usize),
+    /// `updates N JSON`: this update, N times.
+    Updates(usize, String),
     /// `garbage`: lines that are no messages.
     Garbage,
     /// `twice`: the prompt is answered twice.
@@ -79,8 +84,13 @@ fn command(text: &str) -> Command {
         ("write", _) => Command::Write(two().0.to_owned(), two().1.to_owned()),
         ("term", _) => Command::Terminal(rest.to_owned()),
         ("ext", _) => Command::Extension { is_global },
+        ("stray", _) => match rest.strip_prefix("global ") {
+            Some(method) => Command::Stray { is_global: true, method: method.to_owned() },
+            None => Command::Stray { is_global, method: rest.to_owned() },
+        },
         ("note", _) => Command::Note { is_global },
-        ("flood", _) => Command::Flood(rest.parse().unwrap_or(1)),
+        ("flood", _) => Command::Flood(two().0.parse().unwrap_or(1), two().1.parse().unwrap_or(100)),
+        ("updates", _) => Command::Updates(two().0.parse().unwrap_or(1), two().1.to_owned()),
         ("mode", _) => Command::Mode(rest.to_owned()),
         ("recall", "") => Command::Recall,
         ("die", "") => Command::Die,

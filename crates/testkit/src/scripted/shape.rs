@@ -226,6 +226,16 @@ pub(super) fn permission(is_v2: bool, session: &str, id: &str) -> Value {
     }
 }
 
+/// The params of any request to a client, about a session that nobody has or about none.
+pub(super) fn stray(is_global: bool) -> Value {
+    let mut params = json!({ "path": "/stray", "content": "x", "command": "true", "terminalId": "t",
+        "toolCall": { "toolCallId": "t" }, "options": [], "mode": "form", "message": "m" });
+    if !is_global {
+        params["sessionId"] = json!("nobody");
+    }
+    params
+}
+
 /// The params of a request for a form to be filled in.
 pub(super) fn form(session: &str) -> Value {
     let properties = json!({

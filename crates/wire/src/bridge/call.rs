@@ -1,6 +1,9 @@
 //! Tool calls: v2 patches them and appends to their content, v1 creates them and sends their content whole.
 
-use std::{borrow::Cow, collections::VecDeque};
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, VecDeque},
+};
 
 use super::{
     content::{item_to_v1, item_to_v2, location_to_v1, location_to_v2, omitted_item, prompt_item},
@@ -16,8 +19,18 @@ pub const CALL_CONTENT: usize = 256 * 1024;
 /// How much content of all tool calls of a session is kept; that of the oldest call goes first.
 pub const SESSION_CONTENT: usize = 4 * 1024 * 1024;
 
+/// Content up to this length is sent again with every change. What is longer is sent when as much has come as it has: so
+/// what is sent in all is never much more than what came.
+const SENT_AT_ONCE: usize = 1024;
+
+/// How much is kept of what chunks say beside their content until the content is sent.
+const BESIDE: usize = 16 * 1024;
+
 /// How many tool calls are remembered. One that is older is created again if it changes.
 const CALLS: usize = 1024;
+
+/// How a tool call ends.
+const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
 
 /// What can be cleared in v2.
 const FIELDS: [&str; 8] =
@@ -31,6 +44,10 @@ pub(super) struct Calls {
     bytes: usize,
     /// The number of the first that may have content.
     first_full: usize,
+    /// Those of which the client has not been sent the last content.
+    unsent: BTreeSet<String>,
+    /// Updates with the last content of those that were about to be forgotten.
+    last_words: Vec<RawJson>,
 }
 
 /// What is known of one tool call.
@@ -44,6 +61,14 @@ struct Call {
     bytes: usize,
     /// Items that no longer fit.
     omitted: usize,
+    /// Length of the content when it was last sent.
+    sent: usize,
+    /// Length of what has come since.
+    unsent: usize,
+    /// What chunks said since, beside their content.
+    beside: Object<'static>,
+    /// Whether it has completed, failed or was cancelled.
+    has_ended: bool,
 }
 
 /// What a permission request asks.
@@ -62,15 +87,21 @@ struct Item {
 }
 
 impl Calls {
-    /// A `tool_call_update`.
+    /// A `tool_call_update`. Before the call ends, the last of its content is sent.
     pub(super) fn update(
         &mut self,
         update: &RawJson,
         mut object: Object<'_>,
         terminals: &Terminals,
-    ) -> RawJson {
-        let Some(id) = object.string("toolCallId") else { return update.clone() };
-        self.change(&id, |call| {
+    ) -> Vec<RawJson> {
+        let Some(id) = object.string("toolCallId") else { return vec![update.clone()] };
+        let has_ended = ENDS.iter().any(|status| object.is("status", status)) && self.ends(&id);
+        let replaces = object.get("content").is_some();
+        let last = (has_ended && !replaces).then(|| self.send(&id, terminals)).flatten();
+        if replaces {
+            self.unsent.remove(&id);
+        }
+        self.change(&id, terminals, |call| {
             let first = !std::mem::replace(&mut call.told, true);
             call.patch(&mut object, terminals, first);
             if first {
@@ -82,40 +113,91 @@ impl Calls {
                 }
             }
         });
-        object.raw_or(update)
+        last.into_iter().chain([object.raw_or(update)]).collect()
     }
 
-    /// A `tool_call_content_chunk`, as an update with all content there is.
+    /// A `tool_call_content_chunk`: an update with all content there is, now or when more has come.
     pub(super) fn chunk(
         &mut self,
         chunk: &RawJson,
         mut object: Object<'_>,
         terminals: &Terminals,
-    ) -> RawJson {
+    ) -> Option<RawJson> {
         let (Some(id), Some(item)) = (object.string("toolCallId"), object.take("content")) else {
-            return chunk.clone();
+            return Some(chunk.clone());
         };
-        self.change(&id, |call| Item::read(&item).into_iter().for_each(|item| call.push(item)));
-        object.put("sessionUpdate", "tool_call_update");
-        self.whole(&id, object, terminals)
+        object.remove(&["sessionUpdate", "toolCallId"]);
+        self.change(&id, terminals, |call| {
+            for item in Item::read(&item) {
+                call.push(item);
+            }
+            if !object.is_empty() {
+                call.say_beside(&object);
+            }
+        });
+        self.came(&id, chunk.as_str().len(), terminals)
     }
 
-    /// An update for each tool call that shows the terminal.
-    pub(super) fn terminal_changed(&mut self, terminal: &str, terminals: &Terminals) -> Vec<RawJson> {
+    /// An update for each tool call that shows the terminal, now or when more has come. `length` is that of what came.
+    pub(super) fn terminal_changed(
+        &mut self,
+        terminal: &str,
+        length: usize,
+        terminals: &Terminals,
+    ) -> Vec<RawJson> {
         let shows = |call: &Call| call.told && call.content.iter().any(|item| item.shows(terminal));
         let ids: Vec<String> =
             self.known.iter().filter(|(_, call)| shows(call)).map(|(id, _)| id.to_owned()).collect();
-        let update = |id: String| {
-            let object = Object::default().with_str("sessionUpdate", "tool_call_update");
-            self.whole(&id, object.with_str("toolCallId", &id), terminals)
-        };
-        ids.into_iter().map(update).collect()
+        // What comes once may be sent once, whoever shows it.
+        let share = (length / ids.len().max(1)).max(1);
+        ids.into_iter().filter_map(|id| self.came(&id, share, terminals)).collect()
+    }
+
+    /// The last content of every call of which the client does not have it.
+    pub(super) fn flush(&mut self, terminals: &Terminals) -> Vec<RawJson> {
+        let mut updates = self.last_words();
+        for id in std::mem::take(&mut self.unsent) {
+            updates.push(self.whole(&id, terminals));
+        }
+        updates
+    }
+
+    /// The last content of calls that have been forgotten since this was last asked.
+    pub(super) fn last_words(&mut self) -> Vec<RawJson> {
+        std::mem::take(&mut self.last_words)
+    }
+
+    /// About how long the content is that a flush sends; `None` if there is none.
+    pub(super) fn unsent(&self) -> Option<usize> {
+        let length = |id: &String| self.known.get(id).map_or(0, |call| call.sent + call.unsent);
+        (!self.unsent.is_empty()).then(|| self.unsent.iter().map(length).sum())
+    }
+
+    /// This much more is to be sent of a call: all of it now, or later.
+    fn came(&mut self, id: &str, length: usize, terminals: &Terminals) -> Option<RawJson> {
+        let call = self.known.entry(id);
+        call.unsent += length;
+        let is_due = !call.told || call.sent <= SENT_AT_ONCE || call.unsent >= call.sent;
+        if !self.unsent.contains(id) {
+            self.unsent.insert(id.to_owned());
+        }
+        is_due.then(|| self.send(id, terminals)).flatten()
+    }
+
+    /// The last content of a call, if the client does not have it.
+    fn send(&mut self, id: &str, terminals: &Terminals) -> Option<RawJson> {
+        self.unsent.remove(id).then(|| self.whole(id, terminals))
+    }
+
+    /// Notes that a call ends; whether it is the first time.
+    fn ends(&mut self, id: &str) -> bool {
+        self.known.get_mut(id).is_some_and(|call| !std::mem::replace(&mut call.has_ended, true))
     }
 
     /// The tool call that a permission request is about: patched as by an update.
     pub(super) fn subject(&mut self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
         let id = object.string("toolCallId").unwrap_or_default();
-        self.change(&id, |call| {
+        self.change(&id, terminals, |call| {
             call.patch(object, terminals, false);
             call.ask(object, terminals, prompt);
         });
@@ -143,8 +225,12 @@ impl Calls {
     }
 
     /// Changes a call, and forgets content of the oldest others until what is kept fits.
-    fn change(&mut self, id: &str, change: impl FnOnce(&mut Call)) {
+    fn change(&mut self, id: &str, terminals: &Terminals, change: impl FnOnce(&mut Call)) {
         if self.known.get(id).is_none() {
+            if let Some(oldest) = self.known.next_to_go().map(str::to_owned) {
+                let last = self.send(&oldest, terminals);
+                self.last_words.extend(last);
+            }
             let forgotten = self.known.insert(id, Call::default());
             self.bytes -= forgotten.map_or(0, |call| call.bytes);
         }
@@ -154,21 +240,24 @@ impl Calls {
         self.bytes = self.bytes + call.bytes - before;
         let number = self.known.number(id).expect("known or just inserted");
         self.first_full = self.first_full.min(number);
-        self.fit(number);
+        self.fit(number, terminals);
     }
 
-    fn fit(&mut self, changed: usize) {
+    fn fit(&mut self, changed: usize, terminals: &Terminals) {
         if self.bytes <= SESSION_CONTENT {
             return;
         }
         let mut are_empty = true;
-        for (number, call) in self.known.range_mut(self.first_full) {
+        for (number, id, call) in self.known.range_mut(self.first_full) {
             if self.bytes <= SESSION_CONTENT {
                 break;
             }
             if number == changed {
                 are_empty = false;
                 continue;
+            }
+            if self.unsent.remove(id) {
+                self.last_words.push(call.whole(id, terminals));
             }
             self.bytes -= call.bytes;
             call.omitted += call.content.len();
@@ -180,19 +269,34 @@ impl Calls {
         }
     }
 
-    fn whole(&mut self, id: &str, mut object: Object<'_>, terminals: &Terminals) -> RawJson {
-        let call = self.known.entry(id);
-        object.set("content", list(call.content_to_v1(terminals)));
-        if !std::mem::replace(&mut call.told, true) {
-            object.put("sessionUpdate", "tool_call");
-            object.put("title", &call.title.clone().unwrap_or_else(|| default_title(&Object::default())));
-            object.note("untitled", "true");
-        }
-        object.raw()
+    fn whole(&mut self, id: &str, terminals: &Terminals) -> RawJson {
+        self.known.entry(id).whole(id, terminals)
     }
 }
 
 impl Call {
+    /// An update with all content there is.
+    fn whole(&mut self, id: &str, terminals: &Terminals) -> RawJson {
+        let object =
+            Object::default().with_str("sessionUpdate", "tool_call_update").with_str("toolCallId", id);
+        let mut object = object.followed_by(&std::mem::take(&mut self.beside));
+        let content = list(self.content_to_v1(terminals));
+        (self.sent, self.unsent) = (content.len(), 0);
+        object.set("content", content);
+        if !std::mem::replace(&mut self.told, true) {
+            object.put("sessionUpdate", "tool_call");
+            object.put("title", &self.title.clone().unwrap_or_else(|| default_title(&Object::default())));
+            object.note("untitled", "true");
+        }
+        object.raw()
+    }
+
+    /// Keeps what a chunk says beside its content; what came later counts.
+    fn say_beside(&mut self, object: &Object<'_>) {
+        let all = object.to_owned().followed_by(&self.beside);
+        self.beside = if all.text().len() > BESIDE { object.to_owned() } else { all };
+    }
+
     /// Takes a patch in and makes it what v1 understands.
     fn patch(&mut self, object: &mut Object<'_>, terminals: &Terminals, first: bool) {
         if let Some(title) = object.get("title") {
@@ -212,6 +316,7 @@ impl Call {
             for item in items {
                 self.push(item);
             }
+            (self.sent, self.unsent) = (shown.as_ref().map_or(content.len(), String::len), 0);
             if let Some(shown) = shown {
                 object.set("content", shown);
             }

@@ -14,6 +14,22 @@ const PROMPT: [&str; 3] = ["image", "audio", "embeddedContext"];
 /// Where what only v1 can say is kept.
 const KEPT: &str = "v1";
 
+/// The params of a v2 `initialize`, where `clientInfo` and `clientCapabilities`, which some pages of the draft have, are
+/// also under their own names. What stands there already wins.
+pub fn client_v2(params: &RawJson) -> RawJson {
+    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    if let Some(info) = object.value("clientInfo").filter(|_| object.value("info").is_none()) {
+        let info = info.to_owned();
+        object.set("info", info);
+    }
+    if let Some(more) = object.get("clientCapabilities").and_then(Object::read) {
+        let own = object.get("capabilities").and_then(Object::read).unwrap_or_default();
+        let all = own.followed_by(&more).text();
+        object.set("capabilities", all);
+    }
+    object.raw_or(params)
+}
+
 /// The params of a v1 `initialize` for a v2 agent.
 pub fn client_to_v2(params: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
@@ -35,6 +51,11 @@ pub fn client_to_v2(params: &RawJson) -> RawJson {
 /// The params of a v2 `initialize` for a v1 agent, which is told to send what every v2 client takes.
 pub fn client_to_v1(params: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    for (own, other) in [("capabilities", "clientCapabilities"), ("info", "clientInfo")] {
+        if object.value(own).is_some() {
+            object.take(other);
+        }
+    }
     begin(&mut object, "1", ("capabilities", "clientCapabilities"), ("info", "clientInfo"));
     object.edit("clientCapabilities", |capabilities| {
         if let Some(kept) = capabilities.recall(KEPT) {

@@ -16,6 +16,7 @@ mod config;
 mod content;
 mod diff;
 mod init;
+mod join;
 mod mcp;
 mod message;
 mod object;
@@ -30,7 +31,8 @@ mod to_v2;
 mod turn;
 
 pub use call::{CALL_CONTENT, SESSION_CONTENT};
-pub use init::{agent_to_v1, agent_to_v2, client_to_v1, client_to_v2};
+pub use init::{agent_to_v1, agent_to_v2, client_to_v1, client_to_v2, client_v2};
+pub use join::JoinChunks;
 pub use request::{Call, request_to_v1, request_to_v2};
 pub use terminal::TERMINAL_TAIL;
 pub use to_v1::{ToV1, V1Client};

@@ -55,6 +55,11 @@ impl<'a> Object<'a> {
         self.members.is_empty()
     }
 
+    /// The names of the members.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(key, _)| key.as_ref())
+    }
+
     /// Sets a member to JSON text.
     pub(super) fn set(&mut self, key: &'static str, value: impl Into<Cow<'a, str>>) {
         let value = value.into();

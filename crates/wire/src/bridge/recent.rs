@@ -49,11 +49,16 @@ impl<V, const LIMIT: usize> Recent<V, LIMIT> {
         self.numbers.get(id).copied()
     }
 
-    /// Values and their numbers, those with this number and later ones.
-    pub(super) fn range_mut(&mut self, number: usize) -> impl Iterator<Item = (usize, &mut V)> {
+    /// Values with their numbers and ids, those with this number and later ones.
+    pub(super) fn range_mut(&mut self, number: usize) -> impl Iterator<Item = (usize, &str, &mut V)> {
         let skipped = number.saturating_sub(self.forgotten).min(self.values.len());
         let numbers = self.forgotten + skipped..;
-        numbers.zip(self.values.range_mut(skipped..).map(|(_, value)| value))
+        numbers.zip(self.values.range_mut(skipped..)).map(|(number, (id, value))| (number, &**id, value))
+    }
+
+    /// The id of the value that is forgotten if another one comes.
+    pub(super) fn next_to_go(&self) -> Option<&str> {
+        self.values.front().filter(|_| self.values.len() == LIMIT).map(|(id, _)| id.as_str())
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
@@ -93,7 +98,9 @@ mod tests {
         assert_eq!((recent.get("a"), recent.get("b"), recent.get("c")), (None, Some(&2), Some(&4)));
         assert_eq!(recent.iter().map(|(id, value)| (id, *value)).collect::<Vec<_>>(), [("b", 2), ("c", 4)]);
         assert_eq!((recent.number("a"), recent.number("b"), recent.number("c")), (None, Some(1), Some(2)));
-        assert_eq!(recent.range_mut(2).map(|(number, value)| (number, *value)).collect::<Vec<_>>(), [(2, 4)]);
+        let from_two: Vec<_> = recent.range_mut(2).map(|(number, id, value)| (number, id, *value)).collect();
+        assert_eq!(from_two, [(2, "c", 4)]);
+        assert_eq!(recent.next_to_go(), Some("b"));
         assert_eq!(recent.insert("d", 5), Some(2));
         assert_eq!(recent.range_mut(0).count(), 2);
     }

@@ -13,7 +13,7 @@ use super::{
     recent::Recent,
 };
 
-/// How much of a terminal's output is kept and shown. All of it is sent again with each change.
+/// How much of a terminal's output is kept and shown.
 pub const TERMINAL_TAIL: usize = 16 * 1024;
 
 /// How many terminals are remembered.
@@ -74,6 +74,18 @@ impl Terminals {
         let id = self.foreign(chunk)?;
         self.known.entry(&id).push(&chunk.string("data")?);
         Some(id)
+    }
+
+    /// Whether this update says for the first time that a terminal has ended.
+    pub(super) fn ends(&self, update: &Object<'_>) -> bool {
+        let runs = |id: String| self.known.get(&id).is_none_or(|terminal| terminal.exit.is_none());
+        update.value("exitStatus").is_some() && self.foreign(update).is_some_and(runs)
+    }
+
+    /// Whether the oldest terminal is forgotten because of this update.
+    pub(super) fn forgets_for(&self, update: &Object<'_>) -> bool {
+        let is_new = || self.foreign(update).is_some_and(|id| self.known.get(&id).is_none());
+        self.known.next_to_go().is_some() && is_new()
     }
 
     /// The item of a tool call's content that stands for a reference to a terminal.

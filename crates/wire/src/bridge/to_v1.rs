@@ -66,7 +66,31 @@ impl ToV1 {
     }
 
     /// The `update` of a v2 `session/update`, as none, one or several for v1.
+    ///
+    /// What v1 can only be sent whole, the content of a tool call and the output of a terminal, is held back once it is
+    /// long, until about as much has come as it has or the tool call or the turn ends: see [`flush`](Self::flush).
     pub fn update(&mut self, update: &RawJson) -> Vec<RawJson> {
+        let updates = self.converted(update);
+        let mut all = self.calls.last_words();
+        if all.is_empty() {
+            return updates;
+        }
+        all.extend(updates);
+        all
+    }
+
+    /// Updates with all that was held back. To be asked for before a permission request, before the answer that ends a
+    /// turn or a replay, and a short while after something was held back.
+    pub fn flush(&mut self) -> Vec<RawJson> {
+        self.calls.flush(&self.terminals)
+    }
+
+    /// About how many bytes [`flush`](Self::flush) gives; `None` if nothing is held back.
+    pub fn unsent(&self) -> Option<usize> {
+        self.calls.unsent()
+    }
+
+    fn converted(&mut self, update: &RawJson) -> Vec<RawJson> {
         let pass = || vec![update.clone()];
         let Some(object) = Object::read(update.as_str()) else { return pass() };
         let Some(kind) = object.string("sessionUpdate") else { return pass() };
@@ -77,21 +101,22 @@ impl ToV1 {
             "user_message" | "agent_message" | "agent_thought" => {
                 self.messages.whole(&format!("{kind}_chunk"), object)
             }
-            "tool_call_update" => vec![self.calls.update(update, object, &self.terminals)],
-            "tool_call_content_chunk" => vec![self.calls.chunk(update, object, &self.terminals)],
-            "terminal_update" => {
-                let changed = self.terminals.update(&object);
-                self.terminal_changed(changed)
+            "tool_call_update" => self.calls.update(update, object, &self.terminals),
+            "tool_call_content_chunk" => {
+                self.calls.chunk(update, object, &self.terminals).into_iter().collect()
             }
-            "terminal_output_chunk" => {
-                let changed = self.terminals.chunk(&object);
-                self.terminal_changed(changed)
+            "terminal_update" | "terminal_output_chunk" => {
+                self.terminal_changed(&object, kind == "terminal_update", update.as_str().len())
             }
             "plan_update" => vec![self.plan_update(update, object)],
             "plan_removed" if !self.client.plans => self.plan.removed(object).into_iter().collect(),
             "available_commands_update" => vec![commands(object)],
             "config_option_update" => self.config_update(object),
-            "state_update" => turn::state_to_v1(update, &object).into_iter().collect(),
+            "state_update" => {
+                let mut updates = if object.is("state", "running") { Vec::new() } else { self.flush() };
+                updates.extend(turn::state_to_v1(update, &object));
+                updates
+            }
             "notice" if !self.client.notices => vec![turn::notice_to_v1(update, &object)],
             _ if self.must_carry(&kind) => vec![turn::carried(update, Object::default())],
             _ => pass(),
@@ -151,8 +176,20 @@ impl ToV1 {
         self.options.take(options, self.client.boolean_options)
     }
 
-    fn terminal_changed(&mut self, id: Option<String>) -> Vec<RawJson> {
-        id.map(|id| self.calls.terminal_changed(&id, &self.terminals)).unwrap_or_default()
+    fn terminal_changed(&mut self, object: &Object<'_>, is_update: bool, length: usize) -> Vec<RawJson> {
+        let mut updates = Vec::new();
+        if self.terminals.forgets_for(object) {
+            updates = self.flush();
+        }
+        let ends = is_update && self.terminals.ends(object);
+        let changed = if is_update { self.terminals.update(object) } else { self.terminals.chunk(object) };
+        if let Some(id) = changed {
+            updates.extend(self.calls.terminal_changed(&id, length, &self.terminals));
+        }
+        if ends {
+            updates.extend(self.flush());
+        }
+        updates
     }
 
     fn plan_update(&mut self, update: &RawJson, object: Object<'_>) -> RawJson {

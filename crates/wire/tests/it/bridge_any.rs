@@ -238,17 +238,21 @@ fn content_of_tool_calls_is_bounded() {
         let update = json!({ "sessionUpdate": "tool_call_content_chunk", "toolCallId": format!("c{call}"), "content": item });
         RawJson::of(&update).expect("JSON")
     };
+    let mut told = |update: &RawJson| -> Vec<RawJson> {
+        let given = bridge.update(update);
+        given.into_iter().chain(bridge.flush()).collect()
+    };
     for _ in 0..100 {
-        let given = bridge.update(&chunk(0));
+        let given = told(&chunk(0));
         assert!(given[0].as_str().len() < CALL_CONTENT + 1000);
     }
-    let last: Value = bridge.update(&chunk(0))[0].to().expect("JSON");
+    let last: Value = told(&chunk(0))[0].to().expect("JSON");
     assert_eq!(last["content"][0]["_meta"]["nudge"]["omitted"], json!(101 - (CALL_CONTENT / 10_080)));
     // What other calls say pushes out what this one said.
     for call in 1..=(SESSION_CONTENT / 10_000) {
-        bridge.update(&chunk(call));
+        told(&chunk(call));
     }
-    let last: Value = bridge.update(&chunk(0))[0].to().expect("JSON");
+    let last: Value = told(&chunk(0))[0].to().expect("JSON");
     assert_eq!(last["content"].as_array().map(Vec::len), Some(2));
 }
 
@@ -261,6 +265,7 @@ fn output_of_terminals_is_bounded() {
         json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "eHh4".repeat(4096) });
     for _ in 0..3 {
         let given = bridge.update(&RawJson::of(&chunk).expect("JSON"));
+        let given: Vec<RawJson> = given.into_iter().chain(bridge.flush()).collect();
         assert!(given[0].as_str().len() < TERMINAL_TAIL + 1000, "{}", given[0].as_str().len());
     }
 }

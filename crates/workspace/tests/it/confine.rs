@@ -94,11 +94,11 @@ async fn a_command_needs_a_folder_to_run_in() {
             says,
         );
     }
-    let nowhere = Workspace::new(desk.path("none"), Vec::new(), None);
-    refused(ask(&nowhere, "terminal/create", json!({ "command": "pwd" })).await, -32002, says);
-    let relative = Workspace::new("src".into(), Vec::new(), None);
+    let nowhere = Workspace::new(desk.path("none"), Vec::new());
+    refused(ask(&nowhere, "terminal/create", json!({ "command": "pwd" }), None).await, -32002, says);
+    let relative = Workspace::new("src".into(), Vec::new());
     refused(
-        ask(&relative, "terminal/create", json!({ "command": "pwd" })).await,
+        ask(&relative, "terminal/create", json!({ "command": "pwd" }), None).await,
         -32602,
         "The path is relative.",
     );

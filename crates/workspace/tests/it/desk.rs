@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub(crate) struct Desk {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) workspace: Arc<Workspace>,
+    environment: Option<Environment>,
 }
 
 impl Desk {
@@ -21,8 +22,8 @@ impl Desk {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let environment = environment
             .map(|variables| Environment::new(variables.iter().map(own).collect::<BTreeMap<_, _>>()));
-        let workspace = Arc::new(Workspace::new(dir.path().to_owned(), additional, environment));
-        Self { dir, workspace }
+        let workspace = Arc::new(Workspace::new(dir.path().to_owned(), additional));
+        Self { dir, workspace, environment }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -37,7 +38,7 @@ impl Desk {
 
     pub(crate) async fn ask(&self, method: &str, params: Value) -> Result<Value, Error> {
         assert!(Workspace::serves(method), "{method}");
-        ask(&self.workspace, method, params).await
+        ask(&self.workspace, method, params, self.environment.as_ref()).await
     }
 
     /// Starts a command and gives its terminal's id.
@@ -80,10 +81,15 @@ impl Desk {
     }
 }
 
-pub(crate) async fn ask(workspace: &Workspace, method: &str, mut params: Value) -> Result<Value, Error> {
+pub(crate) async fn ask(
+    workspace: &Workspace,
+    method: &str,
+    mut params: Value,
+    environment: Option<&Environment>,
+) -> Result<Value, Error> {
     params["sessionId"] = json!("s");
     let params = RawJson::of(&params).unwrap();
-    workspace.request(method, &params).await.map(|result| result.to().unwrap())
+    workspace.request(method, &params, environment).await.map(|result| result.to().unwrap())
 }
 
 /// Checks that a request was refused with this code and these words, and that no word of ours is repeated.

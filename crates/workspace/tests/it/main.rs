@@ -4,6 +4,7 @@
 mod confine;
 mod desk;
 mod files;
+mod guarded;
 mod limits;
 mod terminals;
 mod updates;

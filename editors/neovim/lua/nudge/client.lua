@@ -11,6 +11,9 @@ local NAME = 'nudge'
 --- Which client serves a buffer.
 ---@type table<integer, integer>
 local serves = {}
+--- The texts of buffers when their server was started, by URI, until it is told of them: what is typed meanwhile counts.
+---@type table<string, string>
+local before = {}
 --- Clients that were told to stop, which takes them a moment.
 ---@type table<integer, true>
 local dismissed = {}
@@ -45,6 +48,7 @@ function M.attach(buf)
     return
   end
   local root = vim.fs.root(buf, config.values.root_markers)
+  before[vim.uri_from_bufnr(buf)] = text.unchanged(buf)
   serves[buf] = vim.lsp.start(M.describe(root), {
     bufnr = buf,
     silent = true,
@@ -90,6 +94,11 @@ function M.spawn(dispatchers)
     lost = function()
       status.set('connecting', 'nudge lsp has ended and is started again')
       M.announce('NudgeLost')
+    end,
+    opens = function(uri)
+      local was = before[uri]
+      before[uri] = nil
+      return was
     end,
     again = function(connection)
       for _, client in ipairs(M.all()) do

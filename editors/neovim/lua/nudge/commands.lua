@@ -8,12 +8,15 @@ local M = {}
 local actions = {
   enable = function()
     require('nudge').enable(true)
+    M.say_whether_on()
   end,
   disable = function()
     require('nudge').enable(false)
+    M.say_whether_on()
   end,
   toggle = function()
     require('nudge').toggle()
+    M.say_whether_on()
   end,
   status = function()
     M.say(table.concat(status.report(), '\n'))
@@ -36,6 +39,7 @@ local actions = {
       M.say(("eagerness is 'low', 'medium' or 'high'; now it is '%s'"):format(config.values.eagerness))
     else
       require('nudge').eagerness(level)
+      M.say('eagerness is ' .. level)
     end
   end,
   log = function()
@@ -68,6 +72,10 @@ function M.complete(lead, line)
   end, from)
   table.sort(fitting)
   return fitting
+end
+
+function M.say_whether_on()
+  M.say(config.values.enabled and 'suggestions are on' or 'suggestions are off')
 end
 
 ---@param words string

@@ -40,6 +40,23 @@ function M.whole(buf)
   return table.concat(lines, line_end) .. (vim.bo[buf].eol and line_end or '')
 end
 
+--- The text of a buffer before it was changed: that of its file if there are changes that were not saved.
+---@param buf integer
+---@return string?
+function M.unchanged(buf)
+  if not vim.bo[buf].modified then
+    return M.whole(buf)
+  elseif vim.bo[buf].fileencoding ~= '' and vim.bo[buf].fileencoding ~= 'utf-8' then
+    return nil
+  end
+  local file = io.open(vim.api.nvim_buf_get_name(buf), 'rb')
+  local saved = file and file:read('*a')
+  if file then
+    file:close()
+  end
+  return saved
+end
+
 ---@class nudge.Edit an edit in bytes; rows and columns count from zero
 ---@field row integer
 ---@field col integer

@@ -8,6 +8,11 @@ local LONGEST_PAUSE_MS = 10000
 local SOUND_MS = 5000
 local CANCELLED = -32800
 
+---@class nudge.TransportEvents
+---@field lost fun() the process has died
+---@field again fun(transport: vim.lsp.rpc.PublicClient) another one is in its place
+---@field opens fun(uri: string): string? a document is about to be opened; the text it had before it was changed
+
 ---@class nudge.Transport
 ---@field private inner? vim.lsp.rpc.PublicClient the process, while it can be spoken to
 ---@field private greeting? table the parameters of `initialize`
@@ -17,7 +22,7 @@ Transport.__index = Transport
 
 ---@param cmd string[]
 ---@param dispatchers vim.lsp.rpc.Dispatchers
----@param events { lost: fun(), again: fun(transport: vim.lsp.rpc.PublicClient) }
+---@param events nudge.TransportEvents
 ---@return vim.lsp.rpc.PublicClient
 function M.start(cmd, dispatchers, events)
   local self = setmetatable({
@@ -34,7 +39,7 @@ function M.start(cmd, dispatchers, events)
       return self:request(...)
     end,
     notify = function(method, params)
-      return self.inner ~= nil and self.inner.notify(method, params)
+      return self.inner ~= nil and self:notify(method, params)
     end,
     is_closing = function()
       return self.closing
@@ -66,6 +71,22 @@ function Transport:spawn()
   })
   self.process = process
   return process
+end
+
+--- A document that was changed before it is opened is opened as it was and then changed, so that the server knows of it.
+---@private
+function Transport:notify(method, params)
+  local opened = method == 'textDocument/didOpen' and params.textDocument
+  local was = opened and self.events.opens(opened.uri)
+  if not was or was == opened.text then
+    return self.inner.notify(method, params)
+  end
+  local first = vim.tbl_extend('force', opened, { text = was, version = opened.version - 1 })
+  return self.inner.notify(method, { textDocument = first })
+    and self.inner.notify('textDocument/didChange', {
+      textDocument = { uri = opened.uri, version = opened.version },
+      contentChanges = { { text = opened.text } },
+    })
 end
 
 ---@private

@@ -1,17 +1,23 @@
 //! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes.
 
+mod bytes;
 mod client;
 mod dialects;
 mod doctor;
 mod form;
 mod input;
 mod isolate;
+mod lane;
+mod leaving;
 mod log;
 mod nes;
 mod pass_through;
+mod pressure;
 mod raw;
 mod sessions;
+mod start;
 mod steer;
+mod strays;
 mod supervision;
 mod terminal;
 mod versions;
@@ -87,6 +93,15 @@ impl Place {
         std::fs::write(self.work.path().join(name), "").expect("the folder can be written to");
     }
 
+    /// Lets an agent answer `initialize` that waits for the file `GATE`.
+    fn open_gate(&self) {
+        std::fs::write(self.desk.path().join("gate"), "").expect("the folder can be written to");
+    }
+
+    fn close_gate(&self) {
+        std::fs::remove_file(self.desk.path().join("gate")).expect("the gate was open");
+    }
+
     fn desk(&self, name: &str) -> String {
         self.desk.path().join(name).to_str().expect("its name is text").to_owned()
     }
@@ -96,11 +111,12 @@ impl Place {
         Log::read(&self.desk.path().join("log"))
     }
 
-    /// `nudge acp` with these options of its own, in front of an agent with these. `MEMORY` and `COUNT` are files.
+    /// `nudge acp` with these options of its own, in front of an agent with these. `MEMORY`, `COUNT` and `GATE` are files.
     fn start(&self, own: &[&str], options: &str, daemon: &str) -> Process {
         let program = agent();
         let program = program.to_str().expect("its name is text");
         let options = options.replace("MEMORY", &self.desk("memory")).replace("COUNT", &self.desk("count"));
+        let options = options.replace("GATE", &self.desk("gate"));
         let log = self.desk("log");
         let mut args = [&["acp"], own, &["--", program, "--log", &log]].concat();
         args.extend(options.split_whitespace());

@@ -1,5 +1,7 @@
 //! Sessions outlive clients, agents and Nudge, whatever the agent can do itself.
 
+use std::time::{Duration, Instant};
+
 use nudge_testkit::{eventually, is_alive};
 use serde_json::{Value, json};
 
@@ -264,4 +266,43 @@ fn a_session_of_one_agent_is_not_taken_up_by_the_built_in_one() {
     let mut client = Client::new(place.nudge(&["acp"], "off"), 1, &json!({}));
     let params = json!({"sessionId": session, "cwd": place.cwd(), "mcpServers": []});
     assert_eq!(client.refused("session/load", &params)["data"]["reason"], "other_agent");
+}
+
+#[test]
+fn an_agent_that_only_loads_takes_a_session_up_as_fast_as_one_that_resumes() {
+    let ways = ["--resume --memory MEMORY", "--load --memory MEMORY"];
+    let places = ways.map(|options| {
+        let place = Place::new();
+        let session = place.session(options, 1).session;
+        (place, session)
+    });
+    let mut shortest = [Duration::MAX; 2];
+    for _ in 0..5 {
+        for (way, (place, session)) in places.iter().enumerate() {
+            let mut client = place.client(ways[way], 1);
+            let began = Instant::now();
+            client.load(session, &place.cwd());
+            shortest[way] = shortest[way].min(began.elapsed());
+        }
+    }
+    let [resumed, loaded] = shortest;
+    println!("resumed in {resumed:?}, loaded in {loaded:?}");
+    assert!(loaded < resumed + Duration::from_millis(250), "{resumed:?} {loaded:?}");
+}
+
+#[test]
+fn a_prompt_right_behind_a_load_waits_for_a_replay_that_comes_late() {
+    let options = "--load --late-replay --memory MEMORY";
+    let place = Place::new();
+    let mut client = place.session(options, 1);
+    client.turn("say one; say two");
+    client.turn("say three");
+    let session = client.session.clone();
+    drop(client);
+    let mut again = place.client(options, 1);
+    again.load(&session, &place.cwd());
+    let before = again.story().len();
+    assert_eq!(again.turn("say four"), "four");
+    let story = again.story();
+    assert_eq!(story[before..].iter().filter(|line| line.starts_with("agent: ")).count(), 1, "{story:?}");
 }

@@ -22,7 +22,7 @@ fn for_memories(test: impl Fn(&str, u64)) {
 }
 
 /// Ends a process, the way `kill -9` does.
-fn kill(pid: u32) {
+pub(super) fn kill(pid: u32) {
     let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
     assert!(killed.is_ok_and(|status| status.success()), "{pid} can be killed");
 }
@@ -329,7 +329,7 @@ fn an_agent_that_does_not_stop_is_ended_and_comes_back() {
 }
 
 /// Whether all processes of the agent have ended.
-fn is_over(place: &Place) -> bool {
+pub(super) fn is_over(place: &Place) -> bool {
     place.log().pids().into_iter().all(|pid| !is_alive(pid))
 }
 

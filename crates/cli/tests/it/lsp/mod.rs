@@ -5,6 +5,7 @@ mod daemon;
 mod encodings;
 mod feedback;
 mod life;
+mod out_of_step;
 mod rename;
 mod shapes;
 

@@ -76,7 +76,7 @@ fn a_session_is_watched() {
     client.turn_end(1);
     let mut watch = place.start(&["watch", "last", "--json"], "on");
     let mut kinds = Vec::new();
-    while kinds.last().is_none_or(|kind| kind != "agent_message_chunk") {
+    while kinds.last().is_none_or(|kind| kind != "agent_message") {
         kinds.push(watch.next_json().expect("the history")["sessionUpdate"].as_str().unwrap().to_owned());
     }
     assert_eq!(kinds[0], "user_message");
@@ -99,7 +99,7 @@ fn status_and_stop_tell_of_the_daemon() {
     let status: Value = serde_json::from_str(&place.command(&["status", "--json"])).unwrap();
     assert_eq!(status["sessions"][0][0], client.session.as_str());
     assert_eq!(status["sessions"][0][1]["clients"], 1);
-    assert_eq!(place.command(&["stop"]), "the daemon ends");
+    assert_eq!(place.command(&["stop"]), "the daemon has ended");
     let (status, _, errors) = client.process.finish();
     assert!(!status.success() || errors.is_empty(), "{errors}");
 }
@@ -199,9 +199,12 @@ fn a_daemon_that_is_stopped_makes_room_for_the_next_though_clients_are_left() {
     client.prompt("talk");
     client.said("word");
     let session = client.session.clone();
-    place.command(&["stop"]);
-    // It may try to come back to the one that ends.
-    client.send("session/resume", &json!({"sessionId": session, "cwd": place.cwd()}));
+    let stop = place.start(&["stop"], "on");
+    // It may try to come back to the one that ends, if that is not gone yet.
+    let params = json!({"sessionId": session, "cwd": place.cwd()});
+    let resume = json!({"jsonrpc": "2.0", "id": 99, "method": "session/resume", "params": params});
+    let _ = client.process.try_line(resume.to_string());
+    assert!(stop.finish().0.success());
     let mut again = place.shared_client(2);
     again.load(&session, &place.cwd());
     again.prompt("hello");

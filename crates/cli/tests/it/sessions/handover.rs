@@ -14,7 +14,7 @@ use super::{Client, Place};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#;
 
-fn signal(name: &str, pid: u32) {
+pub(super) fn signal(name: &str, pid: u32) {
     let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap();
     assert!(sent.success());
 }

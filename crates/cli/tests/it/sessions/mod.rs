@@ -1,17 +1,25 @@
 //! Sessions as clients see them, in both versions, over real pipes.
 
+mod asked;
 mod cancel;
 mod commands;
 mod content;
 mod daemon;
 mod dialects;
+mod environment;
+mod folder;
+mod full_disk;
+mod ghosts;
 mod handover;
 mod lifecycle;
 mod pending;
 mod permission;
+mod protocol;
 mod queue;
+mod reached;
 mod shared;
 mod steer;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -30,12 +38,19 @@ fn rehearsal() -> PathBuf {
 struct Place {
     data: TempDir,
     work: TempDir,
+    /// How many seconds a daemon stays with nothing to do.
+    linger: u64,
 }
 
 impl Place {
     fn new() -> Self {
         let dir = || tempfile::tempdir().expect("a temporary folder");
-        Self { data: dir(), work: dir() }
+        Self { data: dir(), work: dir(), linger: 5 }
+    }
+
+    /// Lets a command go on that waits for this file.
+    fn touch(&self, name: &str) {
+        std::fs::write(self.work.path().join(name), "").expect("the folder can be written to");
     }
 
     fn cwd(&self) -> String {
@@ -47,7 +62,7 @@ impl Place {
         vec![
             ("NUDGE_DATA", self.data.path().to_str().expect("its name is text").to_owned()),
             ("NUDGE_REHEARSAL", rehearsal().to_str().expect("its name is text").to_owned()),
-            ("NUDGE_LINGER", "5".to_owned()),
+            ("NUDGE_LINGER", self.linger.to_string()),
         ]
     }
 

@@ -124,3 +124,21 @@ fn a_retry_with_the_same_key_is_the_same_message() {
         assert_eq!(client.users().iter().filter(|line| line.contains("once")).count(), 1);
     });
 }
+
+#[test]
+fn what_is_not_on_disk_is_not_told_of() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::talking(&place, version);
+        let pending = |client: &mut Client| {
+            client.ask("_nudge/status", &json!({}))["sessions"][0][1]["pending"].clone()
+        };
+        let held = nudge_testkit::Held::take(&place.data.path().join("sessions.db"));
+        let params = json!({"sessionId": client.session, "mode": "queue", "content": content("wait")});
+        let inject = client.send("session/inject", &params);
+        assert_eq!(pending(&mut client), json!([]));
+        drop(held);
+        let id = client.response(inject)["result"]["messageId"].clone();
+        assert_eq!(pending(&mut client)[0]["messageId"], id);
+    });
+}

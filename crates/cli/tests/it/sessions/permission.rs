@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use serde_json::json;
+use nudge_testkit::{eventually, is_alive};
+use serde_json::{Value, json};
 
 use super::{Client, Place, both};
 
@@ -67,6 +68,68 @@ fn modes_decide_what_is_asked() {
     assert!(!place.work.path().join("other.txt").exists());
     let (code, _) = client.refused("session/set_mode", &json!({"sessionId": session, "modeId": "nope"}));
     assert_eq!(code, -32602);
+}
+
+#[test]
+fn what_other_programs_run_by_themselves_is_asked_about_in_every_mode() {
+    let place = Place::new();
+    let file = |name: &str| place.work.path().join(name);
+    fs::create_dir_all(file(".git/hooks")).unwrap();
+    std::os::unix::fs::symlink(".git", file("link")).unwrap();
+    let mut client = Client::with_session(&place, 1);
+    let session = client.session.clone();
+    client.ask("session/set_mode", &json!({"sessionId": session, "modeId": "edit"}));
+    client.prompt("write plain.txt hello");
+    client.turn_end(1);
+    assert!(file("plain.txt").exists());
+    for (at, path) in
+        [".git/config", "link/hooks/pre-commit", ".vscode/tasks.json", ".envrc"].iter().enumerate()
+    {
+        client.prompt(&format!("write {path} hello"));
+        let request = client.agent_request();
+        let kinds: Vec<&Value> =
+            request["params"]["options"].as_array().unwrap().iter().map(|option| &option["kind"]).collect();
+        assert_eq!(kinds, ["allow_once", "reject_once"], "{path}");
+        client.permit(&request, "reject_once");
+        client.turn_end(at + 2);
+        assert!(!file(path).exists());
+    }
+}
+
+#[test]
+fn always_is_for_a_subcommand_and_never_for_what_runs_others() {
+    let place = Place::new();
+    let mut client = Client::with_session(&place, 1);
+    let mut asked = |at: usize, line: &str, option: &str| {
+        client.prompt(&format!("run {line}"));
+        let request = client.agent_request();
+        client.permit(&request, option);
+        client.turn_end(at);
+        request["params"]["options"].to_string()
+    };
+    assert!(asked(1, "git status", "allow_always").contains("Always allow `git status`"));
+    assert!(asked(2, "git push --force", "reject_once").contains("reject_once"));
+    for (at, line) in
+        ["env git status", "git -C x status", "git status; true", "exec git status"].iter().enumerate()
+    {
+        assert!(!asked(at + 3, line, "reject_once").contains("always"), "{line}");
+    }
+}
+
+#[test]
+fn a_process_that_hides_ends_with_its_command() {
+    let place = Place::new();
+    let mut client = Client::with_session(&place, 1);
+    // It has no parent, no group, no terminal and no environment in common with the command.
+    client.prompt(
+        "run (env -i setsid sh -c 'echo $$ >new; mv new pid; exec sleep 1000' >/dev/null 2>&1 &); \
+         while ! [ -e pid ]; do sleep 0.01; done",
+    );
+    let request = client.agent_request();
+    client.permit(&request, "allow_once");
+    client.turn_end(1);
+    let pid = fs::read_to_string(place.work.path().join("pid")).unwrap().trim().parse().unwrap();
+    eventually("its end", || !is_alive(pid));
 }
 
 #[test]

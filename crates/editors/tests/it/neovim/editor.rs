@@ -96,6 +96,18 @@ impl Neovim {
         Some(editor)
     }
 
+    /// Opens the first of the files and does not wait for Nudge. The Lua is the user's configuration.
+    pub(crate) fn open_at_once(version: &str, files: &[(&str, &str)], config: &str) -> Option<Self> {
+        Self::start(version, files, &repository().join("editors/neovim"), config, "")
+    }
+
+    /// Writes a file of the project.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.place.path().join("project").join(name);
+        std::fs::create_dir_all(path.parent().expect("it is in the project")).expect("the folder is ours");
+        std::fs::write(path, text).expect("the folder is ours");
+    }
+
     /// Types.
     pub(crate) fn keys(&self, keys: &str) {
         self.terminal.send(keys);

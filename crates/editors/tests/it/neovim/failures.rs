@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use nudge_testkit::PATIENCE;
 
-use super::{ESC, Neovim, RENAME, TAB, TOTAL, in_each, renamed};
+use super::{ESC, Neovim, RENAME, TAB, TOTAL, in_each, renamed, renamed_once};
 
 /// What is on the screen of our marks, each of which stands for a part of a suggestion.
 const MARKS: &str = "#vim.api.nvim_buf_get_extmarks(0, require('nudge.show').namespace, 0, -1, {})";
@@ -71,6 +71,22 @@ fn the_server_dies_in_mid_typing() {
         assert_eq!(editor.lua("#vim.lsp.get_clients({ name = 'nudge' })"), "1");
         let messages = editor.lua("vim.api.nvim_exec2('messages', { output = true }).output");
         assert!(!messages.contains("quit with"), "{messages}");
+    });
+}
+
+/// The server is one that starts when the file `go` is there.
+#[test]
+fn what_was_typed_before_the_server_was_there_counts() {
+    let late = "require('nudge').setup({ cmd = { 'sh', '-c', 'until [ -e go ]; do sleep 0.01; done; exec nudge lsp' } })";
+    in_each(|version| {
+        let Some(editor) = Neovim::open_at_once(version, &[("a.rs", TOTAL)], late) else { return };
+        editor.keys(RENAME);
+        editor.wait_buffer(&renamed_once());
+        assert_eq!(editor.lua("require('nudge.status').state"), "connecting");
+        editor.write("go", "");
+        editor.expect_screen("rename");
+        editor.keys(TAB);
+        editor.wait_buffer(&renamed());
     });
 }
 

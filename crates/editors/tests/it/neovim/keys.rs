@@ -1,6 +1,7 @@
 //! Keys mean what they meant when nothing is shown.
 
 use super::{Neovim, RENAME, TAB, TOTAL, in_each, renamed, renamed_once};
+use crate::programs::repository;
 
 #[test]
 fn tab_indents_when_nothing_is_shown() {
@@ -50,6 +51,39 @@ fn it_is_switched_off_and_on() {
         editor.wait_lua("require('nudge.suggest').current() ~= nil", "true");
         editor.keys(":Nudge accept\r");
         editor.wait_buffer(&renamed());
+    });
+}
+
+#[test]
+fn switching_it_says_what_it_did() {
+    in_each(|version| {
+        let Some(editor) = Neovim::open(version, &[("a.rs", TOTAL)]) else { return };
+        for (command, said) in [
+            ("toggle", "nudge: suggestions are off"),
+            ("toggle", "nudge: suggestions are on"),
+            ("disable", "nudge: suggestions are off"),
+            ("eagerness high", "nudge: eagerness is high"),
+        ] {
+            editor.keys(&format!(":messages clear | Nudge {command}\r"));
+            editor.wait_lua("vim.api.nvim_exec2('messages', { output = true }).output", said);
+        }
+    });
+}
+
+#[test]
+fn its_help_is_found_as_installed() {
+    in_each(|version| {
+        let Some(editor) = Neovim::open(version, &[("a.rs", TOTAL)]) else { return };
+        editor.keys(":help nudge\r");
+        editor.wait_lua("vim.fs.basename(vim.api.nvim_buf_get_name(0))", "nudge.txt");
+        // The list of tags in the repository is that of the page.
+        let tags = "vim.fn.join(vim.fn.readfile(vim.fn.getcwd() .. \"/doc/tags\"), \"\\n\")";
+        let page =
+            std::fs::read_to_string(repository().join("editors/neovim/doc/nudge.txt")).expect("a page");
+        editor.write("doc/nudge.txt", &page);
+        editor.lua("vim.cmd.helptags(\"doc\")");
+        let listed = std::fs::read_to_string(repository().join("editors/neovim/doc/tags")).expect("its tags");
+        assert_eq!(editor.lua(tags), listed.trim_end(), "run :helptags on editors/neovim/doc");
     });
 }
 

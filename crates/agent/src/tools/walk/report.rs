@@ -1,0 +1,76 @@
+//! What was left out of an answer, and why: counted, with a few names.
+
+use std::{collections::BTreeMap, path::Path};
+
+use nudge_workspace::Directories;
+
+/// How many names are given for one reason.
+const MOST_NAMES: usize = 3;
+/// How long a name is that is given.
+const MOST_NAME: usize = 100;
+
+/// What happened to something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Topic {
+    /// It was not looked at.
+    LeftOut,
+    /// It was looked at, but not as it should be.
+    Roughly,
+    /// Its rules about what to leave out were not followed.
+    Rules,
+}
+
+/// What is to be told at the end of an answer.
+pub(crate) struct Report<'a> {
+    roots: &'a Directories,
+    /// By reason: how many, and the first of them.
+    notes: BTreeMap<(Topic, String), (usize, Vec<String>)>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(roots: &'a Directories) -> Self {
+        Self { roots, notes: BTreeMap::new() }
+    }
+
+    /// Notes that something was left out. There are few reasons, whatever the files are.
+    pub(crate) fn note(&mut self, topic: Topic, reason: &str, path: &Path) {
+        let (count, names) = self.notes.entry((topic, reason.to_owned())).or_default();
+        *count += 1;
+        if names.len() < MOST_NAMES {
+            names.push(short(&self.roots.tell(path)));
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.notes.is_empty()
+    }
+
+    /// One line for each topic, in brackets.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let headings = [
+            (Topic::LeftOut, "Left out"),
+            (Topic::Roughly, "Searched roughly"),
+            (Topic::Rules, "Ignore rules that were not followed"),
+        ];
+        let line = |(topic, heading): (Topic, &str)| {
+            let notes = self.notes.iter().filter(|((of, _), _)| *of == topic);
+            let told: Vec<String> = notes.map(|((_, reason), note)| tell(reason, note)).collect();
+            (!told.is_empty()).then(|| format!("[{heading}: {}]", told.join("; ")))
+        };
+        headings.into_iter().filter_map(line).collect()
+    }
+}
+
+fn tell(reason: &str, (count, names): &(usize, Vec<String>)) -> String {
+    let more = count - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{reason}: {}{more}", names.join(", "))
+}
+
+fn short(name: &str) -> String {
+    let shown: String = name.chars().filter(|c| !c.is_control()).collect();
+    if shown.len() <= MOST_NAME {
+        return shown;
+    }
+    format!("…{}", &shown[shown.ceil_char_boundary(shown.len() - MOST_NAME)..])
+}

@@ -1,0 +1,69 @@
+//! How connections come in, also when no more files can be opened.
+
+use std::{io, os::unix::net::UnixStream, time::Duration};
+
+use tokio::net::UnixListener;
+
+use crate::daemon::descriptors::{Reserve, is_exhausted};
+
+/// How long nobody is let in after somebody could not be.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Who comes in.
+pub(crate) enum Visit {
+    /// A connection.
+    Comes(UnixStream),
+    /// A connection that took the last descriptor: it can be told, and no more.
+    IsTooMuch(UnixStream),
+}
+
+/// The way in.
+pub(crate) struct Door {
+    reserve: Reserve,
+    /// Whether the last could not come in, which is said once.
+    is_stuck: bool,
+}
+
+impl Door {
+    pub(crate) fn new() -> Self {
+        let mut reserve = Reserve::default();
+        reserve.fill();
+        Self { reserve, is_stuck: false }
+    }
+
+    /// Who comes next; `None` if nobody could be let in, after a pause.
+    pub(crate) async fn next(&mut self, listener: &UnixListener) -> Option<Visit> {
+        self.reserve.fill();
+        let error = match accepted(listener).await {
+            Ok(stream) => {
+                self.is_stuck = false;
+                return Some(Visit::Comes(stream));
+            }
+            Err(error) => error,
+        };
+        if !std::mem::replace(&mut self.is_stuck, true) {
+            tracing::warn!(%error, "a connection could not be taken");
+        }
+        if is_exhausted(&error)
+            && self.reserve.spend()
+            && let Some(stream) = accepted_at_once(listener).await
+        {
+            return Some(Visit::IsTooMuch(stream));
+        }
+        tokio::time::sleep(PAUSE).await;
+        None
+    }
+}
+
+async fn accepted(listener: &UnixListener) -> io::Result<UnixStream> {
+    listener.accept().await?.0.into_std()
+}
+
+/// Without descriptors accepting fails also if nobody is there.
+async fn accepted_at_once(listener: &UnixListener) -> Option<UnixStream> {
+    tokio::select! {
+        biased;
+        accepted = accepted(listener) => accepted.ok(),
+        () = std::future::ready(()) => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! A session whose store cannot be written, because the disk is full for one: nothing that was accepted or shown is lost,
+//! what is asked meanwhile is refused, and it goes on once there is room.
+
+use std::{sync::Arc, time::Duration};
+
+use nudge_mailbox::{ClientId, Event as Input, InStream, Mailbox, MessageId};
+use nudge_store::{Batch, Entry, Op, SessionChange, StoreError};
+use nudge_wire::Error;
+use tokio::time::Instant;
+
+use crate::{
+    backend::{Backend, Event},
+    session::{
+        actor::{Actor, Stage, Turn, entry},
+        outbox::Step,
+        restore::{self, dropped, interruption, past, saved},
+    },
+    time::now,
+    update::{Kind, Update},
+};
+
+/// How often a session looks by itself whether it can be written again.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// What a session has to remember that cannot be written.
+pub(crate) struct Stall {
+    /// Prompts whose senders were told that they could not be stored.
+    refused: Vec<MessageId>,
+    /// Whether nothing was to be delivered when it began.
+    is_held: bool,
+    /// Settings of the agent that are to be kept.
+    config: Option<String>,
+    retry_at: Instant,
+}
+
+/// Waits until it is time to look again.
+pub(crate) async fn retry(stall: Option<&Stall>) {
+    if let Some(stall) = stall {
+        tokio::time::sleep_until(stall.retry_at).await;
+    }
+}
+
+impl Actor {
+    /// Forgets what is not on disk and was not shown, and ends the turn: what the agent says from now on could not be kept.
+    pub(crate) fn begin_stall(&mut self, why: &Error) {
+        let was_running = self.turn.is_some();
+        let refused = self.waiting.keys().cloned().collect();
+        self.refuse_waiting(why);
+        self.permissions.clear();
+        (self.at_break, self.held_break) = (None, None);
+        self.steers_under_way = 0;
+        (self.is_interrupted, self.is_interrupt_due) = (false, false);
+        self.params.clear();
+        let is_held = self.mailbox.is_held();
+        self.mailbox = Mailbox::new(InStream::Finish);
+        self.mailbox.hold();
+        self.stall = Some(Stall { refused, is_held, config: None, retry_at: Instant::now() + RETRY });
+        if let Backend::BuiltIn(agent) = &mut self.backend {
+            agent.will_set_none();
+        }
+        if self.is_prompted {
+            self.backend.cancel();
+        }
+        if was_running {
+            self.show(Update::idle(Some("error"), Some(why)), None, None);
+        }
+        if let Some(event) = self.parked.take() {
+            self.event_in_stall(event);
+        }
+    }
+
+    /// Takes in what the backend does while nothing of it can be kept.
+    pub(crate) fn event_in_stall(&mut self, event: Event) {
+        match event {
+            Event::Update(update) if !update.kind.is_kept() => self.show(update, None, None),
+            Event::BreakPoint(at_break) => at_break.send(Vec::new()),
+            Event::Permission(question) => question.answer.cancel(),
+            Event::Client(request) => self.ask_client(request),
+            Event::Notification(note) => self.pass(&note),
+            Event::Config(config) => {
+                if let Some(stall) = &mut self.stall {
+                    stall.config = Some(config.as_str().to_owned());
+                }
+            }
+            Event::TurnStarted => {
+                self.is_prompted = true;
+                self.backend.cancel();
+            }
+            Event::Ended(_) => self.is_prompted = false,
+            Event::Back { id, .. } => self.row.agent_session_id = Some(id.to_string()),
+            _ => {}
+        }
+    }
+
+    /// Goes on from what is on disk, if it can be written again: what was shown and is not there is written first.
+    pub(crate) async fn recover(&mut self) -> Result<(), Error> {
+        if let Some(stall) = &mut self.stall {
+            stall.retry_at = Instant::now() + RETRY;
+        }
+        match self.hub.renew(&self.lease).await {
+            Ok(true) => {}
+            Ok(false) => {
+                self.stage = Stage::Left;
+                return Err(restore::told(&StoreError::Fenced, "The session cannot be stored"));
+            }
+            Err(error) => return Err(restore::told(&error, "The session cannot be stored")),
+        }
+        let hub = Arc::clone(&self.hub);
+        let inputs = hub.store.inputs(&self.row.id).await.map_err(restore::stored)?;
+        let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
+        let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
+        for id in self.stall.iter().flat_map(|stall| &stall.refused) {
+            // One that was never stored is unknown.
+            let _ = mailbox.revoke(id);
+        }
+        let mut ops = dropped(&mut mailbox);
+        let ending = self.write_ending(&mut ops).await?;
+        let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops };
+        let written = hub.store.commit(batch).await;
+        written.map_err(|error| restore::told(&error, "The session cannot be stored"))?;
+        self.next_input = next_input;
+        self.go_on(mailbox, ending);
+        Ok(())
+    }
+
+    /// Writes down what was shown, if that is possible after all, for a session that is left.
+    pub(crate) async fn recover_to_leave(&mut self) {
+        if let Some(stall) = &mut self.stall {
+            stall.is_held = true;
+            let _ = self.recover().await;
+        }
+    }
+
+    /// Notes what was shown and is not on disk, and how the turn ended that was under way; gives the latter.
+    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<Vec<(u64, Update)>, Error> {
+        let mut past = past(&self.hub, &self.row.id, false).await?;
+        let missing = self.recent.iter().filter(|(seq, _)| *seq >= self.on_disk);
+        let missing: Vec<Entry> = missing.map(|(seq, update)| entry(*seq, update)).collect();
+        for entry in &missing {
+            past.take(entry);
+        }
+        ops.extend(missing.into_iter().map(Op::Append));
+        let mut ending = Vec::new();
+        if past.is_running {
+            let from = past.next_seq.max(self.next_seq);
+            ending.extend((from..).zip(interruption(&past.open_tools, "it could not be stored")));
+        }
+        ops.extend(ending.iter().map(|(seq, update)| Op::Append(entry(*seq, update))));
+        ops.push(Op::UpdateSession(SessionChange {
+            agent_session_id: Some(self.row.agent_session_id.clone()),
+            config: self.stall.as_ref().and_then(|stall| stall.config.clone()),
+            updated_at: Some(now()),
+            ..SessionChange::default()
+        }));
+        Ok(ending)
+    }
+
+    /// All is on disk: the session is in use as before.
+    fn go_on(&mut self, mailbox: Mailbox<nudge_wire::RawJson>, ending: Vec<(u64, Update)>) {
+        let Some(stall) = self.stall.take() else { return };
+        tracing::info!(session = %self.row.id, "the session can be written again");
+        self.mailbox = mailbox;
+        self.pending_on_disk = self.pending();
+        self.next_seq = ending.last().map_or(self.next_seq, |(seq, _)| seq + 1);
+        self.on_disk = self.next_seq;
+        for (seq, update) in ending {
+            // That the turn is over was told when it was.
+            if update.kind == Kind::State {
+                self.remember(seq, update);
+            } else {
+                self.show(update, Some(seq), None);
+            }
+        }
+        self.set_in_stream();
+        if self.is_prompted {
+            // The agent takes its time to end the turn.
+            self.mailbox.handle(Input::TurnStarted);
+            self.mailbox.cancel();
+            self.turn =
+                Some(Turn { prompter: self.last_prompter.unwrap_or(ClientId(0)), prompt: None, owner: None });
+        }
+        if !stall.is_held {
+            self.mailbox.resume();
+        }
+        self.finish(Step::default());
+    }
+}
