@@ -36,7 +36,7 @@ pub(crate) async fn watch(
     is_json: bool,
     history: bool,
 ) -> Result<ExitCode> {
-    let control = Control::start(place)?;
+    let control = Control::start(place)?.looking_on();
     let mut params = json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,
