@@ -26,6 +26,7 @@ const QUESTIONS: [&str; 2] = ["session/request_permission", "elicitation/create"
 pub(crate) struct Control {
     connection: nudge_peer::Connection,
     seen: Option<mpsc::Receiver<Seen>>,
+    looks_on: bool,
 }
 
 /// What a session shows whoever looks on.
@@ -102,18 +103,24 @@ impl Control {
         });
         let connection =
             peer.connect(Transport::new(reader, writer)).context("cannot use the daemon's socket")?;
-        Ok(Self { connection, seen: Some(seen) })
+        Ok(Self { connection, seen: Some(seen), looks_on: false })
+    }
+
+    /// It stays and shows what is asked, also forms; they can be answered with `nudge answer`.
+    pub(crate) fn looking_on(self) -> Self {
+        Self { looks_on: true, ..self }
     }
 
     /// Runs the connection while `task` asks.
     pub(crate) async fn run<T>(mut self, task: impl AsyncFnOnce(&mut Client) -> Result<T>) -> Result<T> {
         let seen = self.seen.take().context("a connection is run once")?;
+        let looks_on = self.looks_on;
         self.connection
             .run_until(async |cx| {
                 let mut client = Client { cx, seen };
                 let info = json!({ "name": "nudge-cli", "version": env!("CARGO_PKG_VERSION") });
-                // What is asked can be answered with `nudge answer`.
-                let capabilities = json!({ "elicitation": { "form": {}, "url": {} } });
+                let forms = json!({ "elicitation": { "form": {}, "url": {} } });
+                let capabilities = if looks_on { forms } else { json!({}) };
                 let params = json!({ "protocolVersion": 2, "info": info, "capabilities": capabilities });
                 client.request("initialize", &params).await?;
                 task(&mut client).await

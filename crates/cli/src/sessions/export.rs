@@ -46,7 +46,7 @@ async fn as_markdown(shelf: &Shelf, session: &Session, out: &mut impl Write) -> 
         for entry in page {
             let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) else { continue };
             for part in transcript.update(&update) {
-                if let Part::Text(text) = part {
+                if let Part::Text { text, .. } = part {
                     out.write_all(terminal_text::lines(&text).as_bytes())?;
                 }
             }

@@ -64,8 +64,8 @@ pub(crate) fn content(blocks: &Value) -> String {
 /// Something of a conversation. It is what was said, not yet safe for a terminal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Markdown.
-    Text(String),
+    /// Markdown: something new, or more of what is being said.
+    Text { text: String, is_new: bool },
     /// What a tool has printed, by tool call or terminal: all of it so far, or more of it.
     Output { id: String, text: String, is_all: bool },
 }
@@ -86,7 +86,7 @@ impl Transcript {
     /// What an update adds. Transcripts hold updates of both versions.
     pub(crate) fn update(&mut self, update: &Value) -> Vec<Part> {
         let blocks = &update["content"];
-        let text = match update["sessionUpdate"].as_str().unwrap_or_default() {
+        let (text, is_new) = match update["sessionUpdate"].as_str().unwrap_or_default() {
             "user_message" | "user_message_chunk" => self.message("You", update, blocks),
             "agent_message" | "agent_message_chunk" => self.message("Agent", update, blocks),
             "agent_thought" | "agent_thought_chunk" => self.message("Agent, thinking", update, blocks),
@@ -100,22 +100,23 @@ impl Transcript {
             "terminal_output_chunk" => {
                 return terminal_output(update, &update["data"], false).into_iter().collect();
             }
-            "plan_update" => self.plan(&update["plan"]),
-            "plan" => self.plan(update),
-            _ => String::new(),
+            "plan_update" => (self.plan(&update["plan"]), true),
+            "plan" => (self.plan(update), true),
+            _ => return Vec::new(),
         };
-        if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] }
+        if text.is_empty() { Vec::new() } else { vec![Part::Text { text, is_new }] }
     }
 
-    fn message(&mut self, who: &str, update: &Value, blocks: &Value) -> String {
+    /// A text, and whether it is a new one.
+    fn message(&mut self, who: &str, update: &Value, blocks: &Value) -> (String, bool) {
         let id = update["messageId"].as_str().unwrap_or_default().to_owned();
         let open = Some((who.to_owned(), id));
         let text = content(blocks);
         if self.open == open {
-            return text;
+            return (text, false);
         }
         self.open = open;
-        format!("\n\n**{who}:** {text}")
+        (format!("\n\n**{who}:** {text}"), true)
     }
 
     fn tool_call(&mut self, update: &Value) -> Vec<Part> {
@@ -128,7 +129,7 @@ impl Transcript {
             _ => String::new(),
         };
         let items = update["content"].as_array().map_or(&[][..], Vec::as_slice);
-        let said = (!text.is_empty()).then_some(Part::Text(text));
+        let said = (!text.is_empty()).then_some(Part::Text { text, is_new: true });
         said.into_iter().chain(tool_output(update, items, true)).collect()
     }
 

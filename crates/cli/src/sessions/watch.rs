@@ -27,6 +27,8 @@ const REST: Duration = Duration::from_millis(700);
 const OUTPUT_LINES: usize = 30;
 const OUTPUT_COLUMNS: usize = 400;
 const OUTPUT_BYTES: usize = 64 * 1024;
+/// How many tools are remembered for what they have printed.
+const TOOLS: usize = 64;
 
 pub(crate) async fn watch(
     place: &Place,
@@ -34,7 +36,7 @@ pub(crate) async fn watch(
     is_json: bool,
     history: bool,
 ) -> Result<ExitCode> {
-    let control = Control::start(place)?;
+    let control = Control::start(place)?.looking_on();
     let mut params = json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,
@@ -224,9 +226,9 @@ impl Screen {
 
     fn part(&mut self, part: Part) {
         match part {
-            Part::Text(text) => {
-                // A text that begins with a line of its own is a new one: the sentence before it is over.
-                if text.starts_with("\n\n") {
+            Part::Text { text, is_new } => {
+                // The sentence before it is over.
+                if is_new {
                     self.put_waiting();
                     let end = self.painter.finish();
                     self.out.push_str(&end);
@@ -243,6 +245,9 @@ impl Screen {
 
     /// Shows what a tool has printed and was not shown yet, set back.
     fn output(&mut self, id: &str, text: &str, is_all: bool) {
+        if self.printed.len() > TOOLS && !self.printed.contains_key(id) {
+            self.printed.clear();
+        }
         let printed = self.printed.entry(id.to_owned()).or_default();
         let goes_on = self.printing.as_deref() == Some(id) && !printed.text.ends_with('\n');
         let shown = printed.more(text, is_all, goes_on);

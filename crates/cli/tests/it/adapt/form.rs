@@ -1,6 +1,8 @@
 //! A form that an agent asks for, filled in from a terminal.
 
-use super::{Place, check_each};
+use serde_json::json;
+
+use super::{Client, Place, check_each};
 
 /// What a command says, and whether it went well.
 fn run(place: &Place, args: &[&str]) -> (bool, String) {
@@ -8,12 +10,19 @@ fn run(place: &Place, args: &[&str]) -> (bool, String) {
     (status.success(), format!("{}\n{errors}", lines.join("\n")))
 }
 
+/// A client that can show forms.
+fn client(place: &Place, options: &str, version: u64) -> Client {
+    let offers = json!({ "elicitation": { "form": {} } });
+    let mut client = Client::new(place.start(&[], options, "on"), version, &offers);
+    client.new_session(&place.cwd());
+    client
+}
+
 #[test]
 fn a_form_is_filled_in_from_a_terminal() {
     check_each([("", 1), ("", 2), ("--v2", 1), ("--v2", 2)], |(options, version)| {
         let place = Place::new();
-        let mut client = place.shared_client(options, version);
-        client.new_session(&place.cwd());
+        let mut client = client(&place, options, version);
         client.prompt("form");
         assert_eq!(client.agent_request()["method"], "elicitation/create");
         let session = client.session.clone();
@@ -35,8 +44,7 @@ fn a_form_is_filled_in_from_a_terminal() {
 #[test]
 fn the_editor_may_be_faster() {
     let place = Place::new();
-    let mut client = place.shared_client("", 1);
-    client.new_session(&place.cwd());
+    let mut client = client(&place, "", 1);
     client.prompt("form");
     let asked = client.agent_request();
     client.answer(&asked, r#"{"action":"decline"}"#);
@@ -49,8 +57,7 @@ fn the_editor_may_be_faster() {
 #[test]
 fn whoever_watches_alone_sees_the_form_and_can_answer() {
     let place = Place::new();
-    let mut client = place.shared_client("", 2);
-    client.new_session(&place.cwd());
+    let mut client = client(&place, "", 2);
     let session = client.session.clone();
     client.prompt("say begun; until go; form");
     client.said("begun");
