@@ -60,9 +60,7 @@ fn links_in_the_folder_are_not_followed() {
     fs::remove_file(place.data.path().join("daemon.log")).unwrap();
     drop(place.shared_client(1));
     place.command(&["stop"]);
-    let files = fs::read_dir(place.data.path()).unwrap().flatten().map(|entry| entry.path());
-    let lock =
-        files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "lock")).unwrap();
+    let lock = place.file("lock");
     fs::remove_file(&lock).unwrap();
     symlink(&planted, &lock).unwrap();
     let (status, _, errors) = place.start(&["acp"], "on").finish();

@@ -20,10 +20,13 @@ const SOON: Duration = Duration::from_secs(9);
 
 impl Place {
     /// The file of the daemon with this ending.
-    fn file(&self, ending: &str) -> PathBuf {
-        let files = fs::read_dir(self.data.path()).unwrap().flatten().map(|entry| entry.path());
-        let mut files = files.filter(|path| path.extension().is_some_and(|found| found == ending));
-        files.next().unwrap_or_else(|| panic!("no .{ending} in the data folder"))
+    pub(super) fn file(&self, ending: &str) -> PathBuf {
+        let mut files = fs::read_dir(self.data.path()).unwrap().flatten().map(|entry| entry.path());
+        let is_it = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.starts_with("daemon-") && name.ends_with(ending)
+        };
+        files.find(is_it).unwrap_or_else(|| panic!("no daemon's .{ending} in the data folder"))
     }
 
     /// A connection to the daemon that has not greeted.
