@@ -420,15 +420,16 @@ impl Actor {
     /// it is left as it is on disk.
     fn fail(&mut self, error: &StoreError, effects: Vec<Effect>) {
         let what = restore::told(error, "The session cannot be stored");
-        let mut is_final = false;
+        let (mut is_final, mut refused) = (false, Vec::new());
         let ending = self.ending.take().map(Effect::Leave);
         for effect in effects.into_iter().chain(ending) {
             is_final |= matches!(&effect, Effect::Leave(ending) if ending.is_final);
+            refused.extend(effect.accepts());
             effect.refuse(&what);
         }
         tracing::error!(session = %self.row.id, %error, "the session cannot be written");
         if error.may_pass() {
-            self.begin_stall(&what);
+            self.begin_stall(&what, refused);
             self.stage = if is_final { Stage::Left } else { Stage::Open };
         } else {
             self.refuse_waiting(&what);

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use nudge_mailbox::ClientId;
+use nudge_mailbox::{ClientId, MessageId};
 use nudge_peer::{RawNotification, Responder};
 use nudge_store::{Op, SessionChange, StoreError, Ticket};
 use nudge_wire::{Error, RawJson};
@@ -69,6 +69,12 @@ impl Effect {
             Self::Leave(ending) => ending.refuse(error),
             _ => {}
         }
+    }
+
+    /// The message that it says is accepted.
+    pub(crate) fn accepts(&self) -> Option<MessageId> {
+        let Self::Answer { outcome: Ok(result), .. } = self else { return None };
+        result.get(&["messageId"])?.to::<String>().ok().map(Into::into)
     }
 
     /// About how many bytes it takes up while it waits, beside what is written down.

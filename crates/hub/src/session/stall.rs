@@ -1,10 +1,10 @@
 //! A session whose store cannot be written, because the disk is full for one: nothing that was accepted or shown is lost,
 //! what is asked meanwhile is refused, and it goes on once there is room.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use nudge_mailbox::{ClientId, Event as Input, InStream, Mailbox, MessageId};
-use nudge_store::{Batch, Entry, Op, SessionChange, StoreError};
+use nudge_store::{Batch, Entry, Op, Pages, SessionChange, StoreError};
 use nudge_wire::Error;
 use tokio::time::Instant;
 
@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_secs(2);
 
 /// What a session has to remember that cannot be written.
 pub(crate) struct Stall {
-    /// Prompts whose senders were told that they could not be stored.
+    /// Messages whose senders were told that they could not be stored.
     refused: Vec<MessageId>,
     /// Whether nothing was to be delivered when it began.
     is_held: bool,
@@ -43,9 +43,9 @@ pub(crate) async fn retry(stall: Option<&Stall>) {
 
 impl Actor {
     /// Forgets what is not on disk and was not shown, and ends the turn: what the agent says from now on could not be kept.
-    pub(crate) fn begin_stall(&mut self, why: &Error) {
+    pub(crate) fn begin_stall(&mut self, why: &Error, mut refused: Vec<MessageId>) {
         let was_running = self.turn.is_some();
-        let refused = self.waiting.keys().cloned().collect();
+        refused.extend(self.waiting.keys().cloned());
         self.refuse_waiting(why);
         self.permissions.clear();
         (self.at_break, self.held_break) = (None, None);
@@ -115,12 +115,12 @@ impl Actor {
             let _ = mailbox.revoke(id);
         }
         let mut ops = dropped(&mut mailbox);
-        let ending = self.write_ending(&mut ops).await?;
+        let (next_seq, ending) = self.write_ending(&mut ops).await?;
         let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops };
         let written = hub.store.commit(batch).await;
         written.map_err(|error| restore::told(&error, "The session cannot be stored"))?;
         self.next_input = next_input;
-        self.go_on(mailbox, ending);
+        self.go_on(mailbox, next_seq, ending);
         Ok(())
     }
 
@@ -132,18 +132,18 @@ impl Actor {
         }
     }
 
-    /// Notes what was shown and is not on disk, and how the turn ended that was under way; gives the latter.
-    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<Vec<(u64, Update)>, Error> {
+    /// Notes what was shown and is not on disk, and how the turn ended that was under way; gives the latter, and
+    /// the number after the former.
+    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<(u64, Vec<(u64, Update)>), Error> {
         let mut past = past(&self.hub, &self.row.id, false).await?;
-        let missing = self.recent.iter().filter(|(seq, _)| *seq >= self.on_disk);
-        let missing: Vec<Entry> = missing.map(|(seq, update)| entry(*seq, update)).collect();
+        let missing = self.missing(past.next_seq).await?;
         for entry in &missing {
             past.take(entry);
         }
+        let from = past.next_seq.max(self.next_seq);
         ops.extend(missing.into_iter().map(Op::Append));
         let mut ending = Vec::new();
         if past.is_running {
-            let from = past.next_seq.max(self.next_seq);
             ending.extend((from..).zip(interruption(&past.open_tools, "it could not be stored")));
         }
         ops.extend(ending.iter().map(|(seq, update)| Op::Append(entry(*seq, update))));
@@ -153,16 +153,29 @@ impl Actor {
             updated_at: Some(now()),
             ..SessionChange::default()
         }));
-        Ok(ending)
+        Ok((from, ending))
+    }
+
+    /// What was shown and is not on disk, where `next_seq` follows. Something that came later may be there, for which there
+    /// was room: what is missing before it gets a new number.
+    async fn missing(&mut self, next_seq: u64) -> Result<Vec<Entry>, Error> {
+        let mut there = BTreeSet::new();
+        let mut pages = Pages::new(&*self.hub.store, &self.row.id, self.on_disk);
+        while let Some(page) = pages.next().await.map_err(restore::stored)? {
+            there.extend(page.iter().map(|entry| entry.seq));
+        }
+        let missing = self.recent.iter().filter(|(seq, _)| *seq >= self.on_disk && !there.contains(seq));
+        let first = if there.is_empty() { 0 } else { next_seq.max(self.next_seq) };
+        Ok((first..).zip(missing).map(|(new, (seq, update))| entry(new.max(*seq), update)).collect())
     }
 
     /// All is on disk: the session is in use as before.
-    fn go_on(&mut self, mailbox: Mailbox<nudge_wire::RawJson>, ending: Vec<(u64, Update)>) {
+    fn go_on(&mut self, mailbox: Mailbox<nudge_wire::RawJson>, next_seq: u64, ending: Vec<(u64, Update)>) {
         let Some(stall) = self.stall.take() else { return };
         tracing::info!(session = %self.row.id, "the session can be written again");
         self.mailbox = mailbox;
         self.pending_on_disk = self.pending();
-        self.next_seq = ending.last().map_or(self.next_seq, |(seq, _)| seq + 1);
+        self.next_seq = ending.last().map_or(next_seq, |(seq, _)| seq + 1);
         self.on_disk = self.next_seq;
         for (seq, update) in ending {
             // That the turn is over was told when it was.

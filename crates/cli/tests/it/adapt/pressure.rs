@@ -170,6 +170,7 @@ fn no_agent_hears_of_a_steer_that_is_not_on_disk() {
         drop(held);
         let id = client.result(steer)["messageId"].as_str().expect("it is accepted").to_owned();
         assert_eq!(client.delivered(&id), "say steered");
+        eventually("the steer", || heard(&place).iter().any(|line| line.text.contains("say steered")));
         place.touch("go");
         client.turn_end(1);
         assert_eq!(heard(&place).iter().any(|line| line.text.contains("session/cancel")), tier == 4);
