@@ -65,7 +65,7 @@ impl Tree {
     /// Asks the whole family to leave (SIGTERM) and kills what is left of it after `grace`. Comes back when they are gone.
     pub async fn stop(mut self, grace: Duration) {
         let mut family = self.family();
-        self.signal_all(&family, Signal::TERM);
+        Self::signal_all(&family, Signal::TERM);
         // A keeper follows its command by itself, with its status.
         family.extend(self.living_root());
         are_gone_within(&family, grace).await;
@@ -86,7 +86,7 @@ impl Tree {
             if new.is_empty() {
                 break;
             }
-            self.signal_all(&new, Signal::KILL);
+            Self::signal_all(&new, Signal::KILL);
             killed.extend(new);
         }
         // A keeper goes last: while it lives, what loses its parent stays in sight.
@@ -96,14 +96,19 @@ impl Tree {
         killed
     }
 
-    fn signal_all(&self, family: &HashSet<Pid>, signal: Signal) {
-        let group = self.living_root().filter(|_| !self.kept);
-        if let Some(group) = group {
-            let _ = kill_process_group(group, signal);
+    /// A group gets it at once: a shell whose child goes first takes that for the end of its work, and ends as if it had
+    /// not been asked. And everybody gets it once: some programs take a second request to leave for an impatient one.
+    fn signal_all(family: &HashSet<Pid>, signal: Signal) {
+        let grouped: Vec<(Pid, Option<Pid>)> =
+            family.iter().map(|pid| (*pid, getpgid(Some(*pid)).ok())).collect();
+        let is_led = |group: &Pid| family.contains(group);
+        let groups: HashSet<Pid> = grouped.iter().filter_map(|(_, group)| *group).filter(is_led).collect();
+        for group in &groups {
+            let _ = kill_process_group(*group, signal);
         }
-        // Once is enough: some programs take a second request to leave for an impatient one.
-        let left_group = |pid: &&Pid| group.is_none() || getpgid(Some(**pid)).ok() != group;
-        for pid in family.iter().filter(left_group) {
+        for (pid, _) in
+            grouped.iter().filter(|(_, group)| !group.is_some_and(|group| groups.contains(&group)))
+        {
             let _ = kill_process(*pid, signal);
         }
     }

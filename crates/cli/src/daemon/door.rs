@@ -2,12 +2,15 @@
 
 use std::{io, os::unix::net::UnixStream, time::Duration};
 
-use tokio::net::UnixListener;
+use tokio::{net::UnixListener, time::Instant};
 
 use crate::daemon::descriptors::{Reserve, is_exhausted};
 
 /// How long nobody is let in after somebody could not be.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long it may take until a descriptor is free again: of many who say nothing, most are about to go.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Who comes in.
 pub(crate) enum Visit {
@@ -20,15 +23,15 @@ pub(crate) enum Visit {
 /// The way in.
 pub(crate) struct Door {
     reserve: Reserve,
-    /// Whether the last could not come in, which is said once.
-    is_stuck: bool,
+    /// Since when nobody could come in, which is said once.
+    stuck: Option<Instant>,
 }
 
 impl Door {
     pub(crate) fn new() -> Self {
         let mut reserve = Reserve::default();
         reserve.fill();
-        Self { reserve, is_stuck: false }
+        Self { reserve, stuck: None }
     }
 
     /// Who comes next; `None` if nobody could be let in, after a pause.
@@ -36,15 +39,17 @@ impl Door {
         self.reserve.fill();
         let error = match accepted(listener).await {
             Ok(stream) => {
-                self.is_stuck = false;
+                self.stuck = None;
                 return Some(Visit::Comes(stream));
             }
             Err(error) => error,
         };
-        if !std::mem::replace(&mut self.is_stuck, true) {
+        if self.stuck.is_none() {
             tracing::warn!(%error, "a connection could not be taken");
         }
+        let since = *self.stuck.get_or_insert_with(Instant::now);
         if is_exhausted(&error)
+            && since.elapsed() > PATIENCE
             && self.reserve.spend()
             && let Some(stream) = accepted_at_once(listener).await
         {
