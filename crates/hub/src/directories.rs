@@ -7,10 +7,8 @@ use serde_json::json;
 
 /// The working directory, if one is named, and the folders beside it are there.
 pub(crate) async fn check(cwd: Option<&String>, additional: &[String]) -> Result<(), Error> {
-    let named = cwd.map(|path| ("cwd", path));
-    for (name, path) in named.into_iter().chain(additional.iter().map(|path| ("additionalDirectories", path)))
-    {
-        check_absolute(name, path)?;
+    check_named(cwd, additional)?;
+    for (name, path) in named(cwd, additional) {
         let found = tokio::fs::metadata(path).await;
         let what = match found {
             Ok(found) if found.is_dir() => continue,
@@ -26,7 +24,6 @@ pub(crate) async fn check(cwd: Option<&String>, additional: &[String]) -> Result
 
 /// A session that is brought into use again has the working directory that it has had. It need not be there any more.
 pub(crate) async fn check_same(asked: &str, had: &str) -> Result<(), Error> {
-    check_absolute("cwd", asked)?;
     if had.is_empty() || Path::new(asked) == Path::new(had) {
         return Ok(());
     }
@@ -39,14 +36,25 @@ pub(crate) async fn check_same(asked: &str, had: &str) -> Result<(), Error> {
     Err(Error::invalid_params(what).data(&json!({ "reason": "cwd_mismatch", "cwd": had })))
 }
 
-fn check_absolute(name: &str, path: &str) -> Result<(), Error> {
-    if path.contains('\0') {
-        return Err(invalid(name, "a path has no NUL in it"));
-    }
-    if !path.starts_with('/') {
-        return Err(invalid(name, "expected an absolute path, got a relative one"));
+/// They are named in full, whether or not they are there.
+pub(crate) fn check_named(cwd: Option<&String>, additional: &[String]) -> Result<(), Error> {
+    for (name, path) in named(cwd, additional) {
+        if path.contains('\0') {
+            return Err(invalid(name, "a path has no NUL in it"));
+        }
+        if !path.starts_with('/') {
+            return Err(invalid(name, "expected an absolute path, got a relative one"));
+        }
     }
     Ok(())
+}
+
+fn named<'a>(
+    cwd: Option<&'a String>,
+    additional: &'a [String],
+) -> impl Iterator<Item = (&'static str, &'a String)> {
+    let beside = additional.iter().map(|path| ("additionalDirectories", path));
+    cwd.map(|path| ("cwd", path)).into_iter().chain(beside)
 }
 
 fn invalid(name: &str, what: &str) -> Error {

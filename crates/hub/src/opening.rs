@@ -78,6 +78,7 @@ impl Opening {
             (_, Some(from)) if from.kind == "start" => true,
             _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
         };
+        directories::check_named(open.cwd.as_ref(), &open.additional_directories)?;
         let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
         let row = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
         let is_live = self.door.shared.live(&open.session_id).is_some();

@@ -153,6 +153,7 @@ impl Asked {
 
 /// What happens once the session is idle.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each says something else of the same end")]
 pub(crate) struct Ending {
     /// The session is deleted, and whoever waits for that is told.
     pub(crate) deleted: Vec<oneshot::Sender<()>>,

@@ -25,7 +25,7 @@ impl Small {
         let mut env = place.env();
         env.push(("NUDGE_DAEMON", "off".to_owned()));
         let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let script = r#"mount -t tmpfs -o size=8m small "$NUDGE_DATA" && exec "$0" acp"#;
+        let script = r#"mount -t tmpfs -o size=8m,mode=700 small "$NUDGE_DATA" && exec "$0" acp"#;
         let args = ["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_nudge")];
         let process = Process::start("unshare", &args, &env);
         let data = place.data.path().strip_prefix("/").expect("it is absolute").to_owned();
