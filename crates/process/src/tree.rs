@@ -99,16 +99,15 @@ impl Tree {
     /// A group gets it at once: a shell whose child goes first takes that for the end of its work, and ends as if it had
     /// not been asked. And everybody gets it once: some programs take a second request to leave for an impatient one.
     fn signal_all(family: &HashSet<Pid>, signal: Signal) {
-        let grouped: Vec<(Pid, Option<Pid>)> =
-            family.iter().map(|pid| (*pid, getpgid(Some(*pid)).ok())).collect();
-        let is_led = |group: &Pid| family.contains(group);
-        let groups: HashSet<Pid> = grouped.iter().filter_map(|(_, group)| *group).filter(is_led).collect();
+        let group_of = |pid: &Pid| getpgid(Some(*pid)).ok();
+        let groups: HashSet<Pid> =
+            family.iter().filter_map(group_of).filter(|group| family.contains(group)).collect();
         for group in &groups {
             let _ = kill_process_group(*group, signal);
         }
-        for (pid, _) in
-            grouped.iter().filter(|(_, group)| !group.is_some_and(|group| groups.contains(&group)))
-        {
+        // Asked again: one that has left its group in between was not reached with it.
+        let is_missed = |pid: &&Pid| group_of(pid).is_none_or(|group| !groups.contains(&group));
+        for pid in family.iter().filter(is_missed) {
             let _ = kill_process(*pid, signal);
         }
     }
