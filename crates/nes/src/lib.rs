@@ -46,6 +46,7 @@ mod learned;
 mod limits;
 mod lock;
 mod offered;
+mod patience;
 mod pending;
 mod service;
 mod session;

@@ -8,6 +8,7 @@ use std::{
         Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use nudge_wire::{caps::ClientInit, nes::StartRequest};
@@ -34,12 +35,20 @@ pub struct Options {
     /// How many bytes of text a session has syntax trees of. Documents that were used before those are looked at by their
     /// tokens.
     pub parsed_bytes: usize,
+    /// How long a document is parsed for a question, in time that the thread works. What takes longer is looked at by its
+    /// tokens.
+    pub parse_time: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let parsed_bytes = limits::PARSED_BYTES;
-        Self { data_dir: None, index: true, engine: Arc::new(Local), parsed_bytes }
+        Self {
+            data_dir: None,
+            index: true,
+            engine: Arc::new(Local),
+            parsed_bytes: limits::PARSED_BYTES,
+            parse_time: limits::PARSE_TIME,
+        }
     }
 }
 
@@ -50,6 +59,7 @@ impl fmt::Debug for Options {
             .field("index", &self.index)
             .field("engine", &self.engine.name())
             .field("parsed_bytes", &self.parsed_bytes)
+            .field("parse_time", &self.parse_time)
             .finish()
     }
 }
@@ -63,7 +73,7 @@ struct Inner {
     sessions: AtomicU64,
     learned: Mutex<HashMap<String, Weak<Learned>>>,
     indexes: Mutex<HashMap<Vec<Folder>, Weak<FolderIndex>>>,
-    warm: Warm,
+    warm: Arc<Warm>,
 }
 
 /// What a session knows of the place it works in.
@@ -82,7 +92,7 @@ impl Service {
             sessions: AtomicU64::new(0),
             learned: Mutex::default(),
             indexes: Mutex::default(),
-            warm: Warm::default(),
+            warm: Arc::default(),
         }))
     }
 
@@ -99,8 +109,12 @@ impl Service {
         self.0.options.parsed_bytes
     }
 
+    pub(crate) fn parse_time(&self) -> Duration {
+        self.0.options.parse_time
+    }
+
     /// Who parses documents ahead.
-    pub(crate) fn warm(&self) -> &Warm {
+    pub(crate) fn warm(&self) -> &Arc<Warm> {
         &self.0.warm
     }
 

@@ -9,6 +9,8 @@ mod documents;
 mod editing;
 mod kinds;
 mod lifecycle;
+mod superseded;
+mod trust;
 
 pub(crate) const URI: &str = "file:///w/src/lib.rs";
 
