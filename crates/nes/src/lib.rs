@@ -48,11 +48,13 @@ mod lock;
 mod offered;
 mod patience;
 mod pending;
+mod room;
 mod service;
 mod session;
 mod setting;
 mod shelf;
 mod uri;
+mod walk;
 mod warm;
 
 pub use answer::Response;

@@ -79,6 +79,8 @@ pub(crate) struct Snapshot {
     pub(crate) lessons: Arc<Lessons>,
     pub(crate) eagerness: Eagerness,
     pub(crate) trigger: Trigger,
+    /// What was not read of the workspace, for a user who asks.
+    pub(crate) left_out: Option<Arc<str>>,
     /// What is shown and goes on to be, unless something extends it.
     pub(crate) standing: Vec<Entry>,
 }
@@ -135,14 +137,16 @@ impl Pending {
         self.cancel.check()?;
         match self.work {
             Work::Known(response) => Ok(response),
-            Work::Compute(snapshot, session) => {
+            Work::Compute(mut snapshot, session) => {
                 let outcome = snapshot.suggest(&self.cancel);
                 snapshot.make_up();
                 self.cancel.check()?;
                 let ready = snapshot.ready(outcome.suggestions);
                 let mut session = lock(&session);
                 self.cancel.check()?;
-                Ok(snapshot.settle(&mut session, ready, outcome.why_nothing))
+                let left_out = snapshot.left_out.take();
+                let response = snapshot.settle(&mut session, ready, outcome.why_nothing);
+                Ok(Response { left_out, ..response })
             }
         }
     }

@@ -20,6 +20,7 @@ use crate::{
     learned::Learned,
     limits,
     lock::{lock, shared},
+    room::Room,
     warm::Warm,
 };
 
@@ -35,6 +36,9 @@ pub struct Options {
     /// How many bytes of text a session has syntax trees of. Documents that were used before those are looked at by their
     /// tokens.
     pub parsed_bytes: usize,
+    /// How many bytes the indexes of all workspaces may take together. The one that was used longest ago is forgotten, and
+    /// read again when it is used again.
+    pub index_bytes: usize,
     /// How long a document is parsed for a question, in time that the thread works. What takes longer is looked at by its
     /// tokens.
     pub parse_time: Duration,
@@ -47,6 +51,7 @@ impl Default for Options {
             index: true,
             engine: Arc::new(Local),
             parsed_bytes: limits::PARSED_BYTES,
+            index_bytes: limits::INDEX_BYTES,
             parse_time: limits::PARSE_TIME,
         }
     }
@@ -59,6 +64,7 @@ impl fmt::Debug for Options {
             .field("index", &self.index)
             .field("engine", &self.engine.name())
             .field("parsed_bytes", &self.parsed_bytes)
+            .field("index_bytes", &self.index_bytes)
             .field("parse_time", &self.parse_time)
             .finish()
     }
@@ -73,6 +79,7 @@ struct Inner {
     sessions: AtomicU64,
     learned: Mutex<HashMap<String, Weak<Learned>>>,
     indexes: Mutex<HashMap<Vec<Folder>, Weak<FolderIndex>>>,
+    room: Arc<Room>,
     warm: Arc<Warm>,
 }
 
@@ -88,6 +95,7 @@ impl Service {
     /// A service without connections.
     pub fn new(options: Options) -> Self {
         Self(Arc::new(Inner {
+            room: Room::new(options.index_bytes),
             options,
             sessions: AtomicU64::new(0),
             learned: Mutex::default(),
@@ -118,6 +126,11 @@ impl Service {
         &self.0.warm
     }
 
+    /// About how many bytes the indexes of all workspaces take.
+    pub fn index_bytes(&self) -> usize {
+        self.0.room.taken()
+    }
+
     /// A name no other session of this service has.
     pub(crate) fn next_session(&self) -> String {
         format!("nes-{}", self.0.sessions.fetch_add(1, Ordering::Relaxed) + 1)
@@ -130,7 +143,9 @@ impl Service {
         let data_dir = self.0.options.data_dir.as_deref();
         let learned = shared(&mut lock(&self.0.learned), &key, || Learned::open(data_dir, &key));
         let index = (self.0.options.index && !folders.is_empty()).then(|| {
-            shared(&mut lock(&self.0.indexes), &folders.sorted(), || FolderIndex::start(Arc::clone(&folders)))
+            shared(&mut lock(&self.0.indexes), &folders.sorted(), || {
+                FolderIndex::start(Arc::clone(&folders), Arc::clone(&self.0.room))
+            })
         });
         Workspace { folders, learned, index }
     }

@@ -7,6 +7,7 @@ use crate::nudge_with;
 
 mod documents;
 mod editing;
+mod hostile;
 mod kinds;
 mod lifecycle;
 mod superseded;
