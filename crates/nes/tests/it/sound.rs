@@ -130,11 +130,13 @@ fn deed(text: &str, chance: &mut Chance) -> Option<(Edits, Vec<usize>)> {
     let value = ["None", "null", "0", "\"x\"", "true"][chance.below(5)];
     if chance.below(2) == 0 {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let solid = |line: &str| line.trim().len() > 4 && line.ends_with('\n');
-        let at = (0..20).map(|_| chance.below(lines.len())).find(|at| solid(lines[*at]))?;
         let start = |line: usize| lines[..line].iter().map(|line| line.len()).sum::<usize>();
-        let alike = |other: &usize| *other != at && lines[*other].trim() == lines[at].trim();
-        let others = (0..lines.len()).filter(alike).map(start).take(3).collect();
+        let alike = |at: usize, other: &usize| *other != at && lines[*other].trim() == lines[at].trim();
+        let is_solid = |line: &str| line.trim().len() > 3 && line.ends_with('\n');
+        // A line that stands elsewhere too: what is done to one may be done to the others.
+        let is_meant = |at: &usize| is_solid(lines[*at]) && (0..lines.len()).any(|other| alike(*at, &other));
+        let at = (0..60).map(|_| chance.below(lines.len())).find(is_meant)?;
+        let others = (0..lines.len()).filter(|other| alike(at, other)).map(start).take(6).collect();
         return Some((Edits::one(start(at)..start(at) + lines[at].len(), ""), others));
     }
     let is_name = |word: &&str| word.len() > 2 && word.starts_with(|c: char| c.is_ascii_lowercase());
