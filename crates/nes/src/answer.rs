@@ -1,5 +1,7 @@
 //! The answer to a request for suggestions, in the words of either version.
 
+use std::sync::Arc;
+
 use nudge_wire::nes::{Position, TextEdit, v1, v2};
 use serde_json::{Map, Value, json};
 
@@ -10,6 +12,8 @@ pub struct Response {
     pub(crate) why_nothing: Option<&'static str>,
     /// Whether the client is told why.
     pub(crate) says_why: bool,
+    /// What was not read of the workspace, if the client is told.
+    pub(crate) left_out: Option<Arc<str>>,
 }
 
 /// One suggestion with its positions counted.
@@ -49,7 +53,7 @@ pub(crate) enum Action {
 impl Response {
     /// Nothing, and why.
     pub(crate) fn nothing(why: &'static str, says_why: bool) -> Self {
-        Self { suggestions: Vec::new(), why_nothing: Some(why), says_why }
+        Self { why_nothing: Some(why), says_why, ..Self::default() }
     }
 
     /// Why there is no suggestion; `None` if there is one.
@@ -58,8 +62,14 @@ impl Response {
     }
 
     fn meta(&self) -> Option<Map<String, Value>> {
-        let why = self.why_nothing.filter(|_| self.says_why)?;
-        Some(nudge(json!({ "reason": why })))
+        let mut said = Map::new();
+        if let Some(why) = self.why_nothing.filter(|_| self.says_why) {
+            said.insert("reason".to_owned(), json!(why));
+        }
+        if let Some(left_out) = &self.left_out {
+            said.insert("notRead".to_owned(), json!(left_out));
+        }
+        (!said.is_empty()).then(|| nudge(Value::Object(said)))
     }
 }
 

@@ -54,7 +54,13 @@ impl Connection {
         };
         let encoding = convert::encoding(&position_encoding);
         Self {
-            client: Client { encoding, offers, engine: Arc::clone(service.engine()) },
+            client: Client {
+                encoding,
+                offers,
+                engine: Arc::clone(service.engine()),
+                warm: Arc::clone(service.warm()),
+                parse_time: service.parse_time(),
+            },
             service,
             version: init.version,
             position_encoding,

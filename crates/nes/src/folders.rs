@@ -98,10 +98,23 @@ impl Folders {
 pub(crate) fn read_text(path: &Path, limit: usize) -> Option<String> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    // It may have grown since it was looked at.
-    fs::File::open(path).ok()?.take(limit as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let file = open_file(path, limit as u64, true)?;
+    // It may grow while it is read.
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).ok()?;
     let is_text = bytes.len() <= limit && !bytes[..bytes.len().min(8192)].contains(&0);
     is_text.then(|| String::from_utf8(bytes).ok()).flatten()
+}
+
+/// Opens what is a file and not longer than `limit`, and never waits for it, as one would for a pipe.
+pub(crate) fn open_file(path: &Path, limit: u64, follow: bool) -> Option<fs::File> {
+    use rustix::fs::{Mode, OFlags};
+    // To open a device may do something already; to look again afterwards is for what changes in between.
+    let about = if follow { fs::metadata(path) } else { fs::symlink_metadata(path) };
+    about.ok().filter(fs::Metadata::is_file)?;
+    let link = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY | link;
+    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    file.metadata().is_ok_and(|about| about.is_file() && about.len() <= limit).then_some(file)
 }
 
 #[cfg(test)]

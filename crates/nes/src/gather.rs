@@ -68,6 +68,7 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
             return Ok(Gathered::Nothing("there is no edit and no diagnostic to go by"));
         }
     }
+    let index = session.workspace.index.as_ref();
     Ok(Gathered::Scene(Box::new(Snapshot {
         client: client.clone(),
         folders: Arc::clone(&session.workspace.folders),
@@ -78,7 +79,8 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
         diagnostics,
         actions: actions(&ask.context),
         snippets: snippets(&ask.context),
-        index: session.workspace.index.as_ref().map(|index| index.latest()).unwrap_or_default(),
+        index: index.map(|index| index.latest()).unwrap_or_default(),
+        left_out: index.filter(|_| trigger == Trigger::Manual).and_then(|index| index.left_out()),
         memory,
         lessons: Arc::clone(&session.lessons),
         eagerness: session.settings.eagerness,

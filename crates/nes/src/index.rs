@@ -1,6 +1,7 @@
 //! The files of a workspace, read in the background.
 
 use std::{
+    ops::ControlFlow,
     path::Path,
     sync::{
         Arc, Mutex,
@@ -8,16 +9,17 @@ use std::{
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use ignore::WalkBuilder;
 use nudge_predict::{FileFacts, Index, Language};
 
 use crate::{
     folders::{Folder, Folders, read_text},
     lock::lock,
+    room::{Room, Tenant},
     uri,
+    walk::{LeftOut, Walk},
 };
 
 /// The longest file that is read, in bytes.
@@ -26,6 +28,11 @@ const FILE_BYTES: usize = 1024 * 1024;
 const ENOUGH: Enough = Enough { files: 20_000, bytes: 256 * 1024 * 1024 };
 /// After how many files what was found so far is made known.
 const STEP: usize = 500;
+/// After how many bytes of text it is counted how much memory they take.
+const COUNTED: usize = 256 * 1024;
+
+/// How long it takes at the least until what was read again, and forgotten again, is read once more.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// How many saved files may wait to be read again.
 const SAVED: usize = 1024;
@@ -36,8 +43,19 @@ const NICE: i32 = 10;
 
 /// The index of some folders; sessions in the same folders share it. The thread that makes it ends when it is dropped.
 pub(crate) struct FolderIndex {
+    room: Arc<Room>,
     shared: Arc<Shared>,
-    saved: SyncSender<String>,
+    tasks: SyncSender<Task>,
+    /// When it was last read after it had been forgotten.
+    read_again: Mutex<Option<Instant>>,
+}
+
+/// What the thread is to do.
+enum Task {
+    /// To read a file again that was saved.
+    Saved(String),
+    /// To read everything again that was forgotten.
+    Read,
 }
 
 /// So much is read and no more.
@@ -47,40 +65,61 @@ struct Enough {
     bytes: usize,
 }
 
-#[derive(Default)]
 struct Shared {
-    published: Mutex<Arc<Index>>,
+    tenant: Arc<Tenant>,
+    /// What was not read, for people.
+    left_out: Mutex<Option<Arc<str>>>,
     stopped: AtomicBool,
 }
 
 impl FolderIndex {
     /// Begins to read.
-    pub(crate) fn start(folders: Arc<Folders>) -> Self {
-        Self::start_until(folders, ENOUGH)
+    pub(crate) fn start(folders: Arc<Folders>, room: Arc<Room>) -> Self {
+        Self::start_until(folders, room, ENOUGH)
     }
 
-    fn start_until(folders: Arc<Folders>, enough: Enough) -> Self {
-        let shared = Arc::new(Shared::default());
-        let (saved, changed) = sync_channel(SAVED);
-        let index = Index::default();
-        let builder = Builder { folders, shared: Arc::clone(&shared), index, bytes: 0, enough };
-        let started =
-            thread::Builder::new().name("nes-index".to_owned()).spawn(move || builder.run(&changed));
+    fn start_until(folders: Arc<Folders>, room: Arc<Room>, enough: Enough) -> Self {
+        let (left_out, stopped) = (Mutex::default(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { tenant: room.enter(), left_out, stopped });
+        let (tasks, to_do) = sync_channel(SAVED);
+        let builder = Builder { folders, room: Arc::clone(&room), shared: Arc::clone(&shared), enough };
+        let started = thread::Builder::new().name("nes-index".to_owned()).spawn(move || builder.run(&to_do));
         if let Err(error) = started {
             tracing::warn!(%error, "the workspace is not read");
         }
-        Self { shared, saved }
+        Self { room, shared, tasks, read_again: Mutex::default() }
     }
 
-    /// What is known so far; never waits for more.
+    /// What is known so far; never waits for more. What was forgotten to make room for others is read again.
     pub(crate) fn latest(&self) -> Arc<Index> {
-        Arc::clone(&lock(&self.shared.published))
+        self.room.uses(&self.shared.tenant);
+        if self.shared.tenant.is_out() {
+            self.read_again();
+        }
+        self.shared.tenant.latest()
+    }
+
+    /// Two workspaces that have no room together and are both in use must not be read without end.
+    fn read_again(&self) {
+        let mut last = lock(&self.read_again);
+        let is_time = last.is_none_or(|last| last.elapsed() >= AGAIN);
+        if is_time && self.shared.tenant.comes_back() {
+            *last = Some(Instant::now());
+            if self.tasks.try_send(Task::Read).is_err() {
+                self.shared.tenant.go();
+            }
+        }
+    }
+
+    /// What of the folders was not read, in words; `None` if there is nothing to tell.
+    pub(crate) fn left_out(&self) -> Option<Arc<str>> {
+        lock(&self.shared.left_out).clone()
     }
 
     /// A file was saved and is read again.
     pub(crate) fn saved(&self, uri: String) {
         // The thread may be gone, or too much may wait for it: then the file is known as it was.
-        let _ = self.saved.try_send(uri);
+        let _ = self.tasks.try_send(Task::Saved(uri));
     }
 }
 
@@ -99,93 +138,138 @@ fn step_back() {
     }
 }
 
-/// The thread's own state.
+/// The thread's own state. Between tasks it holds nothing of the index.
 struct Builder {
     folders: Arc<Folders>,
+    room: Arc<Room>,
     shared: Arc<Shared>,
-    index: Index,
-    bytes: usize,
     enough: Enough,
 }
 
+/// A walk through all folders.
+struct Reading<'a> {
+    builder: &'a Builder,
+    index: Index,
+    bytes: usize,
+    /// How many of the bytes were there when it was last counted how much memory they take.
+    counted: usize,
+    is_enough: bool,
+}
+
 impl Builder {
-    fn run(mut self, changed: &Receiver<String>) {
+    fn run(self, to_do: &Receiver<Task>) {
         step_back();
-        let began = Instant::now();
-        tracing::info!(folders = self.folders.iter().count(), "reading the workspace");
-        let folders = Arc::clone(&self.folders);
-        for folder in folders.iter() {
-            self.walk(folder);
-        }
-        self.publish();
-        let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (files, bytes) = (self.index.len(), self.bytes);
-        tracing::info!(files, bytes, milliseconds, "the workspace is read");
-        while let Ok(uri) = changed.recv() {
-            self.again(&uri);
-            // What was saved together is made known together.
-            while let Ok(uri) = changed.try_recv() {
-                self.again(&uri);
+        self.read();
+        while let Ok(task) = to_do.recv() {
+            match task {
+                Task::Read => self.read(),
+                Task::Saved(uri) => self.again(&uri, to_do),
             }
-            self.publish();
         }
     }
 
-    fn walk(&mut self, folder: &Folder) {
-        let mut walk = WalkBuilder::new(&folder.root);
-        walk.require_git(false).follow_links(false).max_filesize(Some(FILE_BYTES as u64));
-        walk.sort_by_file_name(std::ffi::OsStr::cmp);
-        for entry in walk.build().filter_map(Result::ok) {
-            if self.shared.stopped.load(Ordering::Relaxed) {
-                return;
+    fn read(&self) {
+        let began = Instant::now();
+        let mut reading =
+            Reading { builder: self, index: Index::default(), bytes: 0, counted: 0, is_enough: false };
+        let mut left_out = LeftOut::default();
+        for folder in self.folders.iter() {
+            let mut visit = |path: &Path| reading.file(folder, path);
+            Walk { file_bytes: FILE_BYTES as u64, left_out: &mut left_out, visit: &mut visit }
+                .go(&folder.root);
+        }
+        left_out.rest |= reading.is_enough;
+        let (index, bytes) = (reading.index, reading.bytes);
+        let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(files = index.len(), bytes, milliseconds, "the workspace is read");
+        self.publish(index);
+        self.tell(&left_out);
+    }
+
+    /// Says once what was not read, and keeps it for those who ask.
+    fn tell(&self, left_out: &LeftOut) {
+        let said = (*left_out != LeftOut::default()).then(|| Arc::<str>::from(left_out.to_string()));
+        let before = lock(&self.shared.left_out).clone();
+        match &said {
+            Some(said) if left_out.is_odd() && before.as_ref() != Some(said) => {
+                let roots: Vec<_> = self.folders.iter().map(|folder| folder.root.display()).collect();
+                tracing::warn!(folders = ?roots, left_out = &**said, "not all of the workspace is read");
             }
-            let Enough { files, bytes } = self.enough;
-            if self.index.len() >= files || self.bytes >= bytes {
-                tracing::info!(files, bytes, "the workspace is too large to be read whole");
-                return;
-            }
-            if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                self.add(folder, entry.path());
+            Some(said) => tracing::info!(left_out = &**said, "not all of the workspace is read"),
+            None => {}
+        }
+        *lock(&self.shared.left_out) = said;
+    }
+
+    /// Reads files again that were saved. What was saved together is made known together.
+    fn again(&self, uri: &str, to_do: &Receiver<Task>) {
+        let mut index = Index::clone(&self.shared.tenant.latest());
+        self.insert_again(&mut index, uri);
+        while let Ok(task) = to_do.try_recv() {
+            match task {
+                Task::Saved(uri) => self.insert_again(&mut index, &uri),
+                Task::Read => return self.read(),
             }
         }
+        self.publish(index);
+    }
+
+    fn insert_again(&self, index: &mut Index, uri: &str) {
+        let found = self.folders.find(uri);
+        let known = found.as_ref().and_then(|found| self.folders.uri_of(&found.path));
+        let uri = known.as_deref().unwrap_or(uri);
+        match found.and_then(|found| read_text(&found.path, FILE_BYTES)) {
+            Some(text) => insert(index, uri, &text),
+            None => index.remove(uri),
+        }
+        // A new one has no place where all are taken.
+        if index.len() > self.enough.files {
+            index.remove(uri);
+        }
+    }
+
+    fn publish(&self, index: Index) {
+        let bytes = index.bytes();
+        self.shared.tenant.publish(index);
+        self.room.takes(&self.shared.tenant, bytes);
+    }
+}
+
+impl Reading<'_> {
+    fn file(&mut self, folder: &Folder, path: &Path) -> ControlFlow<()> {
+        let shared = &self.builder.shared;
+        if shared.stopped.load(Ordering::Relaxed) || shared.tenant.is_out() {
+            return ControlFlow::Break(());
+        }
+        let Enough { files, bytes } = self.builder.enough;
+        if self.index.len() >= files || self.bytes >= bytes {
+            self.is_enough = true;
+            return ControlFlow::Break(());
+        }
+        self.add(folder, path);
+        // Whoever waits for a suggestion goes first.
+        thread::yield_now();
+        ControlFlow::Continue(())
     }
 
     fn add(&mut self, folder: &Folder, path: &Path) {
         let below = path.strip_prefix(&folder.root).ok().and_then(|path| uri::below(&folder.uri, path));
         let (Some(uri), Some(text)) = (below, read_text(path, FILE_BYTES)) else { return };
         self.bytes += text.len();
-        self.insert(&uri, &text);
+        insert(&mut self.index, &uri, &text);
         if self.index.len().is_multiple_of(STEP) {
             tracing::info!(files = self.index.len(), "reading the workspace");
-            self.publish();
-        }
-        // Whoever waits for a suggestion goes first.
-        thread::yield_now();
-    }
-
-    /// Reads a file again that was saved.
-    fn again(&mut self, uri: &str) {
-        let found = self.folders.find(uri);
-        let known = found.as_ref().and_then(|found| self.folders.uri_of(&found.path));
-        let uri = known.as_deref().unwrap_or(uri);
-        match found.and_then(|found| read_text(&found.path, FILE_BYTES)) {
-            Some(text) => self.insert(uri, &text),
-            None => self.index.remove(uri),
-        }
-        // A new one has no place where all are taken.
-        if self.index.len() > self.enough.files {
-            self.index.remove(uri);
+            self.builder.publish(self.index.clone());
+        } else if self.bytes - self.counted >= COUNTED {
+            self.counted = self.bytes;
+            self.builder.room.takes(&self.builder.shared.tenant, self.index.bytes());
         }
     }
+}
 
-    fn insert(&mut self, uri: &str, text: &str) {
-        let facts = FileFacts::of(Language::of(None, uri), text);
-        self.index.insert(uri.into(), Arc::new(facts));
-    }
-
-    fn publish(&self) {
-        *lock(&self.shared.published) = Arc::new(self.index.clone());
-    }
+fn insert(index: &mut Index, uri: &str, text: &str) {
+    let facts = FileFacts::of(Language::of(None, uri), text);
+    index.insert(uri.into(), Arc::new(facts));
 }
 
 #[cfg(test)]
@@ -220,7 +304,7 @@ mod tests {
     /// Starts, and gives all that is ever read: what was saved is read after all else.
     fn read(files: usize, length: usize, enough: Enough) -> Arc<Index> {
         let (place, folders) = folder(files, length);
-        let index = FolderIndex::start_until(folders, enough);
+        let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
         let first = place.path().join("0000.txt");
         fs::write(&first, "saved").unwrap();
         index.saved(format!("file://{}", first.display()));
@@ -243,7 +327,8 @@ mod tests {
     #[test]
     fn a_saved_file_takes_no_place_that_is_not_there() {
         let (place, folders) = folder(20, 10);
-        let index = FolderIndex::start_until(folders, Enough { files: 20, bytes: 1 << 20 });
+        let enough = Enough { files: 20, bytes: 1 << 20 };
+        let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
         wait(&index, |index| index.len() == 20);
         let save = |name: &str| {
             let path = place.path().join(name);
@@ -255,5 +340,41 @@ mod tests {
         let latest = wait(&index, |index| index.files().any(|(_, facts)| facts.bytes == 5));
         assert_eq!(latest.len(), 20);
         assert!(latest.files().all(|(uri, _)| !uri.ends_with("new.txt")));
+    }
+
+    /// Many small folders, and room for some of them.
+    #[test]
+    fn folders_share_the_room_and_the_oldest_goes_first() {
+        let text = |number: usize| -> String {
+            let line = |line: usize| format!("let name_{number}_{line} = call_{line}({number});\n");
+            (0..200).map(line).collect::<Vec<_>>().concat()
+        };
+        let one = {
+            let mut index = Index::default();
+            (0..4).for_each(|file| insert(&mut index, &format!("file:///w/{file}.rs"), &text(file)));
+            index.bytes()
+        };
+        let room = Room::new(one * 5);
+        let started: Vec<_> = (0..20)
+            .map(|_| {
+                let place = tempfile::tempdir().unwrap();
+                (0..4)
+                    .for_each(|file| fs::write(place.path().join(format!("{file}.rs")), text(file)).unwrap());
+                let uri = format!("file://{}", place.path().display());
+                let start = StartRequest { workspace_uri: Some(uri), ..StartRequest::default() };
+                let index = FolderIndex::start(Arc::new(Folders::of(&start)), Arc::clone(&room));
+                wait(&index, |index| index.len() == 4);
+                assert!(room.taken() <= one * 5 + one / 2, "{} bytes are taken", room.taken());
+                (place, index)
+            })
+            .collect();
+        let known = |index: &FolderIndex| index.shared.tenant.latest().len();
+        let kept = started.iter().filter(|(_, index)| known(index) == 4).count();
+        assert!((3..=5).contains(&kept), "{kept} of 20 are kept");
+        assert_eq!(known(&started[0].1), 0, "the oldest has gone");
+        // Who uses it again has it again, and another goes.
+        wait(&started[0].1, |index| index.len() == 4);
+        assert!(room.taken() <= one * 5 + one / 2, "{} bytes are taken", room.taken());
+        assert_eq!(known(&started[19].1), 4, "the newest stays");
     }
 }

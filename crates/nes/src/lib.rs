@@ -46,12 +46,15 @@ mod learned;
 mod limits;
 mod lock;
 mod offered;
+mod patience;
 mod pending;
+mod room;
 mod service;
 mod session;
 mod setting;
 mod shelf;
 mod uri;
+mod walk;
 mod warm;
 
 pub use answer::Response;

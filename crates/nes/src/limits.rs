@@ -12,6 +12,10 @@ pub(crate) const SESSION_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of text of a session that have syntax trees, which take 40 times as much in code that people write, and up to 75
 /// times in code that is dense. Documents used before those are looked at by their tokens.
 pub(crate) const PARSED_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of memory that the indexes of all workspaces take together.
+pub(crate) const INDEX_BYTES: usize = 256 * 1024 * 1024;
+/// How long a document is parsed for a question.
+pub(crate) const PARSE_TIME: std::time::Duration = std::time::Duration::from_millis(20);
 /// Other documents that the engine gets to see.
 pub(crate) const OTHERS: usize = 32;
 /// Files attached to a request, or read from disk for it, that are kept for the next one.

@@ -7,6 +7,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use nudge_predict::{
@@ -25,7 +26,9 @@ use crate::{
     limits,
     lock::lock,
     offered::{Entry, Place, Ready, extends},
+    patience::Patience,
     session::Session,
+    warm::Warm,
 };
 
 /// A request for suggestions that is still to be answered.
@@ -52,6 +55,10 @@ pub(crate) struct Client {
     pub(crate) encoding: Encoding,
     pub(crate) offers: Offers,
     pub(crate) engine: Arc<dyn Engine>,
+    /// Who parses what a question has no time for.
+    pub(crate) warm: Arc<Warm>,
+    /// How long it has.
+    pub(crate) parse_time: Duration,
 }
 
 /// Everything the engine looks at, as it was when the request came.
@@ -72,6 +79,8 @@ pub(crate) struct Snapshot {
     pub(crate) lessons: Arc<Lessons>,
     pub(crate) eagerness: Eagerness,
     pub(crate) trigger: Trigger,
+    /// What was not read of the workspace, for a user who asks.
+    pub(crate) left_out: Option<Arc<str>>,
     /// What is shown and goes on to be, unless something extends it.
     pub(crate) standing: Vec<Entry>,
 }
@@ -82,7 +91,7 @@ impl Cancel {
         self.0.store(true, Ordering::Release);
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
@@ -106,7 +115,9 @@ impl Pending {
                 Work::Known(Response::nothing(why, gather::is_manual(ask)))
             }
             Gathered::Left(suggestion, place) => Work::Known(go_on(&mut locked, client, *suggestion, place)),
-            Gathered::Scene(snapshot) => Work::Compute(snapshot, Arc::clone(session)),
+            Gathered::Scene(snapshot) => {
+                Work::Compute(Box::new(snapshot.within(&cancel)), Arc::clone(session))
+            }
         };
         Ok(Self { cancel, work })
     }
@@ -126,13 +137,16 @@ impl Pending {
         self.cancel.check()?;
         match self.work {
             Work::Known(response) => Ok(response),
-            Work::Compute(snapshot, session) => {
+            Work::Compute(mut snapshot, session) => {
                 let outcome = snapshot.suggest(&self.cancel);
+                snapshot.make_up();
                 self.cancel.check()?;
                 let ready = snapshot.ready(outcome.suggestions);
                 let mut session = lock(&session);
                 self.cancel.check()?;
-                Ok(snapshot.settle(&mut session, ready, outcome.why_nothing))
+                let left_out = snapshot.left_out.take();
+                let response = snapshot.settle(&mut session, ready, outcome.why_nothing);
+                Ok(Response { left_out, ..response })
             }
         }
     }
@@ -154,6 +168,24 @@ fn show(session: &mut Session, place: Place, entries: Vec<Entry>) -> Response {
 }
 
 impl Snapshot {
+    /// The same with documents that are not parsed for longer than the answer is wanted and can wait.
+    fn within(mut self, cancel: &Cancel) -> Self {
+        let patience: Arc<dyn nudge_predict::Patience> =
+            Arc::new(Patience::new(cancel.clone(), self.client.parse_time));
+        for source in iter::once(&mut self.source).chain(&mut self.others) {
+            *source = source.within(Arc::clone(&patience));
+        }
+        self
+    }
+
+    /// What could not be parsed in time is when there is more.
+    fn make_up(&self) {
+        for source in iter::once(&self.source).chain(&self.others).filter(|source| source.gave_up()) {
+            tracing::debug!(uri = &**source.uri(), "a document was not parsed in time");
+            self.client.warm.parse_later(source.clone());
+        }
+    }
+
     fn suggest(&self, cancel: &Cancel) -> Outcome {
         let cancelled = || cancel.is_cancelled();
         self.client.engine.suggest(&Scene {
@@ -217,6 +249,7 @@ impl Snapshot {
 
     /// Decides what is shown from now on.
     fn settle(mut self, session: &mut Session, mut ready: Vec<Ready>, why_nothing: &'static str) -> Response {
+        session.recover();
         // Something may have been taken or refused while this one was on its way.
         let memory = session.memory();
         ready.retain(|ready| !memory.refuses(&ready.suggestion.effect));

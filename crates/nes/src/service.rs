@@ -8,6 +8,7 @@ use std::{
         Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use nudge_wire::{caps::ClientInit, nes::StartRequest};
@@ -19,6 +20,7 @@ use crate::{
     learned::Learned,
     limits,
     lock::{lock, shared},
+    room::Room,
     warm::Warm,
 };
 
@@ -34,12 +36,24 @@ pub struct Options {
     /// How many bytes of text a session has syntax trees of. Documents that were used before those are looked at by their
     /// tokens.
     pub parsed_bytes: usize,
+    /// How many bytes the indexes of all workspaces may take together. The one that was used longest ago is forgotten, and
+    /// read again when it is used again.
+    pub index_bytes: usize,
+    /// How long a document is parsed for a question, in time that the thread works. What takes longer is looked at by its
+    /// tokens.
+    pub parse_time: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let parsed_bytes = limits::PARSED_BYTES;
-        Self { data_dir: None, index: true, engine: Arc::new(Local), parsed_bytes }
+        Self {
+            data_dir: None,
+            index: true,
+            engine: Arc::new(Local),
+            parsed_bytes: limits::PARSED_BYTES,
+            index_bytes: limits::INDEX_BYTES,
+            parse_time: limits::PARSE_TIME,
+        }
     }
 }
 
@@ -50,6 +64,8 @@ impl fmt::Debug for Options {
             .field("index", &self.index)
             .field("engine", &self.engine.name())
             .field("parsed_bytes", &self.parsed_bytes)
+            .field("index_bytes", &self.index_bytes)
+            .field("parse_time", &self.parse_time)
             .finish()
     }
 }
@@ -63,7 +79,8 @@ struct Inner {
     sessions: AtomicU64,
     learned: Mutex<HashMap<String, Weak<Learned>>>,
     indexes: Mutex<HashMap<Vec<Folder>, Weak<FolderIndex>>>,
-    warm: Warm,
+    room: Arc<Room>,
+    warm: Arc<Warm>,
 }
 
 /// What a session knows of the place it works in.
@@ -78,11 +95,12 @@ impl Service {
     /// A service without connections.
     pub fn new(options: Options) -> Self {
         Self(Arc::new(Inner {
+            room: Room::new(options.index_bytes),
             options,
             sessions: AtomicU64::new(0),
             learned: Mutex::default(),
             indexes: Mutex::default(),
-            warm: Warm::default(),
+            warm: Arc::default(),
         }))
     }
 
@@ -99,9 +117,18 @@ impl Service {
         self.0.options.parsed_bytes
     }
 
+    pub(crate) fn parse_time(&self) -> Duration {
+        self.0.options.parse_time
+    }
+
     /// Who parses documents ahead.
-    pub(crate) fn warm(&self) -> &Warm {
+    pub(crate) fn warm(&self) -> &Arc<Warm> {
         &self.0.warm
+    }
+
+    /// About how many bytes the indexes of all workspaces take.
+    pub fn index_bytes(&self) -> usize {
+        self.0.room.taken()
     }
 
     /// A name no other session of this service has.
@@ -116,7 +143,9 @@ impl Service {
         let data_dir = self.0.options.data_dir.as_deref();
         let learned = shared(&mut lock(&self.0.learned), &key, || Learned::open(data_dir, &key));
         let index = (self.0.options.index && !folders.is_empty()).then(|| {
-            shared(&mut lock(&self.0.indexes), &folders.sorted(), || FolderIndex::start(Arc::clone(&folders)))
+            shared(&mut lock(&self.0.indexes), &folders.sorted(), || {
+                FolderIndex::start(Arc::clone(&folders), Arc::clone(&self.0.room))
+            })
         });
         Workspace { folders, learned, index }
     }

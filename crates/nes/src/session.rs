@@ -130,6 +130,14 @@ impl Session {
         self.offered.settle(id);
     }
 
+    /// What was not shown because of what was learned is trusted a little more again.
+    pub(crate) fn recover(&mut self) {
+        if self.memory.has_held_back() {
+            let memory = Arc::make_mut(&mut self.memory);
+            self.revision = Some(self.workspace.learned.learn(memory, Memory::recover));
+        }
+    }
+
     /// What became of earlier suggestions, in this session and in the others of the workspace.
     pub(crate) fn memory(&mut self) -> Arc<Memory> {
         if let Some((weights, revision)) = self.workspace.learned.newer_than(self.revision) {

@@ -63,14 +63,19 @@ fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
     if candidates.is_empty() {
         return nothing("no predictor sees a next edit");
     }
-    let mut ranked: Vec<Suggestion> = candidates
+    let mut rated: Vec<Rated> = candidates
         .into_iter()
         .filter_map(|mut candidate| {
             predictors::evidence::in_place(scene, &mut candidate);
             rate(scene, candidate)
         })
-        .filter(|found| found.confidence >= bar)
         .collect();
+    let is_held_back = hold_back(scene, &mut rated, bar);
+    let mut ranked: Vec<Suggestion> =
+        rated.into_iter().map(|rated| rated.suggestion).filter(|found| found.confidence >= bar).collect();
+    if ranked.is_empty() && is_held_back {
+        return nothing("suggestions of this kind were refused of late");
+    }
     if ranked.is_empty() {
         return nothing("no next edit is certain enough");
     }
@@ -98,7 +103,41 @@ fn bar(scene: &Scene<'_>) -> f32 {
     if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }
 }
 
-fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
+/// A candidate with what is thought of it.
+struct Rated {
+    suggestion: Suggestion,
+    /// How confident the engine would be if it had learned nothing.
+    unlearned: f32,
+}
+
+/// Takes note of the best that would be shown if nothing had been learned; says whether there is one.
+fn hold_back(scene: &Scene<'_>, rated: &mut [Rated], bar: f32) -> bool {
+    let held_back =
+        rated.iter_mut().filter(|found| found.suggestion.confidence < bar && bar <= found.unlearned);
+    let Some(best) = held_back.max_by(|a, b| a.unlearned.total_cmp(&b.unlearned)) else { return false };
+    let found = &mut best.suggestion;
+    found.effect = Effect::of(&found.kind, |uri| find(scene, uri).map(Source::text));
+    let is_meant = filter::allows(scene, found);
+    if is_meant {
+        scene.memory.hold_back(identity(scene, found), found.features);
+    }
+    is_meant
+}
+
+/// What tells a suggestion from others, the same while the user types it or beside it.
+fn identity(scene: &Scene<'_>, found: &Suggestion) -> u64 {
+    let uri = found.kind.uri();
+    let first = match &found.kind {
+        Kind::Edit { edits, .. } => edits.as_slice().first(),
+        _ => None,
+    };
+    let line = first.and_then(|edit| Some(find(scene, uri)?.text().line_of(edit.range.start)));
+    // What completes a line is another text with every key.
+    let chain = (found.predictor != Predictor::Complete).then_some(found.chain);
+    predictors::chain(&(found.predictor, chain, uri, line))
+}
+
+fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Rated> {
     let uri = candidate.kind.uri();
     let source = find(scene, uri)?;
     let refusals = scene.memory.refusals(candidate.chain);
@@ -112,7 +151,7 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
     let is_at_cursor = candidate.evidence.iter().any(|(name, value)| *name == "at cursor" && *value > 0.0);
     let trust = if is_at_cursor { 0.7_f32 } else { 0.45 };
     let trust = trust.powi(i32::try_from(refusals).unwrap_or(9).min(9));
-    Some(Suggestion {
+    let suggestion = Suggestion {
         confidence: scene.memory.weights().confidence(features) * trust,
         effect: Effect::default(),
         kind: candidate.kind,
@@ -121,7 +160,8 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Suggestion> {
         chain: candidate.chain,
         evidence: candidate.evidence,
         features,
-    })
+    };
+    Some(Rated { suggestion, unlearned: candidate.prior * trust })
 }
 
 /// Of places where the same is to be done, and about as likely, the next one below the cursor comes first, then the others

@@ -5,6 +5,7 @@
 //! of earlier suggestions; [`Lessons`] keeps what changes teach from question to question. Documents are [`Source`]s, which keep their analysis; files that are not open are in an
 //! [`Index`].
 
+mod balance;
 mod case;
 mod effect;
 mod engine;
@@ -13,6 +14,7 @@ mod index;
 mod language;
 mod memory;
 mod needed;
+mod patience;
 mod predictors;
 mod refused;
 mod scene;
@@ -21,13 +23,16 @@ mod source;
 mod suggestion;
 mod syntax;
 mod token;
+mod weights;
 
 pub use effect::Effect;
 pub use engine::{consider, suggest};
 pub use index::{FileFacts, Index};
 pub use language::Language;
-pub use memory::{Features, Feedback, Memory, Weights};
+pub use memory::{Feedback, Memory};
+pub use patience::Patience;
 pub use predictors::repeat::Lessons;
 pub use scene::{Action, Diagnostic, Eagerness, Offers, Scene, Severity, Snippet, Trigger};
 pub use source::{Held, Source};
 pub use suggestion::{Kind, Outcome, Predictor, Suggestion};
+pub use weights::{Features, Weights};

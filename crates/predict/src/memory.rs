@@ -1,12 +1,14 @@
 //! What became of earlier suggestions: which are not made again, and how much each predictor is trusted.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use nudge_text::{Edit, Edits, Text};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
-use crate::{Effect, Language, Predictor, Source, Suggestion, refused::Refused};
+use crate::{Effect, Features, Source, Suggestion, Weights, refused::Refused, weights::Lesson};
 
 /// What the user did with a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,80 +25,15 @@ pub enum Feedback {
     Cancelled,
 }
 
-/// What a confidence is made from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Features {
-    /// Who made the suggestion.
-    pub predictor: Predictor,
-    /// The language of its document.
-    pub language: Language,
-    /// Whether it is about the document the cursor is in.
-    pub here: bool,
-    /// What the predictor itself thinks, from 0 to 1.
-    pub prior: f32,
-}
-
-/// How far the trust in a kind of suggestion has moved, learned online.
-///
-/// A logistic model: the predictor's own probability is shifted by the weights of the contexts that the suggestion is in.
-/// Without feedback all weights are 0, so the predictor is believed as it is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Weights(BTreeMap<String, f32>);
-
-/// How fast the weights move.
-const RATE: f32 = 0.35;
-/// How far one weight may move: a run of bad luck must not silence a predictor for ever.
-const BOUND: f32 = 1.5;
 /// Suggestions that were taken and may be undone, and the changes within which that is noticed.
 const MAX_TAKEN: usize = 4;
 const UNDONE_WITHIN: u8 = 24;
 /// Chains whose refusals are counted.
 const MAX_CHAINS: usize = 4096;
-
-impl Weights {
-    /// The confidence in a suggestion with these features.
-    pub fn confidence(&self, features: Features) -> f32 {
-        let shift: f32 = contexts(features).iter().filter_map(|name| self.0.get(name)).sum();
-        sigmoid(logit(features.prior) + shift)
-    }
-
-    /// Moves the weights towards what happened; `weight` says how much it counts.
-    fn learn(&mut self, features: Features, outcome: f32, weight: f32) {
-        let step = RATE * weight * (outcome - self.confidence(features));
-        for name in contexts(features) {
-            let value = self.0.entry(name).or_insert(0.0);
-            *value = (*value + step).clamp(-BOUND, BOUND);
-        }
-    }
-
-    /// Weights that a file may hold in any state: unknown names and wild numbers do no harm.
-    pub fn checked(mut self) -> Self {
-        self.0.retain(|_, value| value.is_finite());
-        for value in self.0.values_mut() {
-            *value = value.clamp(-BOUND, BOUND);
-        }
-        self
-    }
-}
-
-/// The contexts of a suggestion that have a weight each.
-fn contexts(features: Features) -> [String; 3] {
-    let predictor = features.predictor.name();
-    [
-        predictor.to_owned(),
-        format!("{predictor} {}", features.language.name()),
-        format!("{predictor} {}", if features.here { "here" } else { "elsewhere" }),
-    ]
-}
-
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-fn logit(p: f32) -> f32 {
-    let p = p.clamp(0.001, 0.999);
-    (p / (1.0 - p)).ln()
-}
+/// Suggestions held back that are known again, and those that wait to be learned from.
+const MAX_HELD_BACK: usize = 64;
+/// While the user types the same one comes up with every key: of so many one counts.
+const SAME_AGAIN: u32 = 8;
 
 /// A suggestion that was taken.
 #[derive(Debug, Clone)]
@@ -115,6 +52,17 @@ pub struct Memory {
     taken: VecDeque<Taken>,
     /// By chain: how often one of its suggestions was refused since one was taken.
     refusals: FxHashMap<u64, u32>,
+    /// Shared by all clones, since the one a question is answered with is not the one that learns.
+    held_back: Arc<Mutex<HeldBack>>,
+}
+
+/// What was not shown because of what was learned.
+#[derive(Debug, Default)]
+struct HeldBack {
+    /// What tells the last ones from others, and how often each came up.
+    known: VecDeque<(u64, u32)>,
+    /// Those that nothing was learned from yet.
+    fresh: Vec<Features>,
 }
 
 impl Taken {
@@ -149,23 +97,59 @@ impl Memory {
     pub fn feedback(&mut self, suggestion: &Suggestion, feedback: Feedback) {
         match feedback {
             Feedback::Accepted => {
-                self.weights.learn(suggestion.features, 1.0, 1.0);
+                self.weights.learn(suggestion.features, Lesson::Taken);
                 self.refusals.remove(&suggestion.chain);
                 self.taken.push_back(Taken { effect: suggestion.effect.clone(), changes: UNDONE_WITHIN });
                 let over = self.taken.len().saturating_sub(MAX_TAKEN);
                 self.taken.drain(..over);
             }
             Feedback::Rejected => {
-                self.weights.learn(suggestion.features, 0.0, 1.0);
+                self.weights.learn(suggestion.features, Lesson::Refused);
                 self.refused.remember(&suggestion.effect);
                 if self.refusals.len() >= MAX_CHAINS {
                     self.refusals.clear();
                 }
                 *self.refusals.entry(suggestion.chain).or_insert(0) += 1;
             }
-            Feedback::Ignored => self.weights.learn(suggestion.features, 0.0, 0.25),
+            Feedback::Ignored => self.weights.learn(suggestion.features, Lesson::Ignored),
             Feedback::Replaced | Feedback::Cancelled => {}
         }
+    }
+
+    /// Takes note of a suggestion that is not shown because of what was learned; `which` tells it from others.
+    pub(crate) fn hold_back(&self, which: u64, features: Features) {
+        let mut held_back = self.held_back();
+        let HeldBack { known, fresh } = &mut *held_back;
+        let again = known.iter_mut().find(|(known, _)| *known == which).map(|(_, times)| {
+            *times = times.wrapping_add(1);
+            *times
+        });
+        if again.is_none() {
+            known.push_back((which, 0));
+            let over = known.len().saturating_sub(MAX_HELD_BACK);
+            known.drain(..over);
+        }
+        if again.is_none_or(|times| times % SAME_AGAIN == 0) && fresh.len() < MAX_HELD_BACK {
+            fresh.push(features);
+        }
+    }
+
+    /// Whether something was not shown because of what was learned, and nothing was learned from that yet.
+    pub fn has_held_back(&self) -> bool {
+        !self.held_back().fresh.is_empty()
+    }
+
+    /// Learns from what was not shown because of what was learned: its kind is trusted a little more again, until it is
+    /// shown and the user can say what has become of it.
+    pub fn recover(&mut self) {
+        let fresh = std::mem::take(&mut self.held_back().fresh);
+        for features in fresh {
+            self.weights.ease(features);
+        }
+    }
+
+    fn held_back(&self) -> MutexGuard<'_, HeldBack> {
+        self.held_back.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether what a suggestion does was refused before, in part or as a part of more, and its place is still as it was.

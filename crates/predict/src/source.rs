@@ -8,18 +8,23 @@ use std::{
 use nudge_text::{Edits, Text};
 
 use crate::{
-    Language,
+    Language, Patience, balance,
+    patience::{Limit, Turn, Watch},
     search::{Move, Search},
-    syntax::{Parsed, Stale},
+    syntax::{Parsed, Stale, Step},
     token::stands_alone,
 };
+
+/// Longer texts that have errors are not parsed again to see whether there would be more: what is broken cannot be parsed
+/// piece by piece.
+const MAX_BROKEN: usize = 64 * 1024;
 
 /// A document with what was found out about it.
 ///
 /// Cheap to clone; clones share the analysis, which is made when it is first asked for. A changed document is a new value
 /// that reuses the old one's syntax tree.
 #[derive(Clone)]
-pub struct Source(Arc<Inner>);
+pub struct Source(Arc<Inner>, Option<Arc<Limit>>);
 
 struct Inner {
     uri: Arc<str>,
@@ -33,6 +38,9 @@ struct Inner {
     /// What the parser starts from. Kept until it is done, since the text may be changed while it works.
     stale: Mutex<Option<Stale>>,
     search: Arc<Search>,
+    /// Shared by all versions of the document.
+    turn: Arc<Turn>,
+    version: u64,
 }
 
 /// How many bytes of text something is held of, next to the text itself.
@@ -47,7 +55,7 @@ pub struct Held {
 impl Source {
     /// A document that was not seen before.
     pub fn new(uri: Arc<str>, language: Language, text: Text) -> Self {
-        Self(Arc::new(Inner {
+        Self::of(Inner {
             uri,
             language,
             text,
@@ -56,7 +64,13 @@ impl Source {
             parsed: OnceLock::new(),
             stale: Mutex::default(),
             search: Arc::default(),
-        }))
+            turn: Arc::default(),
+            version: 0,
+        })
+    }
+
+    fn of(inner: Inner) -> Self {
+        Self(Arc::new(inner), None)
     }
 
     /// The document after a change.
@@ -72,7 +86,7 @@ impl Source {
             stale.edit(&self.0.text, edits);
         }
         let moves = edits.iter().map(|edit| Move { old: edit.range.clone(), new_len: edit.text.len() });
-        Self(Arc::new(Inner {
+        Self::of(Inner {
             uri: Arc::clone(&self.0.uri),
             language: self.0.language,
             text: after,
@@ -81,7 +95,9 @@ impl Source {
             parsed: OnceLock::new(),
             stale: Mutex::new(stale),
             search: Arc::new(self.0.search.edited(moves)),
-        }))
+            turn: Arc::clone(&self.0.turn),
+            version: self.0.turn.next(),
+        })
     }
 
     /// The document without a syntax tree, now and after changes: a tree takes many times the memory of its text.
@@ -104,7 +120,7 @@ impl Source {
 
     /// The same text and what was found in it, without a tree.
     fn anew(&self, by_tokens: bool) -> Self {
-        Self(Arc::new(Inner {
+        Self::of(Inner {
             uri: Arc::clone(&self.0.uri),
             language: self.0.language,
             text: self.0.text.clone(),
@@ -113,7 +129,9 @@ impl Source {
             parsed: OnceLock::new(),
             stale: Mutex::default(),
             search: Arc::clone(&self.0.search),
-        }))
+            turn: Arc::clone(&self.0.turn),
+            version: self.0.version,
+        })
     }
 
     /// Whether it is looked at by its tokens alone, though there may be a grammar for it.
@@ -169,12 +187,27 @@ impl Source {
         places.filter(|place| stands_alone(self.content(), place)).take(limit).collect()
     }
 
-    /// Parses it, if that was not done yet. For those who know before a question comes that one will.
-    pub fn prepare(&self) {
-        let _ = self.parsed();
+    /// The same document for a question that may not wait for ever: what cannot be parsed in time is looked at by its tokens.
+    pub fn within(&self, patience: Arc<dyn Patience>) -> Self {
+        Self(Arc::clone(&self.0), Some(Limit::new(patience)))
     }
 
-    /// Its syntax tree, if there is a grammar for it and there is to be one.
+    /// Whether it could not be parsed in time.
+    pub fn gave_up(&self) -> bool {
+        self.1.as_ref().is_some_and(|limit| limit.gave_up())
+    }
+
+    /// Parses it, if that was not done yet. For those who know before a question comes that one will: it ends where
+    /// `keep_going` says so, where somebody asks about the document, and where the text is not the newest any more.
+    pub fn prepare(&self, keep_going: &dyn Fn() -> bool) {
+        if !self.0.by_tokens {
+            let turn = &self.0.turn;
+            let is_of_use = || Arc::strong_count(&self.0) > 1 && turn.is_newest(self.0.version);
+            self.parse_while(&|| keep_going() && !turn.is_wanted() && is_of_use());
+        }
+    }
+
+    /// Its syntax tree, if there is a grammar for it, there is to be one, and it can be had in time.
     pub(crate) fn parsed(&self) -> Option<&Parsed> {
         if self.0.by_tokens {
             return None;
@@ -182,35 +215,67 @@ impl Source {
         if let Some(parsed) = self.0.parsed.get() {
             return parsed.as_ref();
         }
-        let parsed = self.0.parsed.get_or_init(|| self.parse());
-        *self.stale() = None;
-        parsed.as_ref()
+        let Some(limit) = &self.1 else { return self.parse_while(&|| true) };
+        if limit.gave_up() {
+            return None;
+        }
+        let parsed = self.parse_while(&*limit.begin());
+        if self.0.parsed.get().is_none() {
+            limit.give_up();
+        }
+        parsed
     }
 
-    /// Whether it parses without an error; `None` if there is no grammar for it.
+    /// Whether it parses without an error; `None` if there is no grammar for it, or no time to parse it.
     pub fn is_sound(&self) -> Option<bool> {
         self.parsed().map(|parsed| !parsed.has_error())
     }
 
-    /// Whether it still parses after edits, if it does before.
+    /// Whether it is no worse after edits: there are no more errors, no block has lost its last statement, and no value is
+    /// declared. Where that cannot be told, whether as much is open as before.
     pub(crate) fn stays_sound(&self, edits: &Edits) -> bool {
-        let Some(parsed) = self.parsed().filter(|parsed| !parsed.has_error()) else { return true };
-        let mut after = Stale::new(parsed);
+        let by_tokens =
+            || self.0.language.grammar().is_none() || balance::is_kept(self.0.language, &self.0.text, edits);
+        let Some(before) = self.parsed() else { return by_tokens() };
+        if before.has_error() && self.0.text.len() > MAX_BROKEN {
+            return !balance::empties(self.0.language, &self.0.text, edits);
+        }
+        let keep_going = self.1.as_ref().map(|limit| limit.begin());
+        let watch = Watch::new(keep_going.as_deref().unwrap_or(&|| true));
+        let mut after = Stale::new(before);
         after.edit(&self.0.text, edits);
         let text = edits.apply(&self.0.text);
-        let parsed = after
-            .by_pieces(self.0.language, &text)
-            .or_else(|| after.as_whole(self.0.language, &text.to_string()));
-        parsed.is_none_or(|parsed| !parsed.has_error())
+        let after = after
+            .by_pieces(self.0.language, &text, &watch)
+            .or_else(|| after.as_whole(self.0.language, &text.to_string(), &watch));
+        let Some(after) = after else { return !watch.gave_up() || by_tokens() };
+        let step =
+            Step { language: self.0.language, before: (before, &self.0.text), after: (&after, &text), edits };
+        after.errors() <= before.errors() && !step.empties_block() && !step.declares_value()
     }
 
-    fn parse(&self) -> Option<Parsed> {
+    /// Parses it, unless that was done or is given up.
+    fn parse_while(&self, keep_going: &dyn Fn() -> bool) -> Option<&Parsed> {
+        let _turn = self.0.turn.take();
+        if self.0.parsed.get().is_none() {
+            let watch = Watch::new(keep_going);
+            let parsed = self.parse(&watch);
+            if parsed.is_none() && watch.gave_up() {
+                return None;
+            }
+            let _ = self.0.parsed.set(parsed);
+            *self.stale() = None;
+        }
+        self.0.parsed.get()?.as_ref()
+    }
+
+    fn parse(&self, watch: &Watch<'_>) -> Option<Parsed> {
         let stale = self.stale().clone();
         match stale {
             Some(stale) => stale
-                .by_pieces(self.0.language, &self.0.text)
-                .or_else(|| stale.as_whole(self.0.language, self.content())),
-            None => Parsed::new(self.0.language, self.content()),
+                .by_pieces(self.0.language, &self.0.text, watch)
+                .or_else(|| stale.as_whole(self.0.language, self.content(), watch)),
+            None => Parsed::new(self.0.language, self.content(), watch),
         }
     }
 

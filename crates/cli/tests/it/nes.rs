@@ -7,8 +7,11 @@ use crate::nudge_with;
 
 mod documents;
 mod editing;
+mod hostile;
 mod kinds;
 mod lifecycle;
+mod superseded;
+mod trust;
 
 pub(crate) const URI: &str = "file:///w/src/lib.rs";
 

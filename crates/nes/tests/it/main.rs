@@ -13,5 +13,6 @@ mod model;
 mod refused;
 mod rename;
 mod settings;
+mod sound;
 mod together;
 mod workspace;

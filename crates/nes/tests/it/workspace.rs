@@ -100,23 +100,78 @@ fn without_folders_or_when_it_is_not_wanted_nothing_is_read() {
     sees(&editor, &editor.session, 0);
 }
 
-/// While the workspace cannot be read, since what is in its `.gitignore` does not come.
+/// A workspace that takes longer to read than a question to answer.
 #[test]
 fn no_suggestion_waits_for_the_workspace() {
-    let folder = workspace(&[("a.rs", b"fn a() {}\n"), ("b.rs", b"fn b() {}\n")]);
-    let pipe = folder.path().join(".gitignore");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
-    editor.open(URI, 1, "x\n");
-    for version in 2..50 {
-        editor.replace(version, (0, 0, 0, 0), "y");
-        editor.suggest(editor.ask(version, 0, 1)).unwrap();
-        assert_eq!(editor.engine.last().files, 0);
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..FILES {
+        fs::write(folder.path().join(format!("{number}.rs")), "fn a(b: u8) -> u8 { b }\n".repeat(4)).unwrap();
     }
+    // Somebody may stop this thread until all is read, but not every time.
+    let early = (0..100).map(|_| {
+        let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+        editor.open(URI, 1, "x\n");
+        editor.suggest(manual(editor.ask(1, 0, 1))).unwrap();
+        editor
+    });
+    let editor =
+        early.into_iter().find(|editor| editor.engine.last().files < FILES).expect("one is answered before");
     #[cfg(target_os = "linux")]
     steps_back();
-    fs::write(&pipe, "b.rs\n").unwrap();
-    sees(&editor, &editor.session, 1);
+    sees(&editor, &editor.session, FILES);
+}
+
+const FILES: usize = 60;
+
+/// What was left out, as a user is told who asks.
+fn not_read(editor: &Editor) -> String {
+    editor.connection.did_open(nudge_wire::document::DidOpen::new(&editor.session, URI, "rust", 1, "x"));
+    let answer = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap();
+    let said = answer.meta.as_ref().and_then(|meta| meta.get("nudge")?.get("notRead")?.as_str());
+    said.unwrap_or_default().to_owned()
+}
+
+#[test]
+fn what_is_in_the_way_is_left_out_and_told() {
+    let many = (0..5000).map(|number| format!("/name{number}/*.o\n")).collect::<Vec<_>>().concat();
+    let folder = workspace(&[
+        ("a.rs", b"fn a() {}\n"),
+        (".gitignore", many.as_bytes()),
+        ("piped/b.rs", b"fn b() {}\n"),
+        ("ignored/c.rs", b"fn c() {}\n"),
+        ("ignored/.gitignore", b"*.rs\n!d.rs\n"),
+        ("ignored/d.rs", b"fn d() {}\n"),
+        ("ignored/deeper/c.rs", b"fn c() {}\n"),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    for pipe in ["pipe.rs", "piped/.gitignore"] {
+        assert!(std::process::Command::new("mkfifo").arg(at(pipe)).status().unwrap().success());
+    }
+    let socket = std::os::unix::net::UnixListener::bind(at("socket.rs")).unwrap();
+    for (link, target) in
+        [("piped/loop", ".."), ("self", "self"), ("link.rs", "a.rs"), ("zero.rs", "/dev/zero")]
+    {
+        std::os::unix::fs::symlink(target, at(link)).unwrap();
+    }
+    fs::File::create(at("long.rs")).unwrap().set_len(1 << 30).unwrap();
+    let mut deep = at("deep");
+    for _ in 0..80 {
+        deep.push("d");
+    }
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("e.rs"), "fn e() {}\n").unwrap();
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    sees(&editor, &editor.session, 3);
+    let began = Instant::now();
+    while not_read(&editor).is_empty() {
+        assert!(began.elapsed() < Duration::from_mins(1));
+        std::thread::yield_now();
+    }
+    let told = not_read(&editor);
+    for part in ["2 ignore files", "2 pipes", "1 folders", "1 files that are too long"] {
+        assert!(told.contains(part), "{told}");
+    }
+    drop(socket);
 }
 
 /// Every thread that reads a workspace lets all others go first.

@@ -17,6 +17,7 @@ mod runs;
 mod scope;
 mod uses;
 mod words;
+mod wrong;
 
 pub(crate) use arms::{Arms, is_default};
 pub(crate) use call::Call;
@@ -34,3 +35,4 @@ pub(crate) use runs::{EditRun, edit_runs};
 pub(crate) use scope::variable;
 pub(crate) use uses::{Form, Use, Uses, uses_of};
 pub(crate) use words::{contains, occurrences};
+pub(crate) use wrong::Step;

@@ -22,6 +22,10 @@ const TYPES: &str = "bool byte char char8_t char16_t char32_t char64_t charptr_t
                      signed size_t ssize_t string uint uint8_t uint16_t uint32_t uint64_t uintptr_t ulong unsigned \
                      ushort void";
 
+/// Words that are values, which grammars have rules of their own for.
+const VALUES: &str =
+    "None True False true false null nil iota undefined NULL nullptr this self super base Self arguments";
+
 /// In longer lines no word is looked for.
 const MAX_LINE: usize = 4 * 1024;
 
@@ -74,7 +78,8 @@ fn is_name(language: Language, word: &str) -> bool {
 
 /// The words that mean something to a grammar.
 fn keywords(language: Language) -> FxHashSet<String> {
-    let mut words: FxHashSet<String> = TYPES.split_whitespace().map(str::to_owned).collect();
+    let mut words: FxHashSet<String> =
+        [TYPES, VALUES].into_iter().flat_map(str::split_whitespace).map(str::to_owned).collect();
     if let Some(grammar) = language.grammar() {
         let ids = (0..grammar.node_kind_count()).filter_map(|id| u16::try_from(id).ok());
         let literal = ids.filter(|id| !grammar.node_kind_is_named(*id));

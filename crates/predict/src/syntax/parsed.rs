@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use nudge_text::{Edit, Edits, Text};
-use tree_sitter::{InputEdit, Node, Parser, Point, Tree, TreeCursor};
+use tree_sitter::{InputEdit, Node, ParseOptions, ParseState, Parser, Point, Tree, TreeCursor};
 
 use super::{grammar::Grammar, names};
-use crate::{Language, search::moved};
+use crate::{Language, patience::Watch, search::moved};
 
 /// Longer texts are not parsed: the engine then works by tokens. A tree takes up to 75 times the memory of its text.
 const MAX_PARSED: usize = 1024 * 1024;
@@ -23,6 +23,8 @@ const MAX_PIECES: usize = 12;
 /// The longest piece with its neighbours.
 const MAX_PIECE: usize = 16 * 1024;
 
+/// Errors that are counted.
+const MAX_ERRORS: usize = 200;
 /// Changes are parsed together if there is no more between them.
 const CLOSE: usize = 1024;
 
@@ -62,9 +64,9 @@ struct Changed {
 }
 
 impl Parsed {
-    /// Parses a text that was not seen before. `None` if there is no grammar for it, or if it is too long.
-    pub(crate) fn new(language: Language, content: &str) -> Option<Self> {
-        Some(Self::from(parse(language, content, None)?))
+    /// Parses a text that was not seen before. `None` if there is no grammar for it, if it is too long, or if it was given up.
+    pub(crate) fn new(language: Language, content: &str, watch: &Watch<'_>) -> Option<Self> {
+        Some(Self::from(parse(language, content, None, watch)?))
     }
 
     /// Whether a text of this length is parsed at all.
@@ -76,6 +78,32 @@ impl Parsed {
     /// Whether there is an error somewhere.
     pub(crate) fn has_error(&self) -> bool {
         self.has_error
+    }
+
+    /// How many errors there are, as far as they are counted.
+    pub(crate) fn errors(&self) -> usize {
+        if !self.has_error {
+            return 0;
+        }
+        let is_stale = |node: &Node<'_>| {
+            let range = node.byte_range();
+            self.pieces.iter().any(|piece| piece.range.start <= range.start && range.end <= piece.range.end)
+        };
+        let mut count = 0;
+        let mut inside = vec![self.root()];
+        while let Some(node) = inside.pop() {
+            let known = inside.len();
+            inside.extend(
+                node.children(&mut node.walk()).filter(|child| child.has_error() && !is_stale(child)),
+            );
+            // What is missing need not be seen, as the end of a line is not.
+            let is_innermost = inside.len() == known;
+            count += usize::from(node.is_error() || node.is_missing() || is_innermost);
+            if count == MAX_ERRORS {
+                break;
+            }
+        }
+        count
     }
 
     /// The root of the whole. Of what is below it only what lies outside of the pieces is true.
@@ -119,12 +147,18 @@ impl Parsed {
     }
 
     /// Parses what lies around a change. `None` if that cannot be told from the rest.
-    fn reparse(&mut self, language: Language, text: &Text, changed: &Range<usize>) -> Option<()> {
+    fn reparse(
+        &mut self,
+        language: Language,
+        text: &Text,
+        changed: &Range<usize>,
+        watch: &Watch<'_>,
+    ) -> Option<()> {
         let around = self.around(changed, text.len())?;
         // A piece with the same beginning is closer to what comes out than the whole is.
         let known = self.pieces.iter().find(|piece| piece.range.start == around.before.end_byte());
         let old = known.map_or(&self.whole, |piece| &piece.tree);
-        let tree = parse_part(language, text, old, &around.outer(text.len()))?;
+        let tree = parse_part(language, text, old, &around.outer(text.len()), watch)?;
         let root = tree.root_node();
         // Of what is broken nobody knows how far it reaches.
         if root.has_error()
@@ -239,7 +273,7 @@ impl Stale {
 
     /// The tree of the text as it is now, if all that changed is names, or if the items around the changes can be parsed by
     /// themselves without an error.
-    pub(crate) fn by_pieces(&self, language: Language, text: &Text) -> Option<Parsed> {
+    pub(crate) fn by_pieces(&self, language: Language, text: &Text, watch: &Watch<'_>) -> Option<Parsed> {
         let mut parsed = self.parsed.clone();
         let is_other = |changed: &&Changed| {
             let Changed { range, is_word } = changed;
@@ -255,14 +289,14 @@ impl Stale {
             && has_items(language)
             && !parsed.root().is_error();
         can_be.then_some(())?;
-        joined(changed).iter().try_for_each(|changed| parsed.reparse(language, text, changed))?;
+        joined(changed).iter().try_for_each(|changed| parsed.reparse(language, text, changed, watch))?;
         parsed.has_error = parsed.find_error();
         Some(parsed)
     }
 
     /// The tree of the text as it is now.
-    pub(crate) fn as_whole(&self, language: Language, content: &str) -> Option<Parsed> {
-        Some(parse(language, content, Some(&self.parsed.whole))?.into())
+    pub(crate) fn as_whole(&self, language: Language, content: &str, watch: &Watch<'_>) -> Option<Parsed> {
+        Some(parse(language, content, Some(&self.parsed.whole), watch)?.into())
     }
 }
 
@@ -354,18 +388,29 @@ fn seek<'t>(
     Some(cursor.node())
 }
 
-fn parse(language: Language, content: &str, old: Option<&Tree>) -> Option<Tree> {
+fn parse(language: Language, content: &str, old: Option<&Tree>, watch: &Watch<'_>) -> Option<Tree> {
     if !Parsed::can_be_of(language, content.len()) {
         return None;
     }
-    parser(language)?.parse(content, old)
+    let mut check = |state: &ParseState| watch.check(state);
+    let options = ParseOptions::new().progress_callback(&mut check);
+    let bytes = content.as_bytes();
+    parser(language)?.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), old, Some(options))
 }
 
 /// Parses a part of a text by itself.
-fn parse_part(language: Language, text: &Text, old: &Tree, part: &Range<usize>) -> Option<Tree> {
+fn parse_part(
+    language: Language,
+    text: &Text,
+    old: &Tree,
+    part: &Range<usize>,
+    watch: &Watch<'_>,
+) -> Option<Tree> {
     let mut parser = parser(language)?;
+    let mut check = |state: &ParseState| watch.check(state);
+    let options = ParseOptions::new().progress_callback(&mut check);
     parser.set_included_ranges(&[included(text, part)]).ok()?;
-    parser.parse_with_options(&mut |at, _| text.chunk_at(at), Some(old), None)
+    parser.parse_with_options(&mut |at, _| text.chunk_at(at), Some(old), Some(options))
 }
 
 fn parser(language: Language) -> Option<Parser> {

@@ -152,6 +152,132 @@ fn a_file_that_parses_still_does() {
     }
 }
 
+/// Code in which a line is taken away twice, and stands a third time where nothing else does.
+const LAST_STATEMENTS: [(&str, &str, &str); 10] = [
+    (
+        "a.py",
+        "    flush()\n",
+        "def a():\n    one()\n    flush()\n\n\ndef b():\n    flush()\n    two()\n\n\ndef c():\n    flush()\n\n\ndef d():\n    try:\n        flush()\n    finally:\n        two()\n",
+    ),
+    (
+        "b.py",
+        "    flush()\n",
+        "def a():\n    one()\n    flush()\n\n\ndef b():\n    flush()\n    two()\n\n\nif c:\n    # now\n    flush()\nelse:\n    flush()\n",
+    ),
+    (
+        "a.rs",
+        "    flush();\n",
+        "fn a() {\n    one();\n    flush();\n}\n\nfn b() {\n    flush();\n    two();\n}\n\nfn c() {\n    flush();\n}\n\nfn d() {\n    if e {\n        flush();\n    }\n}\n",
+    ),
+    (
+        "a.js",
+        "    flush();\n",
+        "function a() {\n    one();\n    flush();\n}\n\nfunction b() {\n    flush();\n    two();\n}\n\nfunction c() {\n    try {\n        flush();\n    } catch (e) {\n        flush();\n    }\n}\n",
+    ),
+    (
+        "a.ts",
+        "    flush();\n",
+        "function a() {\n    one();\n    flush();\n}\n\nfunction b() {\n    flush();\n    two();\n}\n\nconst c = () => {\n    flush();\n};\n",
+    ),
+    (
+        "a.go",
+        "\tflush()\n",
+        "package p\n\nfunc a() {\n\tone()\n\tflush()\n}\n\nfunc b() {\n\tflush()\n\ttwo()\n}\n\nfunc c() {\n\tflush()\n}\n",
+    ),
+    (
+        "a.java",
+        "        flush();\n",
+        "class A {\n    void a() {\n        one();\n        flush();\n    }\n\n    void b() {\n        flush();\n        two();\n    }\n\n    A() {\n        flush();\n    }\n\n    void d() {\n        try {\n            flush();\n        } finally {\n            two();\n        }\n    }\n}\n",
+    ),
+    (
+        "a.c",
+        "    flush();\n",
+        "void a() {\n    one();\n    flush();\n}\n\nvoid b() {\n    flush();\n    two();\n}\n\nvoid c() {\n    flush();\n}\n",
+    ),
+    (
+        "a.cpp",
+        "    flush();\n",
+        "void a() {\n    one();\n    flush();\n}\n\nvoid b() {\n    flush();\n    two();\n}\n\nvoid c() {\n    try {\n        flush();\n    } catch (...) {\n        two();\n    }\n}\n",
+    ),
+    (
+        "a.cs",
+        "        flush();\n",
+        "class A {\n    void a() {\n        one();\n        flush();\n    }\n\n    void b() {\n        flush();\n        two();\n    }\n\n    void c() {\n        flush();\n    }\n}\n",
+    ),
+];
+
+#[test]
+fn no_block_is_left_without_a_statement() {
+    for (name, line, text) in LAST_STATEMENTS {
+        // In the first and second function there is more than that.
+        let mut moment = Moment::new(name, text).edit(line, 0, "").edit(line, 0, "");
+        let line = line.trim_start();
+        let left = moment.source.content().to_owned();
+        assert!(left.contains(line), "{name}");
+        for (at, _) in left.match_indices(line) {
+            moment.cursor = at;
+            for after in moment.outcomes() {
+                assert_eq!(after.matches(line).count(), left.matches(line).count(), "{name}:\n{after}");
+            }
+        }
+    }
+}
+
+/// What is put in the place of a name where it is used is not put where the name is declared.
+#[test]
+fn no_value_is_declared() {
+    let cases = [
+        (
+            "a.py",
+            "timeout",
+            "None",
+            "go(timeout)\nrun(timeout)\n\n\ndef g(timeout):\n    pass\n\n\ndef h(a, timeout):\n    pass\n",
+        ),
+        ("b.py", "timeout", "True", "go(timeout)\nrun(timeout)\nfor timeout in a:\n    pass\ntimeout = 3\n"),
+        (
+            "a.rs",
+            "timeout",
+            "None",
+            "fn f() {\n    go(timeout);\n    run(timeout);\n}\n\nfn g(timeout: Option<u8>) {}\n",
+        ),
+        (
+            "b.rs",
+            "timeout",
+            "5",
+            "fn f() {\n    go(timeout);\n    run(timeout);\n}\n\nfn g(timeout: u8) {}\n",
+        ),
+        (
+            "a.js",
+            "timeout",
+            "null",
+            "go(timeout);\nrun(timeout);\nfunction g(timeout) {}\nconst h = (timeout) => 1;\n",
+        ),
+        ("a.ts", "timeout", "undefined", "go(timeout);\nrun(timeout);\nfunction g(timeout: number) {}\n"),
+        (
+            "a.go",
+            "timeout",
+            "nil",
+            "package p\n\nfunc f() {\n\tgo1(timeout)\n\trun(timeout)\n}\n\nfunc g(timeout int) {\n\trun(2)\n}\n",
+        ),
+        (
+            "a.c",
+            "timeout",
+            "NULL",
+            "void f() {\n    go(timeout);\n    run(timeout);\n}\n\nvoid g(int timeout) {\n    go(1);\n}\n",
+        ),
+    ];
+    for (name, old, new, text) in cases {
+        let mut moment = Moment::new(name, text).edit(old, 0, new).edit(old, 0, new);
+        let left = moment.source.content().to_owned();
+        for (at, _) in left.match_indices(old) {
+            moment.cursor = at;
+            for after in moment.outcomes() {
+                assert_eq!(after.matches(old).count(), left.matches(old).count(), "{name}:\n{after}");
+            }
+        }
+    }
+}
+
 /// What was opened by one change and closed by another is not opened again by itself.
 #[test]
 fn a_bracket_is_not_left_open() {

@@ -3,7 +3,7 @@
 use nudge_text::{Edit, Edits, Text};
 
 use super::{Parsed, Stale};
-use crate::{Language, syntax::Path};
+use crate::{Language, patience::Watch, syntax::Path};
 
 /// A language, and an item with `№` for a number.
 const ITEMS: &[(Language, &str)] = &[
@@ -124,7 +124,7 @@ fn type_into(language: Language, item: &str, seed: u64, rounds: usize) -> usize 
     }
     let mut chance = Chance(seed);
     let original = Text::new(&content);
-    let first = Parsed::new(language, &content).expect("there is a grammar");
+    let first = Parsed::new(language, &content, &Watch::new(&|| true)).expect("there is a grammar");
     let (mut text, mut parsed) = (original.clone(), first.clone());
     let (mut place, mut enough) = (0, 0);
     for round in 0..rounds {
@@ -144,11 +144,13 @@ fn type_into(language: Language, item: &str, seed: u64, rounds: usize) -> usize 
         text = edits.apply(&text);
         place = start + 1;
         let now = text.to_string();
-        let pieces = stale.by_pieces(language, &text);
+        let pieces = stale.by_pieces(language, &text, &Watch::new(&|| true));
         let is_enough = pieces.is_some();
-        parsed = pieces.or_else(|| stale.as_whole(language, &now)).expect("there is a grammar");
+        parsed = pieces
+            .or_else(|| stale.as_whole(language, &now, &Watch::new(&|| true)))
+            .expect("there is a grammar");
         enough += usize::from(is_enough);
-        let whole = Parsed::new(language, &now).expect("there is a grammar");
+        let whole = Parsed::new(language, &now, &Watch::new(&|| true)).expect("there is a grammar");
         if is_enough {
             compare(&parsed, &whole, &now, start, language);
         }
@@ -186,13 +188,13 @@ fn a_comment_may_end_beyond_the_piece() {
     let item = "/* № */\nint work_№(int *more) {\n  return № + 2 * *more;\n}\n\nint v_№ = №;\n\n";
     let content: String = (0..400).map(|number| item.replace('№', &number.to_string())).collect();
     let text = Text::new(&content);
-    let parsed = Parsed::new(Language::C, &content).expect("there is a grammar");
+    let parsed = Parsed::new(Language::C, &content, &Watch::new(&|| true)).expect("there is a grammar");
     let after = |place: &str, typed: &str| {
         let at = content.find(place).expect("it is there");
         let edits = Edits::from(Edit::new(at..at + 1, typed));
         let mut stale = Stale::new(&parsed);
         stale.edit(&text, &edits);
-        stale.by_pieces(Language::C, &edits.apply(&text))
+        stale.by_pieces(Language::C, &edits.apply(&text), &Watch::new(&|| true))
     };
     assert!(after("+ 2 * *more;\n}\n\nint v_200", "-").is_some());
     // `200 /* 2 * *more` would be a division.

@@ -1,0 +1,109 @@
+//! How much memory the indexes of all workspaces may take together.
+
+use std::sync::{
+    Arc, Mutex, Weak,
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+};
+
+use nudge_predict::Index;
+
+use crate::lock::lock;
+
+/// The memory of the process that indexes may take. When there is not enough, the one used longest ago is forgotten.
+pub(crate) struct Room {
+    most: usize,
+    /// Counts the uses.
+    clock: AtomicU64,
+    tenants: Mutex<Vec<Weak<Tenant>>>,
+}
+
+/// An index that others can see, and what it takes.
+#[derive(Default)]
+pub(crate) struct Tenant {
+    published: Mutex<Arc<Index>>,
+    held: AtomicUsize,
+    /// The clock's value when it was last used.
+    used: AtomicU64,
+    is_out: AtomicBool,
+}
+
+impl Room {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, clock: AtomicU64::new(0), tenants: Mutex::default() })
+    }
+
+    /// Another index, which takes nothing yet.
+    pub(crate) fn enter(&self) -> Arc<Tenant> {
+        let tenant = Arc::new(Tenant::default());
+        self.uses(&tenant);
+        let mut tenants = lock(&self.tenants);
+        tenants.retain(|tenant| tenant.strong_count() > 0);
+        tenants.push(Arc::downgrade(&tenant));
+        tenant
+    }
+
+    /// An index is used.
+    pub(crate) fn uses(&self, tenant: &Tenant) {
+        tenant.used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// An index takes so many bytes now. Others have to go if that is too much, or it has itself.
+    pub(crate) fn takes(&self, tenant: &Tenant, bytes: usize) {
+        tenant.held.store(bytes, Ordering::Relaxed);
+        let all: Vec<Arc<Tenant>> = lock(&self.tenants).iter().filter_map(Weak::upgrade).collect();
+        let mut inside: Vec<&Arc<Tenant>> = all.iter().filter(|tenant| tenant.bytes() > 0).collect();
+        inside.sort_by_key(|tenant| tenant.used.load(Ordering::Relaxed));
+        let mut total: usize = inside.iter().map(|tenant| tenant.bytes()).sum();
+        // One alone is bounded by how much of a workspace is read.
+        let alone = inside.len().saturating_sub(1);
+        for oldest in &inside[..alone] {
+            if total <= self.most {
+                return;
+            }
+            total -= oldest.bytes();
+            oldest.go();
+        }
+    }
+
+    /// How many bytes all indexes take.
+    pub(crate) fn taken(&self) -> usize {
+        lock(&self.tenants).iter().filter_map(Weak::upgrade).map(|tenant| tenant.bytes()).sum()
+    }
+}
+
+impl Tenant {
+    fn bytes(&self) -> usize {
+        if self.is_out() { 0 } else { self.held.load(Ordering::Relaxed) }
+    }
+
+    /// What is known so far.
+    pub(crate) fn latest(&self) -> Arc<Index> {
+        Arc::clone(&lock(&self.published))
+    }
+
+    /// Makes an index known, unless there is no room for it.
+    pub(crate) fn publish(&self, index: Index) {
+        let mut published = lock(&self.published);
+        if !self.is_out() {
+            *published = Arc::new(index);
+        }
+    }
+
+    /// Forgets it.
+    pub(crate) fn go(&self) {
+        let mut published = lock(&self.published);
+        self.is_out.store(true, Ordering::Release);
+        *published = Arc::default();
+    }
+
+    /// Whether it has to go and has not come back.
+    pub(crate) fn is_out(&self) -> bool {
+        self.is_out.load(Ordering::Acquire)
+    }
+
+    /// Lets it come back, with nothing. Says whether it was out.
+    pub(crate) fn comes_back(&self) -> bool {
+        self.held.store(0, Ordering::Relaxed);
+        self.is_out.swap(false, Ordering::AcqRel)
+    }
+}
