@@ -22,6 +22,7 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
 }
 
 fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
+    let has_nextest = command::is_installed("nextest");
     report.step("format", |_| {
         command::run(&mut cargo(root, ["fmt", "--all", "--check"]))?;
         command::run(&mut cargo(&root.join("fuzz"), ["fmt", "--check"]))
@@ -37,13 +38,22 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
         command::run(luacheck.current_dir(root))
     })?;
     report.step("tests", |report| {
-        let workspace: &[_] = if quick { &[] } else { &["--workspace"] };
+        // Editors are tried again by another runner, if that is there.
+        let workspace: &[_] = match (quick, has_nextest) {
+            (true, _) => &[],
+            (false, true) => &["--workspace", "--exclude=nudge-editors"],
+            (false, false) => &["--workspace"],
+        };
         let mut tests = cargo(root, ["test", "--all-features", "--no-fail-fast"]);
         command::run_seeing(tests.args(workspace), |line| report.tests.see(line))
     })?;
     if quick {
         return Ok(());
     }
+    report.step_if("editors", has_nextest, NEXTEST_MISSING, || {
+        let args = ["nextest", "run", "--package=nudge-editors", "--all-features", "--no-fail-fast"];
+        command::run(&mut cargo(root, args))
+    })?;
     report.step("docs", |_| {
         let mut docs = cargo(root, ["doc", "--workspace", "--all-features", "--no-deps"]);
         command::run(docs.env("RUSTDOCFLAGS", "-D warnings"))
@@ -65,6 +75,7 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
 }
 
 const LUACHECK_MISSING: &str = "luacheck is not installed (Debian has it in the package lua-check)";
+const NEXTEST_MISSING: &str = "cargo-nextest is not installed (cargo install cargo-nextest --locked): editors were tried once, with the other tests";
 const DENY_MISSING: &str = "cargo-deny is not installed (cargo install cargo-deny --locked)";
 
 /// What was done, how long it took and how many tests there were.

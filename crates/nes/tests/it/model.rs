@@ -47,18 +47,18 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 1..40)
 }
 
-/// The offset of a place in UTF-16 units; `None` if there is no such line.
+/// The offset of a place in UTF-16 units; `None` if there is no such line or it is within a character.
 fn offset(text: &str, line: u32, character: u32) -> Option<usize> {
     let start: usize = if line == 0 { 0 } else { text.match_indices('\n').nth(line as usize - 1)?.0 + 1 };
     let line = &text[start..text[start..].find('\n').map_or(text.len(), |at| start + at)];
     let mut units = 0;
     for (at, char) in line.char_indices() {
-        units += u32::try_from(char.len_utf16()).unwrap();
-        if units > character {
-            return Some(start + at);
+        if units >= character {
+            return (units == character).then_some(start + at);
         }
+        units += u32::try_from(char.len_utf16()).unwrap();
     }
-    Some(start + line.len())
+    (units <= character).then_some(start + line.len())
 }
 
 fn model_change(

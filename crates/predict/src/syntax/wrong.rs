@@ -6,9 +6,16 @@ use tree_sitter::Node;
 use super::{Parsed, grammar::Grammar, path::Path, role::declaring};
 use crate::{Language, token::solid};
 
-/// Nodes that hold statements, or the arms of a choice.
-const BLOCKS: [&str; 7] = [
+/// Nodes that hold statements, declarations, or the arms of a choice.
+const BLOCKS: [&str; 14] = [
     "block",
+    "class_body",
+    "declaration_list",
+    "enum_body",
+    "enum_variant_list",
+    "field_declaration_list",
+    "interface_body",
+    "ordered_field_declaration_list",
     "statement_block",
     "compound_statement",
     "constructor_body",
