@@ -117,3 +117,121 @@ fn a_directory_of_the_session_counts_by_its_own_name_only() {
     assert_eq!(at(".claude/worktrees/x"), None, "a worktree is a place to work in");
     assert_eq!(at(".git/x"), Some(Guarded::Git));
 }
+
+/// Whether a file is git's when the session is in a folder of a repository.
+fn is_gits(desk: &Desk, session: &str, path: &str) -> bool {
+    let folder = desk.dir.path().join(session);
+    fs::create_dir_all(&folder).unwrap();
+    let directories = Directories::new(folder, Vec::new());
+    directories.guarded(path, &directories.resolve(path).unwrap()) == Some(Guarded::Git)
+}
+
+#[test]
+fn a_repository_that_begins_above_the_session_counts() {
+    let desk = Desk::new();
+    desk.put(".git/config", "[core]\n\thooksPath = sub/hooks\n");
+    desk.link("../../s/check", ".git/hooks/pre-commit");
+    for (session, path, expected) in [
+        ("sub", "hooks/pre-commit", true),
+        ("sub/hooks", "pre-commit", true),
+        ("s", "check", true),
+        ("sub", "other/pre-commit", false),
+        ("s", "other", false),
+    ] {
+        assert_eq!(is_gits(&desk, session, path), expected, "{session} {path}");
+    }
+}
+
+#[test]
+fn settings_of_git_are_found_wherever_they_are() {
+    for (file, text) in [
+        (".git/config", "[core]\n\thooksPath = tools/hooks ; ours\n"),
+        (".git/config", "[core]\n\thooksPath = \"tools/hooks\" # ours\n"),
+        (".git/config", "[core] hooksPath = tools/\\\nhooks\n"),
+        (".git/config", "[core]\nworktree = ../tools\nhooksPath = hooks\n"),
+        (".git/config", "[core]\nfsmonitor = tools/hooks/pre-commit -v\n"),
+        (".git/config", "[alias]\nx = !sh tools/hooks/pre-commit\n"),
+        (".git/config.worktree", "[core]\nhooksPath = tools/hooks\n"),
+        ("one.conf", "[core]\nhooksPath = tools/hooks\n"),
+        ("folder/three.conf", "[core]\nhooksPath = tools/hooks\n"),
+    ] {
+        let desk = Desk::new();
+        desk.put(
+            ".git/config",
+            "[include]\npath = ../one.conf # ours\n[includeIf \"gitdir:x\"] path = ../two.conf\n",
+        );
+        desk.put("two.conf", "[include]\npath = folder/three.conf\n[include]\npath = two.conf\n");
+        desk.put(file, text);
+        assert!(is_gits(&desk, ".", "tools/hooks/pre-commit"), "{file} {text}");
+        assert!(!is_gits(&desk, ".", "tools/other"), "{file} {text}");
+        if file != ".git/config" {
+            assert!(
+                is_gits(&desk, ".", file) && is_gits(&desk, ".", "one.conf"),
+                "{file} may be missing as yet"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_worktree_has_settings_of_its_own() {
+    let desk = Desk::new();
+    desk.put("main/.git/config", "");
+    desk.put("main/.git/worktrees/tree/commondir", "../..\n");
+    desk.put("main/.git/worktrees/tree/config.worktree", "[core]\nhooksPath = checks\n");
+    desk.put("tree/.git", "gitdir: ../main/.git/worktrees/tree\n");
+    assert!(is_gits(&desk, "tree", "checks/pre-commit"));
+    assert!(!is_gits(&desk, "main", "checks/pre-commit"));
+}
+
+#[test]
+fn links_in_and_to_folders_of_hooks_are_followed() {
+    let desk = Desk::new();
+    desk.put(".git/config", "[core]\nhooksPath = linked\n");
+    desk.link("tools/hooks", "linked");
+    desk.link("../../s/check", "tools/hooks/pre-commit");
+    desk.link("../s/settings", ".git/config.worktree");
+    for path in ["tools/hooks/pre-push", "s/check", "s/settings"] {
+        assert!(is_gits(&desk, ".", path), "{path}");
+    }
+    assert!(!is_gits(&desk, ".", "s/other"));
+}
+
+#[test]
+fn links_with_telling_names_count_even_if_they_lead_nowhere_as_yet() {
+    for (link, to, path, expected) in [
+        (".envrc", "s/env", "s/env", Guarded::Shell),
+        (".envrc", "mid", "mid", Guarded::Shell),
+        (".bashrc.d", "s", "s/x/y", Guarded::Shell),
+        (".claude", "s", "s/settings.json", Guarded::Agent),
+        (".claude/hooks/check.sh", "../../s/check", "s/check", Guarded::Agent),
+        (".vscode", "s", "s/tasks.json", Guarded::Editor),
+        (".vscode/mcp.json", "../s/m", "s/m", Guarded::Editor),
+        (".git/hooks/pre-commit", "../../s/check", "s/check", Guarded::Git),
+        (".git", "s", "s/config", Guarded::Git),
+        ("x.code-workspace", "s/w.json", "s/w.json", Guarded::Editor),
+        (".config", "s", "s/fish/config.fish", Guarded::Shell),
+        (".config/git", "../s", "s/config", Guarded::Git),
+        (".cargo", "s", "s/config.toml", Guarded::Tool),
+        (".cargo/config.toml", "../s/c", "s/c", Guarded::Tool),
+        ("a/.npmrc", "b", "a/b", Guarded::Tool),
+    ] {
+        for there in [false, true] {
+            let desk = Desk::new();
+            desk.link(to, link);
+            if there {
+                desk.put(path, "");
+            }
+            assert_eq!(desk.guarded(path), Some(expected), "{link} {path} {there}");
+            assert_eq!(
+                desk.guarded("s/other/thing").filter(|_| !path.starts_with("s/") || to.len() > 4),
+                None
+            );
+        }
+    }
+    let desk = Desk::new();
+    desk.link("round", ".envrc");
+    desk.link(".envrc", "round");
+    desk.link("s", "ordinary");
+    assert_eq!(desk.guarded("s/x"), None);
+}
