@@ -83,6 +83,9 @@ pub(super) fn holds_some(name: &str) -> bool {
 
 /// A name as a file system compares it that does not tell capitals from small letters and leaves out what is not seen.
 pub(super) fn folded(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     let is_seen = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     name.chars().filter(is_seen).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
