@@ -1,9 +1,10 @@
 //! What a standing permission for a command line covers.
 //!
 //! A permission that stands must not cover what the user did not have in mind: another program behind the one that was
-//! named, another subcommand, an option that makes the program run or overwrite something else. So it is for a subcommand
-//! of a program whose subcommands and options are known, or else for one command line, to the letter. What runs whatever it
-//! is told to, and a line of which a shell would make more than one plain command, has none.
+//! named, another subcommand, another machine, an option that makes the program run or overwrite something else, a file
+//! elsewhere. So it is for a subcommand of a program whose subcommands and options are known, and which does no harm by its
+//! arguments, or else for one command line, to the letter. What runs whatever it is told to, and a line of which a shell
+//! would make more than one plain command, has none.
 
 /// How long a line may be that is allowed to the letter: the user has to read it in the name of an option.
 const MOST_LINE: usize = 120;
@@ -11,7 +12,7 @@ const MOST_LINE: usize = 120;
 /// What "always" means for a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// A program and its subcommand, whatever follows.
+    /// A program and its subcommand, whatever follows that is not a question of its own.
     Subcommand(String),
     /// This line and no other.
     Line(String),
@@ -35,85 +36,108 @@ impl Scope {
     }
 }
 
-/// A program of which subcommands may be allowed for good.
+/// Subcommands of a program that may be allowed for good.
 struct Known {
     program: &'static str,
     subcommands: &'static [&'static str],
+    /// Whether that is for whatever follows; it is to the letter for what takes work away, reaches other machines or means
+    /// something else with each argument.
+    whatever_follows: bool,
     /// Options that are asked about each time: with them it runs another program, follows other settings, writes elsewhere
     /// or destroys. Without dashes; one that begins like this counts, and so does a short form of it after two dashes.
     asked: &'static [&'static str],
     /// Letters of the same kind, alone or among others after one dash.
     asked_letters: &'static str,
+    /// Options that may follow `--`, or `-args` for Go, where they are for another program. Words may always.
+    passed_on: Option<&'static [&'static str]>,
 }
 
+const CARGO: Known = Known {
+    program: "cargo",
+    subcommands: &[],
+    whatever_follows: true,
+    asked: &[
+        "artifact-dir",
+        "config",
+        "fix",
+        "lockfile-path",
+        "logfile",
+        "manifest-path",
+        "out-dir",
+        "target-dir",
+    ],
+    asked_letters: "CZ",
+    passed_on: None,
+};
+
+const GIT: Known = Known {
+    program: "git",
+    subcommands: &[],
+    whatever_follows: true,
+    asked: &[
+        "amend",
+        "config",
+        "delete",
+        "discard-changes",
+        "exec",
+        "ext-diff",
+        "force",
+        "hard",
+        "mirror",
+        "no-index",
+        "no-verify",
+        "output",
+        "prune",
+        "receive-pack",
+        "strategy",
+        "textconv",
+        "upload-pack",
+    ],
+    asked_letters: "DdfO",
+    // Names of files.
+    passed_on: Some(&[]),
+};
+
+#[rustfmt::skip]
 const KNOWN: &[Known] = &[
+    Known { subcommands: &["build", "check", "doc", "fmt", "metadata", "tree"], ..CARGO },
     Known {
-        program: "cargo",
-        subcommands: &["bench", "build", "check", "clippy", "doc", "fmt", "metadata", "run", "test", "tree"],
-        asked: &["artifact-dir", "config", "lockfile-path", "manifest-path", "out-dir", "target-dir"],
-        asked_letters: "CZ",
+        subcommands: &["bench", "test"],
+        passed_on: Some(&[
+            "--color", "--exact", "--ignored", "--include-ignored", "--list", "--no-capture", "--nocapture", "--quiet",
+            "--show-output", "--skip", "--test-threads", "-q",
+        ]),
+        ..CARGO
     },
+    Known { subcommands: &["clippy"], passed_on: Some(&["-A", "-D", "-F", "-W"]), ..CARGO },
     Known {
-        program: "git",
         subcommands: &[
-            "add",
-            "blame",
-            "branch",
-            "checkout",
-            "commit",
-            "describe",
-            "diff",
-            "fetch",
-            "log",
-            "ls-files",
-            "ls-tree",
-            "merge",
-            "merge-base",
-            "pull",
-            "push",
-            "restore",
-            "rev-list",
-            "rev-parse",
-            "shortlog",
-            "show",
-            "status",
-            "switch",
-            "tag",
+            "add", "blame", "describe", "diff", "log", "ls-files", "ls-tree", "merge-base", "rev-list", "rev-parse",
+            "shortlog", "show", "status",
         ],
-        asked: &[
-            "config",
-            "delete",
-            "exec",
-            "ext-diff",
-            "force",
-            "mirror",
-            "output",
-            "prune",
-            "receive-pack",
-            "textconv",
-            "upload-pack",
+        ..GIT
+    },
+    Known { subcommands: &["commit"], asked_letters: "DdfOn", ..GIT },
+    Known {
+        subcommands: &[
+            "am", "apply", "branch", "checkout", "cherry-pick", "clean", "clone", "config", "fetch", "merge", "mv", "pull",
+            "push", "rebase", "remote", "reset", "restore", "revert", "rm", "stash", "submodule", "switch", "tag", "worktree",
         ],
-        asked_letters: "DdfO",
+        whatever_follows: false,
+        asked_letters: "DdfMO",
+        ..GIT
     },
     Known {
         program: "go",
         subcommands: &["build", "fmt", "list", "test", "vet"],
+        whatever_follows: true,
         asked: &[
-            "C",
-            "asmflags",
-            "compiler",
-            "exec",
-            "gccgoflags",
-            "gcflags",
-            "ldflags",
-            "modfile",
-            "o",
-            "overlay",
-            "pkgdir",
-            "toolexec",
-            "vettool",
+            "C", "asmflags", "blockprofile", "compiler", "coverprofile", "cpuprofile", "exec", "fix", "gccgoflags", "gcflags",
+            "ldflags", "memprofile", "modfile", "mutexprofile", "o", "outputdir", "overlay", "pkgdir", "test.", "toolexec",
+            "trace", "vettool",
         ],
         asked_letters: "",
+        passed_on: None,
     },
 ];
 
@@ -156,8 +180,8 @@ const RUNNERS: &[&str] = &[
 const RUNNING: &[&str] =
     &["dlx", "eval", "exec", "foreach", "repl", "run", "script", "shell", "ssh", "sudo", "x"];
 
-/// Programs whose `run` takes the name of a script that the project has.
-const SCRIPTED: &[&str] = &["npm", "pnpm", "yarn"];
+/// Programs whose `run` is for what the project has: a script, or the program itself.
+const SCRIPTED: &[&str] = &["cargo", "npm", "pnpm", "yarn"];
 
 /// What a standing permission for this line would be for; `None` if there is none.
 pub(crate) fn scope(line: &str) -> Option<Scope> {
@@ -171,16 +195,15 @@ pub(crate) fn scope(line: &str) -> Option<Scope> {
     if subcommand.starts_with(['-', '+']) {
         return None;
     }
-    let known = KNOWN.iter().find(|known| known.program == *program);
-    match known.filter(|known| known.subcommands.contains(subcommand)) {
-        Some(known) => {
-            let is_asked = arguments.iter().any(|argument| known.asks(argument));
-            (!is_asked).then(|| Scope::Subcommand(format!("{program} {subcommand}")))
-        }
+    let known =
+        KNOWN.iter().find(|known| known.program == *program && known.subcommands.contains(subcommand));
+    match known {
+        Some(known) if arguments.iter().any(|argument| known.asks(argument)) => None,
+        Some(known) if known.covers(arguments) => Some(Scope::Subcommand(format!("{program} {subcommand}"))),
         None if RUNNING.contains(subcommand) && !SCRIPTED.contains(program) => None,
         // A wrapper that is not listed above is not to be a way around the list.
-        None if rest.iter().any(|word| *word != "." && is_runner(word)) => None,
-        None => to_the_letter(&words),
+        _ if rest.iter().any(|word| *word != "." && is_runner(word)) => None,
+        _ => to_the_letter(&words),
     }
 }
 
@@ -211,7 +234,31 @@ fn is_runner(word: &str) -> bool {
     RUNNERS.contains(&name) || RUNNERS.contains(&unversioned)
 }
 
+/// Whether an argument, or the value of one, is a path that may be outside the folder.
+fn leads_out(argument: &str) -> bool {
+    let value = argument.split_once('=').map(|(_, value)| value);
+    // The value of a letter may follow it at once.
+    let of_letter = argument.strip_prefix('-').and_then(|letter| letter.get(1..));
+    let is_outside = |path: &str| path.starts_with('/') || path.split('/').any(|step| step == "..");
+    [Some(argument), value, of_letter].into_iter().flatten().any(is_outside)
+}
+
 impl Known {
+    /// Whether a permission for the subcommand is for these arguments as well.
+    fn covers(&self, arguments: &[&str]) -> bool {
+        let passed_on = arguments.iter().position(|argument| matches!(*argument, "--" | "-args" | "--args"));
+        let (own, passed_on) = arguments.split_at(passed_on.unwrap_or(arguments.len()));
+        let is_known = match (passed_on.get(1..), self.passed_on) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(passed_on), Some(known)) => passed_on.iter().all(|word| {
+                let name = word.split('=').next().unwrap_or_default();
+                !word.starts_with(['-', '@']) || known.contains(&name)
+            }),
+        };
+        self.whatever_follows && is_known && !own.iter().chain(passed_on).any(|word| leads_out(word))
+    }
+
     fn asks(&self, argument: &str) -> bool {
         // A refspec that forces or deletes.
         if self.program == "git" && argument.starts_with(['+', ':']) {
@@ -245,9 +292,104 @@ mod tests {
         check("cargo test", Some("run:cargo test"));
         check("  cargo   test -p x --release -- --nocapture", Some("run:cargo test"));
         check("git status -sb", Some("run:git status"));
-        check("git push origin main", Some("run:git push"));
         check("git diff -M --stat HEAD", Some("run:git diff"));
+        check("git diff main..dev -- src/a.rs", Some("run:git diff"));
+        check("git log -n 5 --oneline --no-merges", Some("run:git log"));
+        check("git commit -am x", Some("run:git commit"));
+        check("git add .", Some("run:git add"));
+        check("cargo test x -- --exact --test-threads=1", Some("run:cargo test"));
+        check("cargo clippy --all-targets -- -D warnings", Some("run:cargo clippy"));
+        check("cargo fmt --all", Some("run:cargo fmt"));
+        check("cargo build --features a,b", Some("run:cargo build"));
         check("go test -v -count=1 -run X ./...", Some("run:go test"));
+    }
+
+    #[test]
+    fn a_subcommand_that_is_allowed_does_not_cover_what_the_user_did_not_have_in_mind() {
+        for (allowed, other) in [
+            ("git push origin main", "git push /any/url main"),
+            ("git push origin main", "git push"),
+            ("git checkout main", "git checkout -- ."),
+            ("git checkout main", "git checkout ."),
+            ("git restore a", "git restore ."),
+            ("git switch main", "git switch --discard-changes main"),
+            ("git switch main", "git switch other"),
+            ("git branch x", "git branch -M y"),
+            ("git branch x", "git branch y"),
+            ("git tag x", "git tag y"),
+            ("git commit -m x", "git commit --amend -m y"),
+            ("git commit -m x", "git commit --am -m y"),
+            ("git commit -m x", "git commit --no-verify -m y"),
+            ("git commit -m x", "git commit -anm y"),
+            ("git commit -m x", "git commit -F /etc/hostname"),
+            ("git commit -m x", "git commit -F/etc/hostname"),
+            ("git pull", "git pull OTHER"),
+            ("git fetch origin", "git fetch /any/url"),
+            ("git clone a", "git clone b"),
+            ("git merge x", "git merge -s evil x"),
+            ("git merge x", "git merge y"),
+            ("git rebase x", "git rebase y"),
+            ("git reset a", "git reset --hard"),
+            ("git remote", "git remote add x y"),
+            ("git stash", "git stash drop"),
+            ("git rm a", "git rm ."),
+            ("git mv a b", "git mv b a"),
+            ("git diff", "git diff --no-index /etc/hostname /dev/null"),
+            ("git diff", "git diff --no-i a b"),
+            ("git diff", "git diff /etc/hostname /dev/null"),
+            ("git diff", "git diff ../a ../b"),
+            ("git diff", "git diff -- a/../../b c"),
+            ("git log", "git log --output=x"),
+            ("git blame a", "git blame --contents=/etc/hostname a"),
+            ("git status", "git stash"),
+            ("cargo test", "cargo fmt"),
+            ("cargo test", "cargo test -- --logfile /any"),
+            ("cargo test", "cargo test -- --logfile=src/main.rs"),
+            ("cargo test", "cargo test -- --any"),
+            ("cargo test", "cargo test -p x ../y"),
+            ("cargo clippy", "cargo clippy --fix"),
+            ("cargo clippy", "cargo clippy -- -o x"),
+            ("cargo clippy", "cargo clippy -- @x"),
+            ("cargo clippy", "cargo clippy -- -Clinker=x"),
+            ("cargo fmt", "cargo fmt -- /any.rs"),
+            ("cargo fmt", "cargo fmt -- any.rs"),
+            ("cargo run", "cargo run -- x"),
+            ("go test ./...", "go test -coverprofile=/any ./..."),
+            ("go test ./...", "go test -coverprofile any ./..."),
+            ("go test ./...", "go test --cpuprofile=any"),
+            ("go test ./...", "go test -memprofile=any"),
+            ("go test ./...", "go test -trace any"),
+            ("go test ./...", "go test -outputdir any"),
+            ("go test ./...", "go test -test.trace=any"),
+            ("go test ./...", "go test ./... -args -x"),
+            ("go test ./...", "go test -c -o any"),
+            ("go vet", "go vet -vettool=any"),
+        ] {
+            let key = |line: &str| scope(line).map(|scope| scope.key());
+            assert!(key(allowed).is_some(), "{allowed}");
+            assert_ne!(key(allowed), key(other), "{allowed} does not cover {other}");
+        }
+    }
+
+    #[test]
+    fn what_takes_work_away_or_reaches_others_is_allowed_to_the_letter() {
+        for line in [
+            "git push origin main",
+            "git pull",
+            "git checkout -- .",
+            "git restore .",
+            "git merge x",
+            "git branch x",
+            "git stash",
+            "git remote add x y",
+            "git diff /etc/hostname /dev/null",
+            "cargo fmt -- --check",
+            "cargo run",
+            "cargo test -- --any",
+            "go test ./... -args -x",
+        ] {
+            check(line, Some(&format!("line:{line}")));
+        }
     }
 
     #[test]
@@ -264,6 +406,13 @@ mod tests {
             "git fetch --upload-pack=./x origin",
             "git fetch --upload-p=./x origin",
             "git diff --ext-diff",
+            "git diff --no-index a b",
+            "git commit --amend",
+            "git commit -n",
+            "git branch -M y",
+            "git switch --discard-changes main",
+            "git reset --hard",
+            "git rebase --exec ./x main",
             "git diff --output=/etc/x",
             "cargo test --config target.x.runner=./x",
             "cargo build -Zunstable-options",

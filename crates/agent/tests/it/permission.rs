@@ -91,6 +91,25 @@ async fn always_is_remembered_also_after_a_restart() {
 }
 
 #[tokio::test]
+async fn what_takes_work_away_is_allowed_to_the_letter_only() {
+    let mut driver = Driver::new(REHEARSAL);
+    driver.permits = "allow_always";
+    let log = driver.turn("run git checkout main").await;
+    let always = "Always allow exactly `git checkout main`|Reject|Never allow exactly `git checkout main`";
+    assert_eq!(asked(&log), [format!("git checkout main Allow|{always}")]);
+    driver.turn("run git diff").await;
+    driver.permits = "reject_once";
+    for covered in ["run git checkout main", "run git diff --stat"] {
+        assert!(asked(&driver.turn(covered).await).is_empty(), "{covered}");
+    }
+    for other in
+        ["run git checkout -- .", "run git diff --no-index a b", "run git diff /etc/hostname /dev/null"]
+    {
+        assert_eq!(asked(&driver.turn(other).await).len(), 1, "{other} is another question");
+    }
+}
+
+#[tokio::test]
 async fn what_earlier_versions_allowed_for_a_whole_program_is_asked_again() {
     let config = r#"{"always":{"run:git":"allow","run:env":"allow","run:rm":"reject"}}"#;
     let config = nudge_wire::RawJson::parse(config.to_owned()).unwrap();
