@@ -4,9 +4,14 @@
 //! in two steps:
 //!
 //! 1. The *keeper* stays. It is the reaper of all orphans below it, so that nothing the command starts gets out of its
-//!    sight: not by leaving the process group or the session, not by losing its parent, not by dropping its environment.
-//!    It waits for the owner's end by the owner's descriptor (`pidfd`). When the owner goes, it kills all below it.
+//!    sight while it lives: not by leaving the process group or the session, not by losing its parent, not by dropping its
+//!    environment. It waits for the owner's end by the owner's descriptor (`pidfd`). When the owner goes, it kills all
+//!    below it.
 //! 2. The command is started with a parent-death signal, so that it dies if the keeper is killed.
+//!
+//! This holds commands that are careless, not those that want to get away: the keeper is a process of the same user, and
+//! a command may kill it. Then the command dies, but what it has started by then is nobody's any more, and only the
+//! owner's [`Tree`](crate::Tree) may still find it.
 //!
 //! A parent-death signal alone would not do: it reaches the command, but nothing the command has started; and it is sent
 //! when the *thread* that started the command ends, which in a thread pool may be at any time. The keeper costs one
