@@ -152,13 +152,19 @@ pub fn write(place: &Place, text: &str) -> Result<(), WriteError> {
     match Draft::new(&folder, old) {
         Ok(draft) => Ok(draft.become_file(name, text)?),
         // The folder takes no new files; the file itself may still be writable.
-        Err(_) if old.is_some() => {
+        Err(error) if old.is_some() && is_forbidden(&error) => {
             let flags = FILE | OFlags::WRONLY | OFlags::TRUNC;
             let mut file = File::from(openat(&folder, name, flags, Mode::empty())?);
             Ok(file.write_all(text.as_bytes())?)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the system does not permit it, as opposed to a lack of room, which would leave a file empty that is written in
+/// place.
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::ACCESS | Errno::PERM | Errno::ROFS))
 }
 
 /// Where a line begins, counted from zero; `None` if there are not so many. After a last line break there is an empty line.

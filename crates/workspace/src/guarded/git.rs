@@ -89,14 +89,14 @@ impl Settings {
         let own = ["config", "config.worktree"].map(|name| stores.own.join(name));
         let common = ["config", "config.worktree"].map(|name| stores.common.join(name));
         for file in common.into_iter().chain(own).chain(of_user()) {
-            read.file(file, 0);
+            read.file(&file, 0);
         }
         read
     }
 
     /// Reads a file with those that it names, on whatever condition it does.
-    fn file(&mut self, file: PathBuf, depth: usize) {
-        let Some(file) = lead(&file) else { return };
+    fn file(&mut self, file: &Path, depth: usize) {
+        let Some(file) = lead(file) else { return };
         if depth > MOST_DEPTH || self.files.len() == MOST_FILES || self.files.contains(&file) {
             return;
         }
@@ -107,7 +107,7 @@ impl Settings {
             matches!(setting.section.as_str(), "include" | "includeif") && setting.key == "path"
         });
         for include in includes.filter_map(|setting| path(&folder, &setting.value)) {
-            self.file(include, depth + 1);
+            self.file(&include, depth + 1);
         }
         self.settings.extend(found);
     }

@@ -3,8 +3,12 @@
 use std::{
     fs,
     os::unix::{fs::PermissionsExt, net::UnixListener},
+    path::Path,
+    process::Command,
 };
 
+use nudge_testkit::skipped;
+use nudge_workspace::{Directories, files};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, refused};
@@ -141,4 +145,40 @@ async fn params_must_fit() {
     for method in ["fs/delete", "terminal/cancel", "session/prompt", "terminal/", ""] {
         assert!(!nudge_workspace::Workspace::serves(method), "{method}");
     }
+}
+
+/// Where the test below has a disk of its own.
+const SMALL_DISK: &str = "NUDGE_TEST_SMALL_DISK";
+
+#[test]
+fn a_full_disk_leaves_a_file_as_it_is() {
+    if let Some(disk) = std::env::var_os(SMALL_DISK) {
+        return write_on_full_disk(Path::new(&disk));
+    }
+    let may_mount =
+        Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|status| status.success());
+    if !may_mount {
+        return skipped("only root on Linux may mount a small disk");
+    }
+    let disk = tempfile::tempdir().unwrap();
+    let script = format!(
+        r#"mount -t tmpfs -o size=64k,nr_inodes=8 small "${SMALL_DISK}" && exec "$0" --exact files::a_full_disk_leaves_a_file_as_it_is"#
+    );
+    let mut itself = Command::new("unshare");
+    itself.args(["-m", "sh", "-c", &script]).arg(std::env::current_exe().unwrap());
+    let done = itself.env(SMALL_DISK, disk.path()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+}
+
+fn write_on_full_disk(disk: &Path) {
+    fs::write(disk.join("a.txt"), "kept").unwrap();
+    // First there is no room for blocks, then none for names.
+    for bytes in [16 * 1024, 0] {
+        let is_full = |name: &i32| fs::write(disk.join(format!("{bytes}-{name}")), vec![0; bytes]).is_err();
+        assert!((0..100).find(is_full).is_some());
+    }
+    let directories = Directories::new(disk.to_owned(), Vec::new());
+    let written = files::write(&directories.resolve("a.txt").unwrap(), &"new".repeat(8 * 1024));
+    assert_eq!(written, Err(files::WriteError::Io(std::io::ErrorKind::StorageFull)));
+    assert_eq!(fs::read_to_string(disk.join("a.txt")).unwrap(), "kept");
 }
