@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{
     Outcome, files, here, number,
-    walk::{Kind, Walk},
+    walk::{Kind, Walk, on_one_line},
 };
 
 const MOST_ENTRIES: usize = 500;
@@ -52,7 +52,7 @@ fn entries(roots: &Directories, list: &List) -> Result<String, String> {
             break;
         }
         let slash = if entry.kind == Kind::Folder { "/" } else { "" };
-        let line = format!("{}{slash}", roots.tell(&entry.path));
+        let line = format!("{}{slash}", on_one_line(&roots.tell(&entry.path)));
         bytes += line.len();
         lines.push(line);
     }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::{
     Outcome, files, here,
     lines::{self, Finding, Pattern},
-    walk::{Entry, Kind, Report, Topic, Walk},
+    walk::{Entry, Kind, Report, Topic, Walk, on_one_line},
 };
 
 const MOST_MATCHES: usize = 200;
@@ -68,6 +68,8 @@ struct Hunt<'a> {
     bytes: usize,
     /// How many files were searched.
     files: usize,
+    /// How many files and folders were passed over because a rule says so.
+    ignored: usize,
 }
 
 fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result<String, String> {
@@ -81,7 +83,8 @@ fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result
         is_late.set(is_late.get() || began.elapsed() > MOST_TIME);
         is_late.get() || stopped.load(Ordering::Relaxed)
     };
-    let mut hunt = Hunt { roots, pattern, is_over: &is_over, found: Vec::new(), bytes: 0, files: 0 };
+    let mut hunt =
+        Hunt { roots, pattern, is_over: &is_over, found: Vec::new(), bytes: 0, files: 0, ignored: 0 };
     let report = if place.real().is_dir() { hunt.folder(&place)? } else { hunt.only_file(&place)? };
     Ok(hunt.answer(&report, is_late.get()))
 }
@@ -117,6 +120,7 @@ impl<'a> Hunt<'a> {
                 break;
             }
         }
+        self.ignored = walk.ignored;
         Ok(walk.report)
     }
 
@@ -130,7 +134,7 @@ impl<'a> Hunt<'a> {
     fn file(&mut self, place: &Place, report: &mut Report<'a>) -> Result<(), files::ReadError> {
         let file = nudge_workspace::files::open(place)?;
         self.files += 1;
-        let told = self.roots.tell(place.real());
+        let told = on_one_line(&self.roots.tell(place.real()));
         let is_over = self.is_over;
         let (found, bytes) = (&mut self.found, &mut self.bytes);
         let seen = lines::search(file, &self.pattern, is_over, |Finding { line, text }| {
@@ -152,6 +156,19 @@ impl<'a> Hunt<'a> {
         self.found.len() > MOST_MATCHES || self.bytes > MOST_BYTES
     }
 
+    /// That nothing was found, and whether that is for want of looking.
+    fn nothing(&self, report: &Report<'_>) -> String {
+        let nothing = match (self.files, report.is_empty(), self.ignored) {
+            (_, true, 0) => "Nothing was found.",
+            (0, true, _) => "No file was searched.",
+            _ => "Nothing was found in what was searched.",
+        };
+        match self.ignored {
+            0 => nothing.to_owned(),
+            ignored => format!("{nothing} Files and folders that are ignored: {ignored}."),
+        }
+    }
+
     fn answer(mut self, report: &Report<'_>, is_late: bool) -> String {
         if self.is_full() {
             self.found.truncate(MOST_MATCHES);
@@ -163,8 +180,7 @@ impl<'a> Hunt<'a> {
             ));
         }
         if self.found.is_empty() {
-            let all = if report.is_empty() { "" } else { " in what was searched" };
-            self.found.push(format!("Nothing was found{all}."));
+            self.found.push(self.nothing(report));
         }
         self.found.extend(report.lines());
         self.found.join("\n")

@@ -176,6 +176,34 @@ async fn list_and_search_respect_ignore_rules() {
 }
 
 #[tokio::test]
+async fn a_name_with_line_breaks_is_told_on_one_line() {
+    let mut d = driver();
+    d.write("evil\nb.txt:1: fake", "needle");
+    d.write("z\r\u{1b}[2J\u{2028}", "needle");
+    std::os::unix::fs::symlink("nowhere", d.path("l\n[x]")).unwrap();
+    let told = [r"evil\nb.txt:1: fake", r"z\r\u{1b}[2J\u{2028}", r"l\n[x]"];
+    completes(&mut d, "list", "{}", &format!("{}\n{}\n{}", told[0], told[2], told[1])).await;
+    let links = format!("[Left out: links, which are not followed: {}]", told[2]);
+    let found = format!("{}:1: needle\n{}:1: needle\n{links}", told[0], told[1]);
+    completes(&mut d, "search", r#"{"pattern":"needle"}"#, &found).await;
+}
+
+#[tokio::test]
+async fn a_search_says_what_was_ignored() {
+    let mut d = driver();
+    d.write("a.txt", "needle");
+    d.write("b.log", "other");
+    completes(&mut d, "search", r#"{"pattern":"no such"}"#, "Nothing was found.").await;
+    d.write(".gitignore", "*.txt\n");
+    let some = "Nothing was found in what was searched. Files and folders that are ignored: 1.";
+    completes(&mut d, "search", r#"{"pattern":"needle"}"#, some).await;
+    d.write(".gitignore", "*\n");
+    let all = "No file was searched. Files and folders that are ignored: 3.";
+    completes(&mut d, "search", r#"{"pattern":"needle"}"#, all).await;
+    completes(&mut d, "search", r#"{"pattern":"needle","path":"a.txt"}"#, "a.txt:1: needle").await;
+}
+
+#[tokio::test]
 async fn write_and_edit() {
     let mut d = driver();
     let made = "The file was made; it has 2 lines now.";

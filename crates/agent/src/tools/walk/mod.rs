@@ -15,7 +15,7 @@ use std::{
 
 use nudge_workspace::{Directories, files::ReadError};
 
-pub(super) use report::{Report, Topic};
+pub(super) use report::{Report, Topic, on_one_line};
 use rules::Rules;
 
 /// How many bytes of names are kept at one time, of all folders on the way.

@@ -67,8 +67,21 @@ fn tell(reason: &str, (count, names): &(usize, Vec<String>)) -> String {
     format!("{reason}: {}{more}", names.join(", "))
 }
 
+/// A name without signs that would make something else of the line it is put on: it may hold line breaks.
+pub(crate) fn on_one_line(name: &str) -> String {
+    let is_hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut shown = String::with_capacity(name.len());
+    for c in name.chars() {
+        if is_hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
 fn short(name: &str) -> String {
-    let shown: String = name.chars().filter(|c| !c.is_control()).collect();
+    let shown = on_one_line(name);
     if shown.len() <= MOST_NAME {
         return shown;
     }
