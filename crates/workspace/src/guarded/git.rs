@@ -124,8 +124,13 @@ impl Settings {
             let of_alias = setting.value.strip_prefix('!').filter(|_| setting.section == "alias");
             of_alias.or_else(|| is_command.then_some(setting.value.trim_start_matches('!')))
         });
-        let mut words = commands.flat_map(|command| command.split([' ', '\t', ';', '&', '|', '"', '\'']));
-        words.any(|word| path(base, word).and_then(|path| lead(&path)).is_some_and(|path| path == file))
+        let words = commands.flat_map(|command| {
+            let words = command.split([' ', '\t', ';', '&', '|', '"', '\'']).enumerate();
+            // A program without a path is looked for elsewhere.
+            words.filter(|(at, word)| *at > 0 || word.contains('/')).map(|(_, word)| word)
+        });
+        let mut paths = words.filter_map(|word| lead(&path(base, word)?));
+        paths.any(|path| path == file)
     }
 }
 

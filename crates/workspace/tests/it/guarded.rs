@@ -161,9 +161,12 @@ fn settings_of_git_are_found_wherever_they_are() {
             "[include]\npath = ../one.conf # ours\n[includeIf \"gitdir:x\"] path = ../two.conf\n",
         );
         desk.put("two.conf", "[include]\npath = folder/three.conf\n[include]\npath = two.conf\n");
+        desk.put(".git/config.worktree", "[credential]\nhelper = store\n");
         desk.put(file, text);
         assert!(is_gits(&desk, ".", "tools/hooks/pre-commit"), "{file} {text}");
-        assert!(!is_gits(&desk, ".", "tools/other"), "{file} {text}");
+        for other in ["tools/other", "store"] {
+            assert!(!is_gits(&desk, ".", other), "{file} {text}");
+        }
         if file != ".git/config" {
             assert!(
                 is_gits(&desk, ".", file) && is_gits(&desk, ".", "one.conf"),

@@ -151,6 +151,33 @@ fn nothing_outside_the_folders_is_touched() {
 }
 
 #[test]
+fn hooks_that_git_is_pointed_to_are_asked_about_in_every_mode() {
+    let place = Place::new();
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join(".gitconfig"), "[core]\nhooksPath = \"sub/of user\" # for all\n").unwrap();
+    for folder in [".git", "sub/hooks", "sub/of user"] {
+        fs::create_dir_all(place.work.path().join(folder)).unwrap();
+    }
+    fs::write(place.work.path().join(".git/config"), "[core]\nhooksPath = sub/hooks ; ours\n").unwrap();
+    let mut env = place.env();
+    env.extend([("NUDGE_DAEMON", "off".to_owned()), ("HOME", home.path().to_str().unwrap().to_owned())]);
+    let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    for (session, path) in [("sub", "hooks/pre-commit"), ("sub/of user", "pre-commit")] {
+        let mut client = Client::new(crate::nudge_with(&["acp"], &env), 1, &json!({}));
+        let cwd = format!("{}/{session}", place.cwd());
+        client.new_session(&cwd);
+        let session = client.session.clone();
+        client.ask("session/set_mode", &json!({"sessionId": session, "modeId": "edit"}));
+        client.prompt(&format!("write {path} hello"));
+        let request = client.agent_request();
+        assert!(request.to_string().contains("Git runs this file"), "{request}");
+        client.permit(&request, "reject_once");
+        client.turn_end(1);
+        assert!(!std::path::Path::new(&cwd).join(path).exists());
+    }
+}
+
+#[test]
 fn an_editor_that_offers_files_is_asked_for_them() {
     let place = Place::new();
     let offers = json!({"fs": {"readTextFile": true, "writeTextFile": true}});
