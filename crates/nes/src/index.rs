@@ -172,18 +172,23 @@ impl Builder {
         let began = Instant::now();
         let mut reading =
             Reading { builder: self, index: Index::default(), bytes: 0, counted: 0, is_enough: false };
-        let mut left_out = LeftOut::default();
+        let keep_going = || self.is_wanted();
+        let mut walk = Walk::new(FILE_BYTES as u64, &keep_going);
         for folder in self.folders.iter() {
-            let mut visit = |path: &Path| reading.file(folder, path);
-            Walk { file_bytes: FILE_BYTES as u64, left_out: &mut left_out, visit: &mut visit }
-                .go(&folder.root);
+            walk.go(&folder.root, &mut |path| reading.file(folder, path));
         }
+        let mut left_out = walk.left_out;
         left_out.rest |= reading.is_enough;
         let (index, bytes) = (reading.index, reading.bytes);
         let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(files = index.len(), bytes, milliseconds, "the workspace is read");
         self.publish(index);
         self.tell(&left_out);
+    }
+
+    /// Whether somebody still wants the index, and there is room for it.
+    fn is_wanted(&self) -> bool {
+        !self.shared.stopped.load(Ordering::Relaxed) && !self.shared.tenant.is_out()
     }
 
     /// Says once what was not read, and keeps it for those who ask.
@@ -237,10 +242,6 @@ impl Builder {
 
 impl Reading<'_> {
     fn file(&mut self, folder: &Folder, path: &Path) -> ControlFlow<()> {
-        let shared = &self.builder.shared;
-        if shared.stopped.load(Ordering::Relaxed) || shared.tenant.is_out() {
-            return ControlFlow::Break(());
-        }
         let Enough { files, bytes } = self.builder.enough;
         if self.index.len() >= files || self.bytes >= bytes {
             self.is_enough = true;
