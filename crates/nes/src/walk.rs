@@ -375,16 +375,10 @@ mod tests {
     #[test]
     fn a_pattern_that_cannot_be_followed_does_not_take_the_others_with_it() {
         let nested = format!("{}a{}\n", "{".repeat(30_000), "}".repeat(30_000));
-        // Each is well by itself, and all are too much to be compiled together.
-        let large = format!("{}*a\n", "[!a]?".repeat(180)).repeat(60);
-        let mut together = GitignoreBuilder::new("/");
-        large.lines().for_each(|line| drop(together.add_line(None, line)));
-        assert!(together.build().is_err());
-        let first = format!("\u{feff}target/\n[\n{large}");
         let (_place, root) = folder(&[
             (".git/info/exclude", &format!("{nested}excluded\n")),
             (".ignore", &format!("{nested}other\n")),
-            (".gitignore", &format!("{first}secret\n{nested}out\n!out\n")),
+            (".gitignore", &format!("\u{feff}target/\n[\n{nested}secret\nout\n!out\n")),
             ("target/a", ""),
             ("secret", ""),
             ("excluded", ""),
@@ -395,6 +389,29 @@ mod tests {
         let (found, left_out) = found(&root);
         assert_eq!(found, ["a", "out"], "{left_out:?}");
         assert!(left_out.to_string().contains("3 ignore patterns"), "{left_out}");
+    }
+
+    /// Each is well by itself, and all are too much to be compiled together.
+    #[test]
+    fn patterns_that_are_too_much_together_are_compiled_apart() {
+        let large = format!("{}b\n", "*".repeat(990)).repeat(123);
+        let (_place, root) = folder(&[
+            (".git/HEAD", ""),
+            (".gitignore", &format!("target/\n{large}!ab\nsecret\n")),
+            ("target/a", ""),
+            ("secret", ""),
+            ("a", ""),
+            ("ab", ""),
+        ]);
+        let mut found = Vec::new();
+        let mut walk = Walk::new(100, &|| true);
+        walk.go(&root, &mut |path| {
+            found.push(path.strip_prefix(&root).unwrap().to_owned());
+            ControlFlow::Continue(())
+        });
+        assert_eq!(found, [Path::new("a"), Path::new("ab")]);
+        assert!(walk.splits > 0);
+        assert_eq!(walk.left_out, LeftOut::default());
     }
 
     #[test]
