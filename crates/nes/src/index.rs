@@ -17,6 +17,7 @@ use nudge_predict::{FileFacts, Index, Language};
 use crate::{
     folders::{Folder, Folders, read_text},
     lock::lock,
+    patience::Stopwatch,
     room::{Room, Tenant},
     uri,
     walk::{LeftOut, Walk},
@@ -25,7 +26,7 @@ use crate::{
 /// The longest file that is read, in bytes.
 const FILE_BYTES: usize = 1024 * 1024;
 /// How much of a workspace is read.
-const ENOUGH: Enough = Enough { files: 20_000, bytes: 256 * 1024 * 1024 };
+const ENOUGH: Enough = Enough { files: 20_000, bytes: 256 * 1024 * 1024, time: Duration::from_mins(10) };
 /// After how many files what was found so far is made known.
 const STEP: usize = 500;
 /// After how many bytes of text it is counted how much memory they take.
@@ -63,6 +64,8 @@ enum Task {
 struct Enough {
     files: usize,
     bytes: usize,
+    /// That the thread works. Patterns can be made such that to follow them takes long.
+    time: Duration,
 }
 
 struct Shared {
@@ -172,18 +175,25 @@ impl Builder {
         let began = Instant::now();
         let mut reading =
             Reading { builder: self, index: Index::default(), bytes: 0, counted: 0, is_enough: false };
-        let mut left_out = LeftOut::default();
+        let watch = Stopwatch::start();
+        let in_time = || watch.elapsed() < self.enough.time;
+        let keep_going = || self.is_wanted() && in_time();
+        let mut walk = Walk::new(FILE_BYTES as u64, &keep_going);
         for folder in self.folders.iter() {
-            let mut visit = |path: &Path| reading.file(folder, path);
-            Walk { file_bytes: FILE_BYTES as u64, left_out: &mut left_out, visit: &mut visit }
-                .go(&folder.root);
+            walk.go(&folder.root, &mut |path| reading.file(folder, path));
         }
-        left_out.rest |= reading.is_enough;
+        let mut left_out = walk.left_out;
+        left_out.rest |= reading.is_enough || !in_time();
         let (index, bytes) = (reading.index, reading.bytes);
         let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(files = index.len(), bytes, milliseconds, "the workspace is read");
         self.publish(index);
         self.tell(&left_out);
+    }
+
+    /// Whether somebody still wants the index, and there is room for it.
+    fn is_wanted(&self) -> bool {
+        !self.shared.stopped.load(Ordering::Relaxed) && !self.shared.tenant.is_out()
     }
 
     /// Says once what was not read, and keeps it for those who ask.
@@ -237,11 +247,7 @@ impl Builder {
 
 impl Reading<'_> {
     fn file(&mut self, folder: &Folder, path: &Path) -> ControlFlow<()> {
-        let shared = &self.builder.shared;
-        if shared.stopped.load(Ordering::Relaxed) || shared.tenant.is_out() {
-            return ControlFlow::Break(());
-        }
-        let Enough { files, bytes } = self.builder.enough;
+        let Enough { files, bytes, .. } = self.builder.enough;
         if self.index.len() >= files || self.bytes >= bytes {
             self.is_enough = true;
             return ControlFlow::Break(());
@@ -313,21 +319,34 @@ mod tests {
 
     #[test]
     fn no_more_files_are_read_than_there_may_be() {
-        assert_eq!(read(30, 10, Enough { files: 20, bytes: 1 << 20 }).len(), 20);
-        assert_eq!(read(20, 10, Enough { files: 20, bytes: 1 << 20 }).len(), 20);
+        assert_eq!(read(30, 10, Enough { files: 20, bytes: 1 << 20, ..ENOUGH }).len(), 20);
+        assert_eq!(read(20, 10, Enough { files: 20, bytes: 1 << 20, ..ENOUGH }).len(), 20);
     }
 
     #[test]
     fn no_more_bytes_are_read_than_there_may_be() {
         // The first may have been saved before it was read.
-        let index = read(30, 1000, Enough { files: 100, bytes: 10_000 });
+        let index = read(30, 1000, Enough { files: 100, bytes: 10_000, ..ENOUGH });
         assert!((10..=11).contains(&index.len()), "{} files", index.len());
+    }
+
+    #[test]
+    fn reading_ends_when_it_has_taken_too_long() {
+        let (_place, folders) = folder(3, 10);
+        let enough = Enough { time: Duration::ZERO, ..ENOUGH };
+        let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
+        let began = Instant::now();
+        while index.left_out().is_none() {
+            assert!(began.elapsed().as_secs() < 60);
+            thread::yield_now();
+        }
+        assert_eq!(index.latest().len(), 0);
     }
 
     #[test]
     fn a_saved_file_takes_no_place_that_is_not_there() {
         let (place, folders) = folder(20, 10);
-        let enough = Enough { files: 20, bytes: 1 << 20 };
+        let enough = Enough { files: 20, bytes: 1 << 20, ..ENOUGH };
         let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
         wait(&index, |index| index.len() == 20);
         let save = |name: &str| {

@@ -51,16 +51,21 @@ impl Room {
     pub(crate) fn takes(&self, tenant: &Tenant, bytes: usize) {
         tenant.held.store(bytes, Ordering::Relaxed);
         let all: Vec<Arc<Tenant>> = lock(&self.tenants).iter().filter_map(Weak::upgrade).collect();
-        let mut inside: Vec<&Arc<Tenant>> = all.iter().filter(|tenant| tenant.bytes() > 0).collect();
-        inside.sort_by_key(|tenant| tenant.used.load(Ordering::Relaxed));
-        let mut total: usize = inside.iter().map(|tenant| tenant.bytes()).sum();
+        // Others use them and go at the same time: what is decided is decided on what they were once.
+        let mut inside: Vec<(u64, usize, &Tenant)> = all
+            .iter()
+            .map(|tenant| (tenant.used.load(Ordering::Relaxed), tenant.bytes(), &**tenant))
+            .filter(|(_, bytes, _)| *bytes > 0)
+            .collect();
+        inside.sort_by_key(|(used, ..)| *used);
+        let mut total = inside.iter().fold(0_usize, |total, (_, bytes, _)| total.saturating_add(*bytes));
         // One alone is bounded by how much of a workspace is read.
         let alone = inside.len().saturating_sub(1);
-        for oldest in &inside[..alone] {
+        for (_, bytes, oldest) in &inside[..alone] {
             if total <= self.most {
                 return;
             }
-            total -= oldest.bytes();
+            total = total.saturating_sub(*bytes);
             oldest.go();
         }
     }
@@ -105,5 +110,34 @@ impl Tenant {
     pub(crate) fn comes_back(&self) -> bool {
         self.held.store(0, Ordering::Relaxed);
         self.is_out.swap(false, Ordering::AcqRel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Tenants that grow, are used, go and come back while others look at how much room there is.
+    #[test]
+    fn what_changes_while_room_is_made_does_no_harm() {
+        let room = Room::new(50);
+        let tenants: Vec<_> = (0..40).map(|_| room.enter()).collect();
+        let (room, tenants) = (&room, &tenants);
+        thread::scope(|scope| {
+            for offset in 0..4 {
+                scope.spawn(move || {
+                    for step in 0..2000_usize {
+                        let tenant = &tenants[(step * 7 + offset * 11) % tenants.len()];
+                        tenant.comes_back();
+                        room.uses(tenant);
+                        room.takes(tenant, step % 17 * 100 * (offset + 1));
+                        tenant.go();
+                    }
+                });
+            }
+        });
+        assert_eq!(room.taken(), 0);
     }
 }

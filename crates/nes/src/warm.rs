@@ -20,7 +20,7 @@ use crate::patience::Stopwatch;
 const WAITING: usize = 64;
 /// How long nobody has asked about a document before what a question had no time for is made up for.
 const PAUSE: Duration = Duration::from_millis(300);
-/// How long a parse may take that nobody waits for.
+/// How long a parse may take that nobody waits for. What takes longer is not tried again until the text changes.
 const PARSE_TIME: Duration = Duration::from_secs(5);
 
 /// A thread that parses, begun with the first document. It ends when this is dropped.

@@ -2,7 +2,10 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use nudge_text::{Edits, Text};
@@ -41,6 +44,8 @@ struct Inner {
     /// Shared by all versions of the document.
     turn: Arc<Turn>,
     version: u64,
+    /// Whether it takes longer to parse than anybody who did it ahead had time for.
+    takes_long: AtomicBool,
 }
 
 /// How many bytes of text something is held of, next to the text itself.
@@ -66,6 +71,7 @@ impl Source {
             search: Arc::default(),
             turn: Arc::default(),
             version: 0,
+            takes_long: AtomicBool::new(false),
         })
     }
 
@@ -97,6 +103,7 @@ impl Source {
             search: Arc::new(self.0.search.edited(moves)),
             turn: Arc::clone(&self.0.turn),
             version: self.0.turn.next(),
+            takes_long: AtomicBool::new(false),
         })
     }
 
@@ -131,6 +138,7 @@ impl Source {
             search: Arc::clone(&self.0.search),
             turn: Arc::clone(&self.0.turn),
             version: self.0.version,
+            takes_long: AtomicBool::new(self.0.takes_long.load(Ordering::Relaxed)),
         })
     }
 
@@ -198,9 +206,16 @@ impl Source {
     }
 
     /// Parses it, if that was not done yet. For those who know before a question comes that one will: it ends where
-    /// `keep_going` says so, where somebody asks about the document, and where the text is not the newest any more.
+    /// `keep_going` says so, where somebody asks about the document, and where the text is not the newest any more. What
+    /// `keep_going` had no time for is not tried again until the text changes.
     pub fn prepare(&self, keep_going: &dyn Fn() -> bool) {
-        if !self.0.by_tokens {
+        let takes_long = &self.0.takes_long;
+        let keep_going = || {
+            let goes_on = keep_going();
+            takes_long.fetch_or(!goes_on, Ordering::Relaxed);
+            goes_on
+        };
+        if !self.0.by_tokens && !takes_long.load(Ordering::Relaxed) {
             let turn = &self.0.turn;
             let is_of_use = || Arc::strong_count(&self.0) > 1 && turn.is_newest(self.0.version);
             self.parse_while(&|| keep_going() && !turn.is_wanted() && is_of_use());
@@ -231,8 +246,8 @@ impl Source {
         self.parsed().map(|parsed| !parsed.has_error())
     }
 
-    /// Whether it is no worse after edits: there are no more errors, no block has lost its last statement, and no value is
-    /// declared. Where that cannot be told, whether as much is open as before.
+    /// Whether it is no worse after edits: there are no more errors, no block has lost its last statement, no statement has
+    /// become the body of another, and no value is declared. Where that cannot be told, whether as much is open as before.
     pub(crate) fn stays_sound(&self, edits: &Edits) -> bool {
         let by_tokens =
             || self.0.language.grammar().is_none() || balance::is_kept(self.0.language, &self.0.text, edits);
@@ -251,7 +266,10 @@ impl Source {
         let Some(after) = after else { return !watch.gave_up() || by_tokens() };
         let step =
             Step { language: self.0.language, before: (before, &self.0.text), after: (&after, &text), edits };
-        after.errors() <= before.errors() && !step.empties_block() && !step.declares_value()
+        after.errors() <= before.errors()
+            && !step.empties_block()
+            && !step.takes_place()
+            && !step.declares_value()
     }
 
     /// Parses it, unless that was done or is given up.

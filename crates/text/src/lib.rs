@@ -1,4 +1,5 @@
-//! Documents: a rope, versions, positions in every encoding, edits as values, diffs and the edit history.
+//! Documents: a rope, versions, positions in every encoding, edits as values, diffs and the edit history, and the
+//! lines of ignore files.
 //!
 //! Inside, a place in a text is a byte offset. Lines, characters and encodings are for the boundary: [`Text::offset`]
 //! and [`Text::point`] convert. A line ends at `\n`, `\r\n` or `\r`.
@@ -10,10 +11,12 @@ pub mod diff;
 mod document;
 mod edits;
 pub mod history;
+mod ignored;
 mod point;
 mod text;
 
 pub use document::{ContentChange, Document, OutOfSync};
 pub use edits::{Bias, Edit, Edits, EditsError};
+pub use ignored::IgnoreLines;
 pub use point::{Encoding, Point};
 pub use text::Text;

@@ -72,7 +72,7 @@ async fn what_a_search_leaves_out_is_said() {
 }
 
 #[tokio::test]
-async fn ignore_rules_that_are_too_many_are_not_followed_and_named() {
+async fn of_ignore_rules_that_are_too_many_the_first_are_followed_and_the_file_is_named() {
     let mut d = driver();
     let mut rules = String::new();
     for number in 0..20_000 {
@@ -80,18 +80,20 @@ async fn ignore_rules_that_are_too_many_are_not_followed_and_named() {
     }
     d.write("many/.gitignore", &rules);
     d.write("many/a.txt", "needle");
+    d.write("many/x1_yb", "needle, which the first of them ignore");
     d.write(".gitignore", "*.log\n");
     d.write("a.log", "needle");
     pipe(&d, "a.fifo");
     d.write("piped/b.txt", "needle");
     pipe(&d, "piped/.gitignore");
     let told = completes(&mut d, r#"search {"pattern":"needle"}"#).await;
-    let rules = "[Ignore rules that were not followed: larger than 64 KiB: many/.gitignore; \
-        pipe, socket or device: piped/.gitignore]";
+    let rules = "[Ignore rules that were not followed: pipe, socket or device: piped/.gitignore; \
+        too many patterns, of which only the first are followed: many/.gitignore]";
     assert!(told.starts_with("many/a.txt:1: needle\npiped/b.txt:1: needle\n"), "{told}");
     assert!(told.ends_with(rules), "{told}");
     let listed = completes(&mut d, r#"list {"path":"many"}"#).await;
-    let expected = "many/.gitignore\nmany/a.txt\n[Ignore rules that were not followed: larger than 64 KiB: many/.gitignore]";
+    let expected = "many/.gitignore\nmany/a.txt\n[Ignore rules that were not followed: \
+        too many patterns, of which only the first are followed: many/.gitignore]";
     assert_eq!(listed, expected);
 }
 
@@ -101,11 +103,15 @@ async fn a_pattern_that_is_nested_without_end_does_no_harm() {
     let nested = |depth: usize| format!("{}a{}\n", "{".repeat(depth), "}".repeat(depth));
     d.write("long/.gitignore", nested(30_000) + "b.txt\n");
     d.write("long/b.txt", "needle");
-    d.write("short/.gitignore", nested(499));
+    d.write("short/.gitignore", nested(499) + "d.txt\n");
+    d.write("short/d.txt", "needle");
     d.write("short/c.txt", "needle");
     let told = completes(&mut d, r#"search {"pattern":"needle"}"#).await;
     assert!(told.starts_with("short/c.txt:1: needle\n"), "{told}");
-    assert!(told.contains("patterns that are too long: long/.gitignore"), "{told}");
+    assert!(
+        told.contains("patterns that are too long or nested too deeply: long/.gitignore, short/.gitignore"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -119,7 +125,10 @@ async fn ignore_rules_of_nested_folders_do_not_add_up() {
         d.write(&format!("{folder}.gitignore"), &rules);
     }
     let told = completes(&mut d, r#"search {"pattern":"needle"}"#).await;
-    assert!(told.contains("too many patterns: a/b/c/.gitignore]"), "{told}");
+    assert!(
+        told.contains("too many patterns, of which only the first are followed: a/b/c/.gitignore]"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -171,6 +180,27 @@ async fn rules_are_followed_as_git_follows_them() {
         ["sub/.gitignore", "sub/.ignore", "sub/back.log", "sub/top"]
     );
     assert_eq!(completes(&mut d, r#"list {"path":"build"}"#).await, "build/x");
+}
+
+/// A repository inside another, a worktree, and rules that begin with a mark.
+#[tokio::test]
+async fn rules_are_those_of_the_repository() {
+    let mut d = driver();
+    d.write(".git/info/exclude", "outer\n");
+    d.write(".gitignore", "\u{feff}first\n");
+    d.write("first", "");
+    d.write("in/.git/info/exclude", "inner\n");
+    d.write("in/worktrees/w/commondir", "../../.git\n");
+    d.write("w/.git", "gitdir: ../in/worktrees/w\n");
+    for folder in ["", "in/", "w/"] {
+        d.write(&format!("{folder}inner"), "");
+        d.write(&format!("{folder}outer"), "");
+    }
+    let listed = completes(&mut d, "list {\"depth\":2}").await;
+    let found: Vec<&str> =
+        listed.lines().filter(|line| line.contains("er") && !line.ends_with('/')).collect();
+    assert_eq!(found, ["in/outer", "inner", "w/outer"], "{listed}");
+    assert!(!listed.contains("first"), "{listed}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What the predictors know about languages: which names are declared where, and what a use of a name means.
 
 mod arms;
+mod behind;
 mod call;
 mod declaration;
 mod enumeration;

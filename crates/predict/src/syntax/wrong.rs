@@ -7,14 +7,18 @@ use super::{Parsed, grammar::Grammar, path::Path, role::declaring};
 use crate::{Language, token::solid};
 
 /// Nodes that hold statements, declarations, or the arms of a choice.
-const BLOCKS: [&str; 14] = [
+const BLOCKS: [&str; 18] = [
     "block",
     "class_body",
     "declaration_list",
     "enum_body",
+    "enum_member_declaration_list",
+    "enumerator_list",
     "enum_variant_list",
     "field_declaration_list",
     "interface_body",
+    "interface_type",
+    "object_type",
     "ordered_field_declaration_list",
     "statement_block",
     "compound_statement",
@@ -101,7 +105,7 @@ impl Step<'_> {
 }
 
 /// The way to the last character before a place that is no space and not in a comment.
-fn path_before<'t>(parsed: &'t Parsed, text: &Text, place: usize) -> Option<Path<'t>> {
+pub(super) fn path_before<'t>(parsed: &'t Parsed, text: &Text, place: usize) -> Option<Path<'t>> {
     let mut end = place;
     for _ in 0..MOST_COMMENTS {
         let at = last_solid(text, end)?;
@@ -131,7 +135,7 @@ fn last_solid(text: &Text, end: usize) -> Option<usize> {
     }
 }
 
-fn is_block(node: Node<'_>) -> bool {
+pub(super) fn is_block(node: Node<'_>) -> bool {
     BLOCKS.contains(&node.kind())
 }
 

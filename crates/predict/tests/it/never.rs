@@ -223,6 +223,124 @@ fn no_block_is_left_without_a_statement() {
     }
 }
 
+/// Code in which a line is taken away, and stands again where another would take its place.
+const ONLY_STATEMENTS: [(&str, &str, &str); 16] = [
+    ("a.js", "  log(1);\n", "function f(a) {\n  log(1);\n  go();\n  if (a)\n    log(1);\n  save(a);\n}\n"),
+    (
+        "b.js",
+        "  log(1);\n",
+        "function f(a) {\n  log(1);\n  go();\n  if (a)\n    go();\n  else\n    log(1);\n  // all\n  save(a);\n}\n",
+    ),
+    (
+        "c.js",
+        "  log(1);\n",
+        "function f(a) {\n  log(1);\n  go();\n  if (a) {\n    for (;;)\n      log(1);\n    save(a);\n  }\n}\n",
+    ),
+    (
+        "d.js",
+        "  log(1);\n",
+        "function f(a) {\n  log(1);\n  go();\n  switch (a) {\n  case 1:\n    log(1);\n  case 2:\n    go();\n  default:\n    log(1);\n  }\n}\n",
+    ),
+    (
+        "a.ts",
+        "  log(1);\n",
+        "function f(a: any) {\n  log(1);\n  go();\n  for (const b of a)\n    log(1);\n  save(a);\n}\n",
+    ),
+    (
+        "b.ts",
+        "  id: number;\n",
+        "interface A {\n  id: number;\n  name: string;\n}\n\ninterface B {\n  id: number;\n}\n",
+    ),
+    ("a.c", "  log(1);\n", "void f(int a) {\n  log(1);\n  go();\n  if (a)\n    log(1);\n  destroy(a);\n}\n"),
+    (
+        "b.c",
+        "  log(1);\n",
+        "void f(int a) {\n  log(1);\n  go();\n  while (a)\n    log(1);\n  if (a)\n    go();\n  else\n    log(1);\n  destroy(a);\n}\n",
+    ),
+    (
+        "c.c",
+        "  log(1);\n",
+        "void f(int a) {\n  log(1);\n  go();\n  switch (a) {\n  case 1:\n    log(1);\n  case 2:\n    go();\n  }\n}\n",
+    ),
+    (
+        "a.cpp",
+        "  log(1);\n",
+        "void f(V a) {\n  log(1);\n  go();\n  for (auto b : a)\n    log(1);\n  destroy(a);\n}\n",
+    ),
+    (
+        "a.java",
+        "    log(1);\n",
+        "class A {\n  void f(int a) {\n    log(1);\n    go();\n    if (a > 1)\n      log(1);\n    destroy(a);\n    if (a > 2)\n      go();\n    else\n      log(1);\n    destroy(a);\n    for (int b : c)\n      log(1);\n    destroy(a);\n  }\n}\n",
+    ),
+    (
+        "b.java",
+        "    log(1);\n",
+        "class A {\n  void f(int a) {\n    log(1);\n    go();\n    switch (a) {\n    case 1:\n      log(1);\n    case 2:\n      go();\n    }\n  }\n}\n",
+    ),
+    (
+        "a.cs",
+        "    Log(1);\n",
+        "class A {\n  void F(int a) {\n    Log(1);\n    Go();\n    if (a > 1)\n      Log(1);\n    Destroy(a);\n    foreach (var b in c)\n      Log(1);\n    Destroy(a);\n  }\n}\n",
+    ),
+    (
+        "a.go",
+        "\tlog(1)\n",
+        "package p\n\nfunc f(a int) {\n\tlog(1)\n\tgo1()\n\tswitch a {\n\tcase 1:\n\t\tlog(1)\n\tcase 2:\n\t\tgo1()\n\tdefault:\n\t\tlog(1)\n\t}\n}\n",
+    ),
+    ("a.rs", "    id: u8,\n", "struct A {\n    id: u8,\n    name: u8,\n}\n\nstruct B {\n    id: u8,\n}\n"),
+    ("a.yaml", "  - log\n", "a:\n  - log\n  - go\nb:\n  - log\nc: 1\n"),
+];
+
+#[test]
+fn no_statement_takes_the_place_of_another() {
+    for (name, line, text) in ONLY_STATEMENTS {
+        let mut moment = Moment::new(name, text).edit(line, 0, "");
+        let line = line.trim_start();
+        let left = moment.source.content().to_owned();
+        assert!(left.contains(line), "{name}");
+        for (at, _) in left.match_indices(line) {
+            moment.cursor = at;
+            for after in moment.outcomes() {
+                assert_eq!(after.matches(line).count(), left.matches(line).count(), "{name}:\n{after}");
+            }
+        }
+    }
+}
+
+/// What has others beside it may go, be there braces or not.
+#[test]
+fn a_statement_among_others_is_taken_away_again() {
+    let cases = [
+        (
+            "a.js",
+            "  log(1);\n",
+            "function f(a) {\n  log(1);\n  go();\n  if (a) {\n    log(1);\n    go();\n  }\n  save(a);\n}\n",
+        ),
+        (
+            "b.js",
+            "  log(1);\n",
+            "function f(a) {\n  log(1);\n  go();\n  if (a)\n    go();\n  log(1);\n  save(a);\n}\n",
+        ),
+        (
+            "c.js",
+            "    log(1);\n",
+            "function f(a) {\n  switch (a) {\n  case 1:\n    log(1);\n    break;\n  case 2:\n    log(1);\n    break;\n  }\n}\n",
+        ),
+        (
+            "a.c",
+            "  log(1);\n",
+            "void f(int a) {\n  log(1);\n  go();\n  while (a)\n    go();\n  log(1);\n  save(a);\n}\n",
+        ),
+        ("a.yaml", "  - log\n", "a:\n  - log\n  - go\nb:\n  - log\n  - go\nc: 1\n"),
+    ];
+    for (name, line, text) in cases {
+        let moment = Moment::new(name, text).edit(line, 0, "");
+        let line = line.trim_start();
+        let outcomes = moment.outcomes();
+        assert!(outcomes.iter().any(|after| !after.contains(line)), "{name}: {outcomes:?}");
+    }
+}
+
 /// What is put in the place of a name where it is used is not put where the name is declared.
 #[test]
 fn no_value_is_declared() {

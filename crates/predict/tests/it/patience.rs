@@ -77,27 +77,58 @@ fn what_is_short_is_always_parsed() {
     assert_eq!(asked.is_sound(), Some(true));
 }
 
-/// A parse that nobody waits for makes room for one that somebody does.
+/// A parse that nobody waits for makes room for one that somebody does, and ends before that begins.
 #[test]
 fn one_parse_of_a_document_goes_on_at_a_time() {
+    let needed = AtomicUsize::new(0);
+    let other = source("a.go", &broken(3000));
+    other.clone().prepare(&|| needed.fetch_add(1, Ordering::Relaxed) < usize::MAX);
     let document = source("a.go", &broken(3000));
-    let begun = AtomicUsize::new(0);
-    let asked = document.within(Asks::new(10));
+    let (begun, together) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let patience = Asks::new(10);
+    let asked = document.within(patience.clone());
     thread::scope(|scope| {
         let ahead = scope.spawn(|| {
             document.prepare(&|| {
                 begun.fetch_add(1, Ordering::Relaxed);
-                // Until somebody comes it does not come to an end.
-                thread::yield_now();
+                // Until somebody comes it does not come to an end, and then it has long enough to see that.
+                while patience.seen().0 == 0 {
+                    thread::yield_now();
+                }
+                together.fetch_add(patience.seen().1, Ordering::Relaxed);
+                (0..2000).for_each(|_| thread::yield_now());
                 true
             });
         });
         while begun.load(Ordering::Relaxed) == 0 && !ahead.is_finished() {
             thread::yield_now();
         }
-        asked.is_sound();
+        assert_eq!(asked.is_sound(), None);
     });
-    assert!(begun.load(Ordering::Relaxed) > 0);
+    assert_eq!(
+        (patience.seen(), together.into_inner()),
+        ((1, 11), 0),
+        "the one is over when the other begins"
+    );
+    let (begun, needed) = (begun.into_inner(), needed.into_inner());
+    assert!(begun < needed / 2, "it was asked {begun} times, and all of it takes {needed}");
+}
+
+/// What takes too long is not tried at each pause.
+#[test]
+fn what_there_was_no_time_for_is_not_parsed_ahead_again() {
+    let document = source("a.go", &broken(3000));
+    let kept = document.clone();
+    let asked = AtomicUsize::new(0);
+    let prepare = |source: &Source| source.prepare(&|| asked.fetch_add(1, Ordering::Relaxed) < 20);
+    prepare(&kept);
+    assert_eq!(asked.load(Ordering::Relaxed), 21);
+    prepare(&kept.within(Asks::new(1)));
+    assert_eq!(asked.load(Ordering::Relaxed), 21, "it is not begun again");
+    let edits = Edits::one(0..0, "// note\n");
+    let changed = document.edited(&edits, edits.apply(document.text()));
+    prepare(&changed.clone());
+    assert_eq!(asked.load(Ordering::Relaxed), 22, "another text is another matter");
 }
 
 #[test]

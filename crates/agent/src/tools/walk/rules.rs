@@ -1,9 +1,8 @@
 //! The ignore rules that hold in a folder, of which there may not be too many: a pattern takes kilobytes once it is compiled.
 
 use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
+    io::Read,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -11,31 +10,44 @@ use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path},
 };
+use nudge_text::IgnoreLines;
 use nudge_workspace::files;
 
 use super::report::{Report, Topic};
 
-/// How long a file with rules may be.
-const MOST_BYTES: u64 = 64 * 1024;
-/// How long a pattern may be. A longer one can be nested so deeply that taking it apart ends the program.
-const LONGEST: usize = 1000;
-/// How many patterns it may have.
+/// How much of a file with rules is read.
+const MOST_BYTES: usize = 64 * 1024;
+/// How many patterns of it are.
 const MOST_PATTERNS: usize = 2000;
 /// How many may hold at one time.
 const MOST_IN_FORCE: usize = 4000;
+/// How often patterns of one file that cannot be compiled together are compiled apart.
+const MOST_SPLITS: usize = 30;
+/// How much is read of a file that tells where a repository is.
+const MOST_POINTER: u64 = 4096;
 
 /// The rules of a folder and of those around it.
 pub(super) struct Rules {
     around: Option<Arc<Rules>>,
     /// Of `.ignore`, which counts more than what git is told.
-    ignore: Gitignore,
-    gitignore: Gitignore,
-    /// Of `.git/info/exclude`, and of the user's own file for the outermost folder.
-    excluded: Gitignore,
+    ignore: Patterns,
+    gitignore: Patterns,
+    /// What only this repository is told.
+    excluded: Patterns,
+    /// Of the user's own file.
+    own: Arc<Patterns>,
     /// Whether a repository begins here: rules for git that are around it do not count in it.
     is_repository: bool,
     /// With those around.
-    patterns: usize,
+    weight: usize,
+}
+
+/// The patterns of one file, in the order in which they stand in it.
+#[derive(Default)]
+struct Patterns {
+    parts: Vec<Gitignore>,
+    /// What they count.
+    weight: usize,
 }
 
 impl Rules {
@@ -51,48 +63,49 @@ impl Rules {
         let outermost = folders.last().copied().unwrap_or(folder);
         let mut rules = Self::none();
         if let Some(own) = gitconfig_excludes_path() {
-            rules.excluded = rules.read(outermost, &own, 0, report);
-            rules.patterns = rules.excluded.len();
+            let own = rules.read(outermost, &own, 0, report);
+            rules.weight = own.weight;
+            rules.own = Arc::new(own);
         }
         let rules = Arc::new(rules);
         folders.iter().rev().fold(rules, |rules, folder| rules.enter(folder, report))
     }
 
     fn none() -> Self {
-        let none = Gitignore::empty;
         Self {
             around: None,
-            ignore: none(),
-            gitignore: none(),
-            excluded: none(),
+            ignore: Patterns::default(),
+            gitignore: Patterns::default(),
+            excluded: Patterns::default(),
+            own: Arc::default(),
             is_repository: false,
-            patterns: 0,
+            weight: 0,
         }
     }
 
     /// What holds in a folder below.
     pub(super) fn enter(self: &Arc<Self>, folder: &Path, report: &mut Report<'_>) -> Arc<Self> {
         let ignore = self.read(folder, &folder.join(".ignore"), 0, report);
-        let gitignore = self.read(folder, &folder.join(".gitignore"), ignore.len(), report);
-        let before = ignore.len() + gitignore.len();
+        let gitignore = self.read(folder, &folder.join(".gitignore"), ignore.weight, report);
+        let before = ignore.weight + gitignore.weight;
         let is_repository = folder.join(".git").exists();
         let excluded = if is_repository {
-            self.read(folder, &folder.join(".git/info/exclude"), before, report)
+            self.read(folder, &exclude_file(folder), before, report)
         } else {
-            Gitignore::empty()
+            Patterns::default()
         };
-        let patterns = before + excluded.len();
-        if patterns == 0 && !is_repository {
+        let weight = before + excluded.weight;
+        if weight == 0 && !is_repository {
             return Arc::clone(self);
         }
-        let patterns = self.patterns + patterns;
         Arc::new(Self {
             around: Some(Arc::clone(self)),
             ignore,
             gitignore,
             excluded,
+            own: Arc::clone(&self.own),
             is_repository,
-            patterns,
+            weight: self.weight + weight,
         })
     }
 
@@ -100,81 +113,115 @@ impl Rules {
     pub(super) fn ignores(&self, path: &Path, is_folder: bool) -> bool {
         let decided = self.decides(|rules| &rules.ignore, false, path, is_folder);
         let decided = decided.or_else(|| self.decides(|rules| &rules.gitignore, true, path, is_folder));
-        let decided = decided.or_else(|| self.decides(|rules| &rules.excluded, false, path, is_folder));
-        decided.unwrap_or(false)
+        let decided = decided.or_else(|| self.decides(|rules| &rules.excluded, true, path, is_folder));
+        decided.or_else(|| self.own.decide(path, is_folder)).unwrap_or(false)
     }
 
     /// What rules of one kind say, the innermost first.
     fn decides(
         &self,
-        of: impl Fn(&Self) -> &Gitignore,
+        of: impl Fn(&Self) -> &Patterns,
         in_repository: bool,
         path: &Path,
         is_folder: bool,
     ) -> Option<bool> {
         let mut next = Some(self);
         while let Some(rules) = next {
-            match of(rules).matched(path, is_folder) {
-                Match::Ignore(_) => return Some(true),
-                Match::Whitelist(_) => return Some(false),
-                Match::None => {}
+            let decided = of(rules).decide(path, is_folder);
+            if decided.is_some() {
+                return decided;
             }
             next = rules.around.as_deref().filter(|_| !(in_repository && rules.is_repository));
         }
         None
     }
 
-    /// The rules in a file, none if there is none. `before` are patterns that were read for the same folder.
-    fn read(&self, folder: &Path, path: &Path, before: usize, report: &mut Report<'_>) -> Gitignore {
-        let text = match text(path) {
-            Ok(Some(text)) => text,
-            Ok(None) => return Gitignore::empty(),
+    /// The rules in a file, none if there is none. `before` is what patterns count that were read for the same folder.
+    fn read(&self, folder: &Path, path: &Path, before: usize, report: &mut Report<'_>) -> Patterns {
+        let bytes = match beginning(path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Patterns::default(),
             Err(why) => {
                 report.note(Topic::Rules, &why, path);
-                return Gitignore::empty();
+                return Patterns::default();
             }
         };
-        let lines: Vec<&str> =
-            text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).collect();
-        if lines.len() > MOST_PATTERNS || self.patterns + before + lines.len() > MOST_IN_FORCE {
-            report.note(Topic::Rules, "too many patterns", path);
-            return Gitignore::empty();
+        let room = MOST_IN_FORCE.saturating_sub(self.weight + before).min(MOST_PATTERNS);
+        let read = IgnoreLines::read(&bytes, MOST_BYTES, room);
+        if read.is_part {
+            report.note(Topic::Rules, "too many patterns, of which only the first are followed", path);
         }
+        if read.odd > 0 {
+            report.note(Topic::Rules, "patterns that are too long or nested too deeply", path);
+        }
+        let mut patterns = Patterns { parts: Vec::new(), weight: read.weight };
+        if !patterns.compile(folder, &read.lines, &mut 0) {
+            report.note(Topic::Rules, "patterns that take too much to follow", path);
+        }
+        patterns
+    }
+}
+
+impl Patterns {
+    /// Adds patterns. Those that cannot be compiled together are compiled apart, so that one does not take the others with
+    /// it. Says whether all are followed.
+    fn compile(&mut self, folder: &Path, lines: &[String], splits: &mut usize) -> bool {
         let mut builder = GitignoreBuilder::new(folder);
-        let (lines, too_long): (Vec<&str>, Vec<&str>) =
-            lines.into_iter().partition(|line| line.len() <= LONGEST);
-        if !too_long.is_empty() {
-            report.note(Topic::Rules, "patterns that are too long", path);
-        }
-        // As git does: a pattern that cannot be understood is none.
         for line in lines {
+            // As git does: a pattern that cannot be understood is none.
             let _ = builder.add_line(None, line);
         }
-        builder.build().unwrap_or_else(|_| {
-            report.note(Topic::Rules, "patterns that take too much to follow", path);
-            Gitignore::empty()
+        match builder.build() {
+            Ok(part) => {
+                self.parts.extend((!part.is_empty()).then_some(part));
+                true
+            }
+            Err(_) if lines.len() > 1 && *splits < MOST_SPLITS => {
+                *splits += 1;
+                let (first, second) = lines.split_at(lines.len() / 2);
+                let is_whole = self.compile(folder, first, splits);
+                self.compile(folder, second, splits) && is_whole
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Whether they ignore something; `None` if they say nothing about it.
+    fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
+        self.parts.iter().rev().find_map(|part| match part.matched(path, is_folder) {
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+            Match::None => None,
         })
     }
 }
 
-/// A file with rules, or why it is not read; `None` if it is not there.
-fn text(path: &Path) -> Result<Option<String>, String> {
+/// The beginning of a file with rules, and a byte more than is followed of it, or why it is not read; `None` if it is not
+/// there.
+fn beginning(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let file = match files::open_at(path) {
         Ok(file) => file,
         // A folder of that name is not meant for git.
         Err(files::ReadError::NotFound | files::ReadError::Folder) => return Ok(None),
         Err(why) => return Err(why.reason()),
     };
-    read_all(file).map_err(|error| files::ReadError::from(error).reason()).and_then(|bytes| {
-        let bytes = bytes.ok_or_else(|| format!("larger than {} KiB", MOST_BYTES / 1024))?;
-        let text = String::from_utf8_lossy(&bytes);
-        Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned()))
-    })
+    let mut bytes = Vec::new();
+    let read = file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
+    read.map(|_| Some(bytes)).map_err(|error| files::ReadError::from(error).reason())
 }
 
-/// All of a file; `None` if that is too much.
-fn read_all(file: File) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= MOST_BYTES).then_some(bytes))
+/// Where a repository is told what to ignore that others need not know. Where it has several worktrees, `.git` is a file
+/// that names a folder of the worktree, which names that of the repository.
+fn exclude_file(repository: &Path) -> PathBuf {
+    let git = repository.join(".git");
+    let named = pointer(&git).and_then(|text| Some(repository.join(text.strip_prefix("gitdir:")?.trim())));
+    let own = named.unwrap_or(git);
+    let common = pointer(&own.join("commondir")).map_or_else(|| own.clone(), |text| own.join(text.trim()));
+    common.join("info/exclude")
+}
+
+fn pointer(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    files::open_at(path).ok()?.take(MOST_POINTER).read_to_string(&mut text).ok()?;
+    Some(text)
 }

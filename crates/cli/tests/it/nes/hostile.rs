@@ -20,8 +20,28 @@ fn told(editor: &mut Editor, member: &str) -> Option<String> {
     answer["result"]["_meta"]["nudge"][member].as_str().map(str::to_owned)
 }
 
+/// To take such a pattern apart takes the stack of the whole program.
 #[test]
-fn an_ignore_file_with_too_many_patterns_is_left_out() {
+fn a_pattern_that_is_nested_without_end_does_not_end_the_program() {
+    for name in [".gitignore", ".ignore", ".git/info/exclude"] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(".git/info")).unwrap();
+        let nested = format!("{}a{}\n", "{".repeat(30_000), "}".repeat(30_000));
+        fs::write(folder.path().join(name), nested).unwrap();
+        fs::write(folder.path().join("a.rs"), "fn a() {}\n").unwrap();
+        let mut editor = Editor::with(1, &json!({}), &start(folder.path()));
+        let mut not_read = None;
+        eventually("the workspace is read", || {
+            not_read = told(&mut editor, "notRead");
+            not_read.is_some()
+        });
+        assert!(not_read.as_ref().is_some_and(|told| told.contains("1 ignore patterns")), "{not_read:?}");
+        editor.finish();
+    }
+}
+
+#[test]
+fn of_an_ignore_file_with_too_many_patterns_the_rest_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let patterns =
         (0..100_000).map(|number| format!("/a{number}*/**/b{number}[0-9].o\n")).collect::<Vec<_>>().concat();
