@@ -6,6 +6,7 @@ mod export;
 mod form;
 mod list;
 mod markdown;
+mod permission_text;
 mod question;
 mod render;
 mod say;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Control,
     control::{self, Client},
-    form, render,
+    form, permission_text, render,
     shelf::{self, Shelf},
 };
 use crate::{output, place::Place, terminal_text};
@@ -158,7 +158,7 @@ fn on_question(
                 if answered["answered"] != true {
                     bail!("the question is not open any more; somebody else may have answered it");
                 }
-                output::say(format!("{done}: {}", what(&question["request"])));
+                output::say(format!("{done}: {}", permission_text::whole(&question["request"])));
                 if let Some(session) = shelf.0.session(session.as_str().unwrap_or_default()).await? {
                     output::remark(format!("in {}", render::named(&session)));
                 }
@@ -231,7 +231,7 @@ async fn listed(question: &Value, shelf: &Shelf) -> Result<String> {
     let named = session.map_or_else(|| terminal_text::one_line(id), |session| render::named(&session));
     let (number, request) = (&question["questionId"], &question["request"]);
     let detail = if request["options"].is_array() { choices(request) } else { form::fields(request) };
-    Ok(format!("question {number}: {}\n  in {named}\n{detail}", what(request)))
+    Ok(format!("question {number}: {}\n  in {named}\n{detail}", permission_text::whole(request)))
 }
 
 /// A question as it is put to whoever looks on.
@@ -239,30 +239,10 @@ pub(super) fn asked(request: &Value, session: &str) -> String {
     let session = terminal_text::one_line(session);
     if request["options"].is_array() {
         let ways = format!("nudge approve {session}, or nudge reject {session}");
-        return format!("[asks] {}\n{}\n  answer from any terminal: {ways}", what(request), choices(request));
+        let what = permission_text::whole(request);
+        return format!("[asks] {what}\n{}\n  answer from any terminal: {ways}", choices(request));
     }
     format!("[asks] {}\n  answer from any terminal: nudge answer {session}", form::shown(request))
-}
-
-/// What is asked for, on one line: all of it, so that nothing is permitted unseen.
-fn what(request: &Value) -> String {
-    let subject = &request["subject"];
-    let call = &subject["toolCall"];
-    let texts = [
-        &request["message"],
-        &request["title"],
-        &request["description"],
-        &subject["command"],
-        &call["title"],
-        &call["rawInput"]["command"],
-    ];
-    let mut said: Vec<String> = Vec::new();
-    for text in texts.into_iter().filter_map(Value::as_str).map(terminal_text::one_line) {
-        if !text.is_empty() && !said.iter().any(|other| other.contains(&text)) {
-            said.push(text);
-        }
-    }
-    if said.is_empty() { "something that it does not name".to_owned() } else { said.join(" · ") }
 }
 
 fn choices(request: &Value) -> String {
