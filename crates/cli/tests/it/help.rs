@@ -111,6 +111,24 @@ fn the_doctor_looks_at_nudge_itself() {
     assert!(!told.contains("WRONG"), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "it leaves nothing behind");
 
+    let store = format!("{name}/sessions.db");
+    std::fs::write(&store, "this is no database, but it is long enough to be one").unwrap();
+    for _ in 0..2 {
+        let (status, lines, errors) = nudge_with(&["doctor"], &[("NUDGE_DATA", &name)]).finish();
+        let wrong: Vec<_> = lines.iter().filter(|line| line.contains("WRONG")).collect();
+        assert!(status.code() == Some(1) && wrong.len() == 1, "{lines:?} {errors}");
+        assert!(wrong[0].starts_with("store") && wrong[0].contains("damaged"), "{wrong:?}");
+        assert_eq!(errors, "", "it is told once");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1, "nothing is moved");
+    }
+
+    for data in ["/proc/nope", "/proc/self/nope/deep"] {
+        let (status, lines, errors) = nudge_with(&["doctor", "--data", data], &[]).finish();
+        let told = lines.join("\n");
+        assert_eq!(status.code(), Some(1), "{told} {errors}");
+        assert!(told.contains(&format!("data folder    WRONG {data} cannot be made")), "{told}");
+    }
+
     let file = format!("{name}/file");
     std::fs::write(&file, "").unwrap();
     let (status, lines, _) = nudge_with(&["doctor", "--json"], &[("NUDGE_DATA", &file)]).finish();
