@@ -10,7 +10,7 @@ use super::{
     Control,
     control::{self, Client},
     form, permission_text, render,
-    shelf::{self, Shelf},
+    shelf::{self, Shelf, Wanted},
 };
 use crate::{output, place::Place, terminal_text};
 
@@ -142,7 +142,7 @@ fn on_question(
     runtime.block_on(async {
         let shelf = Shelf::open(place).await?;
         let named = match meant.session {
-            Some(name) => Some(shelf.find(name).await?),
+            Some(name) => Some(shelf.find(name, Wanted::ToDecide).await?),
             None => None,
         };
         let Some(control) = Control::connect(place)? else {
@@ -178,18 +178,24 @@ async fn open(
     let answer = client.request("_nudge/questions", &json!({})).await?;
     let mut all = answer["questions"].as_array().cloned().unwrap_or_default();
     all.retain(|question| question["method"] == wanted.method);
-    let folders = shelf::this_folder();
+    let folders = shelf::this_folder_and_above();
     let mut meant = Vec::new();
     for question in &all {
         let id = question["sessionId"].as_str().unwrap_or_default();
-        let is_here = match named {
-            Some(session) => *session.id == *id,
-            None => shelf.0.session(id).await?.is_some_and(|session| folders.contains(&session.cwd)),
+        // How far away it is, if it may be meant.
+        let distance = match named {
+            Some(session) => (*session.id == *id).then_some(0),
+            None => match shelf.0.session(id).await? {
+                Some(session) => folders.iter().position(|folder| *folder == session.cwd),
+                None => None,
+            },
         };
-        if is_here && wanted.number.is_none_or(|number| question["questionId"] == number) {
-            meant.push(question.clone());
-        }
+        let is_asked = wanted.number.is_none_or(|number| question["questionId"] == number);
+        meant.extend(distance.filter(|_| is_asked).map(|distance| (distance, question.clone())));
     }
+    let nearest = meant.iter().map(|(distance, _)| *distance).min();
+    meant.retain(|(distance, _)| Some(*distance) == nearest);
+    let mut meant: Vec<Value> = meant.into_iter().map(|(_, question)| question).collect();
     if meant.len() == 1 {
         return Ok(meant.remove(0));
     }

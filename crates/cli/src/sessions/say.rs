@@ -10,7 +10,10 @@ use anyhow::{Context, Result, bail};
 use nudge_store::Session;
 use serde_json::{Value, json};
 
-use super::{Control, control, render, shelf::Shelf};
+use super::{
+    Control, control, render,
+    shelf::{Shelf, Wanted},
+};
 use crate::{output, place::Place};
 
 /// The longest message that is read from a file or from standard input.
@@ -80,9 +83,11 @@ fn on_session(
 ) -> Result<(Session, Value)> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(session).await?;
+        let is_revoked = method == "session/revoke_inject";
+        let wanted = if is_revoked { Wanted::ToDecide } else { Wanted::ToJoin };
+        let session = Shelf::open(place).await?.find(session, wanted).await?;
         // What waits must not be delivered because somebody wants to take it back.
-        let resume = join(&session, method == "session/revoke_inject");
+        let resume = join(&session, is_revoked);
         let control = Control::start(place)?;
         let answer = control
             .run(async |client| {

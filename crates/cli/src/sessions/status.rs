@@ -6,7 +6,12 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{Control, control, render, shelf::Shelf};
-use crate::{daemon, output, place::Place, terminal_text, version};
+use crate::{
+    daemon::{self, check_data_folder},
+    output,
+    place::Place,
+    terminal_text, version,
+};
 
 /// Show whether the daemon runs, where Nudge keeps things, and what its sessions do
 #[derive(Debug, clap::Args)]
@@ -23,6 +28,7 @@ pub(crate) struct StatusArgs {
 pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
+        check_data_folder(place)?;
         let status = match Control::connect(place)? {
             Some(control) => {
                 Some(control.run(async |client| client.request("_nudge/status", &json!({})).await).await?)

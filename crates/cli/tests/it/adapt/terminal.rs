@@ -50,8 +50,10 @@ fn no_command_about_sessions_lets_it_command_the_terminal() {
         let (exported, _) = looked_at(&place, &["sessions", "export", "last"]);
         assert!(exported.join("\n").contains("said"), "{exported:?}");
         let (queued, _) = looked_at(&place, &["queue", "last", "say hello"]);
-        looked_at(&place, &["revoke", "last", &queued[0]]);
-        looked_at(&place, &["revoke", "last", "no\u{1b}[2Jsuch"]);
+        let session = shown[0].as_str();
+        looked_at(&place, &["revoke", session, &queued[0]]);
+        looked_at(&place, &["revoke", session, "no\u{1b}[2Jsuch"]);
+        looked_at(&place, &["cancel", "last"]);
         looked_at(&place, &["sessions", "show", "no\u{1b}[2Jsuch"]);
     });
 }
