@@ -11,10 +11,11 @@ use anyhow::{Context, Result};
 use nudge_store::Session;
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     Control,
-    control::Seen,
+    control::{self, Seen},
     markdown::Painter,
     question,
     render::{Part, Transcript},
@@ -36,6 +37,7 @@ pub(crate) async fn watch(
     is_json: bool,
     history: bool,
 ) -> Result<ExitCode> {
+    end_at_ctrl_c()?;
     let control = Control::start(place)?.looking_on();
     let mut params = json!({
         "sessionId": &*session.id,
@@ -65,10 +67,6 @@ pub(crate) async fn watch(
                         screen.write()?;
                         continue;
                     }
-                    stopped = tokio::signal::ctrl_c() => {
-                        stopped.context("cannot wait for Ctrl-C")?;
-                        return Ok(ExitCode::from(130));
-                    }
                 };
                 let is_over = match seen {
                     None => true,
@@ -88,6 +86,23 @@ pub(crate) async fn watch(
             }
         })
         .await
+}
+
+/// Ends the process at Ctrl-C, also while what is written is not read: nothing is lost by it. In a thread of its own, for a
+/// write that waits holds up the event loop.
+fn end_at_ctrl_c() -> Result<()> {
+    let runtime = control::runtime()?;
+    let listening = {
+        let _inside = runtime.enter();
+        signal(SignalKind::interrupt())
+    };
+    let mut pressed = listening.context("cannot wait for Ctrl-C")?;
+    std::thread::spawn(move || {
+        if runtime.block_on(pressed.recv()).is_some() {
+            std::process::exit(130);
+        }
+    });
+    Ok(())
 }
 
 /// What is shown of a session.
