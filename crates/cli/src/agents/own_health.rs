@@ -38,15 +38,15 @@ pub(super) async fn check(place: &Place, is_json: bool) -> Result<bool> {
         )?;
         return Ok(is_well);
     }
-    output::say(format!("nudge {}", version::LONG));
+    output::say(format!("nudge {}", version::LONG))?;
     for (what, found) in &findings {
         let mark = if found.is_ok() { "ok" } else { "WRONG" };
         let (Ok(detail) | Err(detail)) = found;
-        output::say(format!("{what:<14} {mark:<5} {}", terminal_text::one_line(detail)));
+        output::say(format!("{what:<14} {mark:<5} {}", terminal_text::one_line(detail)))?;
     }
     output::say(
         "\nAn agent is looked at with `nudge doctor -- COMMAND`, or `--agent NAME` for one of `nudge agents`.",
-    );
+    )?;
     Ok(is_well)
 }
 
@@ -101,7 +101,7 @@ async fn store(place: &Place) -> Result<String, String> {
     }
 }
 
-/// Tries whether a folder can be made, and leaves nothing behind: not even the system can tell otherwise.
+/// Tries whether a folder can be made, and leaves nothing behind. Its modes do not tell: some file systems refuse everybody.
 fn can_be_made(dir: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);

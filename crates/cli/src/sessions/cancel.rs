@@ -46,7 +46,7 @@ pub(crate) fn cancel(args: &Cancel, place: &Place) -> Result<ExitCode> {
                 if !is_idle(client).await {
                     bail!("the daemon has gone before the turn was over");
                 }
-                output::say(format!("cancelled {}", terminal_text::one_line(&session.id)));
+                output::say(format!("cancelled {}", terminal_text::one_line(&session.id)))?;
                 output::remark(format!("in {}", render::named(&session)));
                 Ok(ExitCode::SUCCESS)
             })

@@ -29,10 +29,10 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
     if is_json {
         output::say_json(Value::from(sessions.iter().map(info).collect::<Vec<_>>()))?;
     } else if sessions.is_empty() {
-        output::say("no sessions");
+        output::say("no sessions")?;
     }
     for session in sessions.iter().filter(|_| !is_json) {
-        output::say(render::row(session));
+        output::say(render::row(session))?;
     }
     if is_cut {
         let count = sessions.len();
@@ -60,7 +60,7 @@ pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()>
     if is_json {
         output::say_json(shown)?;
     } else {
-        output::say(render::session(&shown));
+        output::say(render::session(&shown))?;
     }
     Ok(())
 }

@@ -119,7 +119,7 @@ enum Format {
 
 /// Follow a session, live; Ctrl-C leaves it as it is
 ///
-/// What is asked of the user is shown, and can be answered with `nudge approve` and `nudge reject`. On a terminal, Markdown
+/// What is asked of the user is shown, and can be answered with `nudge approve`, `nudge reject` and `nudge answer`. On a terminal, Markdown
 /// is shown in colours, with what tools print; in a pipe, or with `NO_COLOR`, it is plain text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -162,7 +162,7 @@ async fn delete(name: &str, place: &Place) -> Result<()> {
     let params = json!({ "sessionId": &*session.id });
     let control = Control::start(place)?;
     control.run(async |client| client.request("session/delete", &params).await).await?;
-    output::say(format!("deleted {}", terminal_text::one_line(&session.id)));
+    output::say(format!("deleted {}", terminal_text::one_line(&session.id)))?;
     output::remark(format!("it was {}", render::named(&session)));
     Ok(())
 }

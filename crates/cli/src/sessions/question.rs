@@ -50,7 +50,7 @@ pub(crate) struct Reject {
 /// Fill in a form that an agent asks for
 ///
 /// A word without `=` is the session; without one it is that of this folder that waits. Without any field, what is asked is
-/// shown.
+/// shown. An agent asks for a form only while a client that shows forms is attached: an editor that does, or `nudge watch`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -114,7 +114,7 @@ pub(crate) fn answer(args: &Fill, place: &Place) -> Result<ExitCode> {
             return Ok(Some((json!({ "action": "decline" }), "declined".to_owned())));
         }
         if fields.is_empty() && !args.accept {
-            output::say(form::shown(&question["request"]));
+            output::say(form::shown(&question["request"]))?;
             return Ok(None);
         }
         let content = form::filled(&question["request"], &fields)?;
@@ -158,7 +158,7 @@ fn on_question(
                 if answered["answered"] != true {
                     bail!("the question is not open any more; somebody else may have answered it");
                 }
-                output::say(format!("{done}: {}", permission_text::whole(&question["request"])));
+                output::say(format!("{done}: {}", permission_text::whole(&question["request"])))?;
                 if let Some(session) = shelf.0.session(session.as_str().unwrap_or_default()).await? {
                     output::remark(format!("in {}", render::named(&session)));
                 }
@@ -209,7 +209,11 @@ async fn open(
         (true, None) if !all.is_empty() => {
             bail!("no session of this folder waits for this: name the session")
         }
-        (true, _) => bail!("nothing waits for this; `nudge status` shows what the sessions do"),
+        (true, _) if wanted.method == FORM => bail!(
+            "nothing waits to be filled in; an agent asks for a form only while a client that shows forms is attached, and \
+             `nudge watch` is one"
+        ),
+        (true, _) => bail!("nothing waits for permission; `nudge status` shows what the sessions do"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use nudge_store::Session;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub(crate) fn say(args: &Say, mode: &str, place: &Place) -> Result<ExitCode> {
         |id| json!({ "sessionId": id, "mode": mode, "content": content }),
     )?;
     match (args.json, answer["messageId"].as_str()) {
-        (false, Some(id)) => output::say(id),
+        (false, Some(id)) => output::say(id)?,
         _ => output::say_json(&answer)?,
     }
     output::remark(format!("for {}", render::named(&session)));
@@ -69,7 +69,7 @@ pub(crate) fn revoke(args: &Revoke, place: &Place) -> Result<ExitCode> {
         "session/revoke_inject",
         |id| json!({ "sessionId": id, "messageId": args.message }),
     )?;
-    output::say(format!("revoked {}", args.message));
+    output::say(format!("revoked {}", args.message))?;
     output::remark(format!("in {}", render::named(&session)));
     Ok(ExitCode::SUCCESS)
 }
@@ -114,9 +114,11 @@ fn message(words: &[String]) -> Result<String> {
         [dash] if dash == "-" => read(io::stdin().lock()).context("cannot read standard input")?,
         [word] if word.starts_with("@@") => word[1..].to_owned(),
         [word] if word.starts_with('@') => {
-            let opened = File::open(&word[1..]).context("cannot open the file that @ names");
-            read(opened.context("a text that begins with @ is written @@")?)
-                .context("cannot read the file")?
+            let name = &word[1..];
+            let opened = File::open(name).map_err(anyhow::Error::from).and_then(read);
+            opened.map_err(|error| {
+                anyhow!("cannot read the file {name}: {error:#}; a text that begins with @ is written @@")
+            })?
         }
         words => words.join(" "),
     };

@@ -40,10 +40,10 @@ pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         match &status {
-            Some(status) => output::say(running_daemon(status)),
-            None => output::say("no daemon runs; it is started when it is needed"),
+            Some(status) => output::say(running_daemon(status))?,
+            None => output::say("no daemon runs; it is started when it is needed")?,
         }
-        output::say(places(place));
+        output::say(places(place))?;
         if let Some(status) = &status {
             sessions(status, place).await?;
         }
@@ -82,7 +82,7 @@ fn places(place: &Place) -> String {
 async fn sessions(status: &Value, place: &Place) -> Result<()> {
     let live = status["sessions"].as_array().map_or(&[][..], Vec::as_slice);
     if live.is_empty() {
-        output::say("no session is in use");
+        output::say("no session is in use")?;
         return Ok(());
     }
     let shelf = Shelf::open(place).await?;
@@ -94,7 +94,7 @@ async fn sessions(status: &Value, place: &Place) -> Result<()> {
             }
             None => "(not in the store)".to_owned(),
         };
-        output::say(format!("{}  {}  {named}", terminal_text::one_line(id), doing(&entry[1])));
+        output::say(format!("{}  {}  {named}", terminal_text::one_line(id), doing(&entry[1])))?;
     }
     Ok(())
 }
@@ -118,6 +118,6 @@ pub(crate) fn stop(place: &Place) -> Result<ExitCode> {
         Ok(true)
     };
     let was_there = daemon::stop(place, ask)?;
-    output::say(if was_there { "the daemon has ended" } else { "no daemon runs" });
+    output::say(if was_there { "the daemon has ended" } else { "no daemon runs" })?;
     Ok(ExitCode::SUCCESS)
 }

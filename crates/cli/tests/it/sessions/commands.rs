@@ -105,7 +105,9 @@ fn a_message_is_read_from_standard_input_or_a_file() {
     let piped = texts(&output).0;
     let filed = ran(&place, place.work.path(), &["queue", "last", "@plan.md"]).0;
     let plain = ran(&place, place.work.path(), &["queue", "last", "@@ada"]).0;
-    assert!(refused(&place, place.work.path(), &["queue", "last", "@no-such"]).contains("@@"));
+    let errors = refused(&place, place.work.path(), &["queue", "last", "@no-such"]);
+    assert!(errors.starts_with("nudge: cannot read the file no-such: No such file"), "{errors}");
+    assert!(errors.contains("@@"), "{errors}");
     assert!(refused(&place, place.work.path(), &["queue", "last", "-"]).contains("nothing to say"));
     client.cancel();
     assert_eq!(client.delivered(&piped), "from a pipe,\ntwo lines");
