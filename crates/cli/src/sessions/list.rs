@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Control, render,
-    shelf::{Shelf, Wanted},
+    shelf::{Purpose, Shelf},
 };
 use crate::{output, place::Place};
 
@@ -43,7 +43,7 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
 
 pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()> {
     let shelf = Shelf::open(place).await?;
-    let session = shelf.find(name, Wanted::ToJoin).await?;
+    let session = shelf.find(name, Purpose::Join).await?;
     let inputs = shelf.0.inputs(&session.id).await?;
     let waiting = inputs.iter().filter(|input| input.state == InputState::Pending);
     let content =

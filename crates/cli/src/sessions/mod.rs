@@ -25,8 +25,8 @@ pub(crate) use cancel::{Cancel, cancel};
 pub(crate) use control::Control;
 pub(crate) use question::{Approve, Fill, Reject, answer, approve, reject};
 pub(crate) use say::{Revoke, Say, revoke, say};
+use shelf::Purpose;
 use shelf::Shelf;
-use shelf::Wanted;
 pub(crate) use status::{StatusArgs, status, stop};
 
 /// List sessions, or show, export or delete one
@@ -148,7 +148,7 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
             Some(SessionsCommand::Show { session, json }) => list::show(place, &session, json).await?,
             Some(SessionsCommand::Export { session, format }) => {
                 let shelf = Shelf::open(place).await?;
-                let session = shelf.find(&session, Wanted::ToJoin).await?;
+                let session = shelf.find(&session, Purpose::Join).await?;
                 export::export(&shelf, &session, format == Format::Json).await?;
             }
             Some(SessionsCommand::Delete { session }) => delete(&session, place).await?,
@@ -158,7 +158,7 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
 }
 
 async fn delete(name: &str, place: &Place) -> Result<()> {
-    let session = Shelf::open(place).await?.find(name, Wanted::ToDelete).await?;
+    let session = Shelf::open(place).await?.find(name, Purpose::Delete).await?;
     let params = json!({ "sessionId": &*session.id });
     let control = Control::start(place)?;
     control.run(async |client| client.request("session/delete", &params).await).await?;
@@ -176,7 +176,7 @@ impl ListArgs {
 pub(crate) fn watch(args: &Watch, place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(&args.session, Wanted::ToJoin).await?;
+        let session = Shelf::open(place).await?.find(&args.session, Purpose::Join).await?;
         watch::watch(place, &session, args.json, !args.no_history).await
     })
 }

@@ -1,5 +1,7 @@
 //! What an agent asks permission for, as text: all of it, so that nothing is permitted unseen, and safe for a terminal.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::terminal_text;
@@ -8,6 +10,51 @@ use crate::terminal_text;
 const PART_LINES: usize = 40;
 const PART_LETTERS: usize = 4000;
 const ALL_LINES: usize = 200;
+/// How many tool calls are remembered for what was told of them.
+const MOST_CALLS: usize = 64;
+
+/// The members of a tool call that tell what it does.
+const TOLD: [&str; 5] = ["title", "kind", "rawInput", "locations", "content"];
+
+/// What was told of tool calls before permission is asked: a question may name a call and tell nothing more of it.
+#[derive(Debug, Default)]
+pub(super) struct ToldCalls(HashMap<String, Value>);
+
+impl ToldCalls {
+    /// Takes note of an update.
+    pub(super) fn update(&mut self, update: &Value) {
+        let is_call = matches!(update["sessionUpdate"].as_str(), Some("tool_call" | "tool_call_update"));
+        let Some(id) = update["toolCallId"].as_str().filter(|_| is_call) else { return };
+        if matches!(update["status"].as_str(), Some("completed" | "failed" | "cancelled")) {
+            self.0.remove(id);
+            return;
+        }
+        if self.0.len() >= MOST_CALLS && !self.0.contains_key(id) {
+            self.0.clear();
+        }
+        let told = self.0.entry(id.to_owned()).or_default();
+        for name in TOLD.into_iter().filter(|name| !update[name].is_null()) {
+            told[name] = update[name].clone();
+        }
+    }
+
+    /// Adds to a question what it leaves out.
+    pub(super) fn fill_in(&self, request: &mut Value) {
+        let call = if request["subject"]["toolCall"].is_object() {
+            &mut request["subject"]["toolCall"]
+        } else if request["toolCall"].is_object() {
+            &mut request["toolCall"]
+        } else {
+            return;
+        };
+        let told = call["toolCallId"].as_str().and_then(|id| self.0.get(id));
+        for name in TOLD {
+            if let Some(known) = told.and_then(|told| told.get(name)).filter(|_| call[name].is_null()) {
+                call[name] = known.clone();
+            }
+        }
+    }
+}
 
 /// What is asked for in a few words, on one line.
 pub(super) fn headline(request: &Value) -> String {
@@ -250,6 +297,30 @@ mod tests {
         assert!(shown.lines().count() < 50 && shown.contains("more letters are not shown"), "{shown}");
         let places: Vec<Value> = (0..1000).map(|line| json!({ "path": "/a", "line": line })).collect();
         assert!(asked(&json!({ "locations": places })).ends_with("(800 more lines are not shown)"));
+    }
+
+    #[test]
+    fn what_was_told_before_is_shown_too() {
+        let mut told = ToldCalls::default();
+        let update = |kind: &str, id: &str, more: &Value| {
+            let mut update = json!({ "sessionUpdate": kind, "toolCallId": id });
+            more.as_object().into_iter().flatten().for_each(|(name, value)| update[name] = value.clone());
+            update
+        };
+        told.update(&update(
+            "tool_call",
+            "t",
+            &json!({ "kind": "execute", "rawInput": { "command": "rm a" } }),
+        ));
+        told.update(&update("tool_call_update", "t", &json!({ "rawInput": { "command": "rm b" } })));
+        told.update(&update("tool_call", "other", &json!({ "kind": "read" })));
+        let mut request = json!({ "title": "Run", "subject": { "toolCall": { "toolCallId": "t" } } });
+        told.fill_in(&mut request);
+        assert_eq!(whole(&request), "Run\n  kind     execute\n  command  rm b");
+        told.update(&update("tool_call_update", "t", &json!({ "status": "completed" })));
+        let mut request = json!({ "title": "Run", "subject": { "toolCall": { "toolCallId": "t" } } });
+        told.fill_in(&mut request);
+        assert_eq!(whole(&request), "Run");
     }
 
     #[test]

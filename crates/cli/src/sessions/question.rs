@@ -3,14 +3,16 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use nudge_store::Session;
+use nudge_store::{Pages, Session};
 use serde_json::{Value, json};
 
 use super::{
     Control,
     control::{self, Client},
-    form, permission_text, render,
-    shelf::{self, Shelf, Wanted},
+    form,
+    permission_text::{self, ToldCalls},
+    render,
+    shelf::{self, Purpose, Shelf},
 };
 use crate::{output, place::Place, terminal_text};
 
@@ -124,6 +126,8 @@ pub(crate) fn answer(args: &Fill, place: &Place) -> Result<ExitCode> {
 
 const PERMISSION: &str = "session/request_permission";
 const FORM: &str = "elicitation/create";
+/// How many of the last entries of a session are looked through for what was told of a tool call.
+const LOOKED_BACK: u64 = 500;
 
 /// Which question is meant.
 struct Meant<'a> {
@@ -142,7 +146,7 @@ fn on_question(
     runtime.block_on(async {
         let shelf = Shelf::open(place).await?;
         let named = match meant.session {
-            Some(name) => Some(shelf.find(name, Wanted::ToDecide).await?),
+            Some(name) => Some(shelf.find(name, Purpose::Decide).await?),
             None => None,
         };
         let Some(control) = Control::connect(place)? else {
@@ -196,6 +200,9 @@ async fn open(
     let nearest = meant.iter().map(|(distance, _)| *distance).min();
     meant.retain(|(distance, _)| Some(*distance) == nearest);
     let mut meant: Vec<Value> = meant.into_iter().map(|(_, question)| question).collect();
+    for question in meant.iter_mut().chain(&mut all) {
+        fill_in(question, shelf).await?;
+    }
     if meant.len() == 1 {
         return Ok(meant.remove(0));
     }
@@ -215,6 +222,21 @@ async fn open(
         ),
         (true, _) => bail!("nothing waits for permission; `nudge status` shows what the sessions do"),
     }
+}
+
+/// Adds to a question what the session has told of the tool call lately.
+async fn fill_in(question: &mut Value, shelf: &Shelf) -> Result<()> {
+    let id = question["sessionId"].as_str().unwrap_or_default().to_owned();
+    let last = shelf.0.last_seq(&id).await?.unwrap_or_default();
+    let mut told = ToldCalls::default();
+    let mut pages = Pages::new(&*shelf.0, &id, last.saturating_sub(LOOKED_BACK));
+    while let Some(page) = pages.next().await? {
+        for entry in page {
+            told.update(&serde_json::from_slice(&entry.frame).unwrap_or_default());
+        }
+    }
+    told.fill_in(&mut question["request"]);
+    Ok(())
 }
 
 /// The choice of this id, or the first of this kind.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     Control, control, render,
-    shelf::{Shelf, Wanted},
+    shelf::{Purpose, Shelf},
 };
 use crate::{output, place::Place};
 
@@ -84,8 +84,8 @@ fn on_session(
     let runtime = control::runtime()?;
     runtime.block_on(async {
         let is_revoked = method == "session/revoke_inject";
-        let wanted = if is_revoked { Wanted::ToDecide } else { Wanted::ToJoin };
-        let session = Shelf::open(place).await?.find(session, wanted).await?;
+        let purpose = if is_revoked { Purpose::Decide } else { Purpose::Join };
+        let session = Shelf::open(place).await?.find(session, purpose).await?;
         // What waits must not be delivered because somebody wants to take it back.
         let resume = join(&session, is_revoked);
         let control = Control::start(place)?;

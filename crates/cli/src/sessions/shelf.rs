@@ -19,13 +19,13 @@ const LEAST_OF_ID: usize = 4;
 
 /// What is to be done with the session that is named, and so how far it is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum Purpose {
     /// To look at it or say something: if this folder has no session, `last` is the newest of all, with a word about it.
-    ToJoin,
+    Join,
     /// To end, permit or take back something: `last` is of this folder or of one above it.
-    ToDecide,
-    /// To delete it: as [`Wanted::ToDecide`], and a few letters of an id do not name it.
-    ToDelete,
+    Decide,
+    /// To delete it: as [`Purpose::Decide`], and a few letters of an id do not name it.
+    Delete,
 }
 
 /// The store, to look into.
@@ -43,18 +43,18 @@ impl Shelf {
     }
 
     /// The session that `name` means: an id, the beginning of one, or `last`.
-    pub(crate) async fn find(&self, name: &str, wanted: Wanted) -> Result<Session> {
+    pub(crate) async fn find(&self, name: &str, purpose: Purpose) -> Result<Session> {
         if name.is_empty() {
             bail!("expected a session, got an empty name: give an id, the beginning of one, or `last`");
         }
         if name == "last" {
-            return self.last(wanted).await;
+            return self.last(purpose).await;
         }
         if let Some(session) = self.0.session(name).await? {
             return Ok(session);
         }
         let session = self.beginning_with(name).await?;
-        if wanted == Wanted::ToDelete && is_too_short(name) {
+        if purpose == Purpose::Delete && is_too_short(name) {
             bail!(
                 "expected at least {LEAST_OF_ID} characters of the id of what is to be deleted, `sess_` aside; `nudge sessions` lists the ids"
             );
@@ -80,7 +80,7 @@ impl Shelf {
 
     /// The newest session of this folder, or else of the nearest folder above it that has one. If none has, it is the newest
     /// of all, with a word about it, where that can do no harm.
-    async fn last(&self, wanted: Wanted) -> Result<Session> {
+    async fn last(&self, purpose: Purpose) -> Result<Session> {
         for folder in this_folder_and_above() {
             let filter = SessionFilter { cwd: Some(folder), ..SessionFilter::default() };
             if let Some(session) = self.0.sessions(&filter, None, 1).await?.sessions.into_iter().next() {
@@ -89,7 +89,7 @@ impl Shelf {
         }
         let newest = self.0.sessions(&SessionFilter::default(), None, 1).await?;
         let session = newest.sessions.into_iter().next().context("there is no session yet")?;
-        if wanted != Wanted::ToJoin {
+        if purpose != Purpose::Join {
             bail!(
                 "this folder has no session; if the newest of all is meant, name it by its id: {}",
                 render::named(&session)

@@ -17,6 +17,7 @@ use super::{
     Control,
     control::{self, Seen},
     markdown::Painter,
+    permission_text::ToldCalls,
     question,
     render::{Part, Transcript},
 };
@@ -112,6 +113,7 @@ struct Screen {
     has_output: bool,
     session: String,
     transcript: Transcript,
+    told: ToldCalls,
     painter: Painter,
     /// What is to be written.
     out: String,
@@ -146,6 +148,7 @@ impl Screen {
             has_output: io::stdout().is_terminal(),
             session: session.id.to_string(),
             transcript: Transcript::default(),
+            told: ToldCalls::default(),
             painter: Painter::new(output::has_colours(&io::stdout())),
             out: String::new(),
             last: '\n',
@@ -173,6 +176,7 @@ impl Screen {
             Some("state_update") => self.state(&update),
             Some("notice") => self.note(Note { is_state: false, text: format!("[{}]", title()) }),
             _ => {
+                self.told.update(&update);
                 let parts = self.transcript.update(&update);
                 for part in parts {
                     self.part(part);
@@ -204,7 +208,8 @@ impl Screen {
 
     fn asked(&mut self, params: &RawJson) {
         if !self.is_json {
-            let params = params.to().unwrap_or_default();
+            let mut params = params.to().unwrap_or_default();
+            self.told.fill_in(&mut params);
             self.note(Note { is_state: false, text: question::asked(&params, &self.session) });
         }
     }
