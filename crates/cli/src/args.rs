@@ -1,9 +1,12 @@
 //! The command line.
 
-use std::{io::Read, path::PathBuf};
+use std::{ffi::OsString, io::Read, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{
+    CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    builder::{BoolishValueParser, OsStr, Resettable},
+};
 use nudge_model::script::Script;
 
 use crate::{
@@ -20,6 +23,25 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) place: Place,
+}
+
+impl Args {
+    /// What the command line and the environment ask for. A variable that is empty counts as not set, but for `NUDGE_DATA`,
+    /// which then asks for no folder.
+    pub(crate) fn read() -> Self {
+        let matches = without_empty_variables(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |name: &std::ffi::OsStr| {
+        name != "NUDGE_DATA" && std::env::var_os(name).is_some_and(|value| value.is_empty())
+    };
+    let command = command.mut_args(|arg| {
+        if arg.get_env().is_some_and(is_empty) { arg.env(Resettable::<OsStr>::Reset) } else { arg }
+    });
+    command.mut_subcommands(without_empty_variables)
 }
 
 const EXAMPLES: &str = "\
@@ -149,12 +171,12 @@ pub(crate) enum NesBy {
 /// The agent behind Nudge.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AgentArgs {
-    /// The agent of this name in `nudge agents`, instead of a command
-    #[arg(long, value_name = "NAME", env = "NUDGE_AGENT", conflicts_with = "command")]
-    pub(crate) agent: Option<String>,
+    /// The agent of this name in `nudge agents`, instead of a command; also with `NUDGE_AGENT`, unless there is a command
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    agent: Option<String>,
 
     /// Give every session a process of the agent of its own
-    #[arg(long, env = "NUDGE_ISOLATE")]
+    #[arg(long, env = "NUDGE_ISOLATE", value_parser = BoolishValueParser::new())]
     pub(crate) isolate: bool,
 
     /// How long the agent may take to stop when a turn is cancelled; after that it is ended and started again
@@ -168,6 +190,18 @@ pub(crate) struct AgentArgs {
     /// The command of any ACP agent, behind `--`; without one the built-in agent answers
     #[arg(last = true, value_name = "AGENT")]
     pub(crate) command: Vec<String>,
+}
+
+impl AgentArgs {
+    /// The name of the agent, if one is named. The environment counts if the command line names none.
+    pub(crate) fn name(&self) -> Result<Option<String>> {
+        if self.agent.is_some() || !self.command.is_empty() {
+            return Ok(self.agent.clone());
+        }
+        let asked = std::env::var_os("NUDGE_AGENT").filter(|name| !name.is_empty());
+        let name = asked.map(OsString::into_string).transpose();
+        name.ok().context("expected the name of an agent in NUDGE_AGENT; `nudge agents` lists them")
+    }
 }
 
 /// The longest rehearsal taken, in bytes: it goes to the daemon with the greeting.
@@ -234,7 +268,8 @@ pub(crate) fn is_daemon_off() -> Result<bool> {
 
 /// How many seconds the environment asks a daemon to stay with nothing to do.
 pub(crate) fn linger() -> Result<Option<u64>> {
-    let Some(asked) = std::env::var_os("NUDGE_LINGER") else { return Ok(None) };
+    let asked = std::env::var_os("NUDGE_LINGER").filter(|asked| !asked.is_empty());
+    let Some(asked) = asked else { return Ok(None) };
     let seconds = asked.to_str().and_then(|seconds| seconds.parse().ok());
     seconds.map(Some).context("expected a number of seconds in NUDGE_LINGER")
 }
@@ -251,8 +286,6 @@ pub(crate) fn max_message(text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

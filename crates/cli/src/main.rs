@@ -20,7 +20,6 @@ mod version;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use nudge_process::shim;
 
 use crate::args::{Args, Command};
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
     if started_as.next().is_some_and(|first| first == shim::ARGUMENT) {
         return shim::run(started_as);
     }
-    let Args { command, place } = Args::parse();
+    let Args { command, place } = Args::read();
     if let Ok(program) = std::env::current_exe() {
         shim::set_program(program);
     }
@@ -57,10 +56,7 @@ fn main() -> ExitCode {
         Command::Stop => sessions::stop(&place),
         Command::Completions(completions) => packaging::completions(&completions),
         Command::Man(man) => packaging::man(&man),
-        Command::Version => {
-            output::say(format!("nudge {}", version::LONG));
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Version => output::say(format!("nudge {}", version::LONG)).map(|()| ExitCode::SUCCESS),
     };
     drop(log);
     outcome.unwrap_or_else(|error| {

@@ -5,11 +5,14 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
+use anyhow::{Context, Result};
+
 use crate::terminal_text;
 
-/// Says something to whoever reads standard output. Nobody may be there.
-pub(crate) fn say(text: impl Display) {
-    let _ = writeln!(io::stdout(), "{}", terminal_text::lines(&text.to_string()));
+/// Says something to whoever reads standard output. Nobody may be there any more; what cannot be written for another reason
+/// is an error.
+pub(crate) fn say(text: impl Display) -> Result<()> {
+    written(writeln!(io::stdout(), "{}", terminal_text::lines(&text.to_string())))
 }
 
 /// Says something beside what a program may read, on standard error. Nobody may be there.
@@ -18,9 +21,16 @@ pub(crate) fn remark(text: impl Display) {
 }
 
 /// Says JSON to a program, on one line. It may be a person who looks.
-pub(crate) fn say_json(json: impl Display) -> io::Result<()> {
+pub(crate) fn say_json(json: impl Display) -> Result<()> {
     let json = json.to_string();
-    writeln!(io::stdout(), "{}", terminal_text::json(&json))
+    written(writeln!(io::stdout(), "{}", terminal_text::json(&json)))
+}
+
+fn written(outcome: io::Result<()>) -> Result<()> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome.context("cannot write to standard output"),
+    }
 }
 
 /// Whether what goes there may have colours: it is a terminal, and the user has not said otherwise.

@@ -42,6 +42,6 @@ pub(crate) fn man(args: &Man) -> Result<ExitCode> {
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {dir}"))?;
     let command = Args::command().disable_help_subcommand(true);
     clap_mangen::generate_to(command, &args.dir).with_context(|| format!("cannot write into {dir}"))?;
-    output::say(format!("the manual pages are in {dir}"));
+    output::say(format!("the manual pages are in {dir}"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -64,3 +64,9 @@ pub async fn open(url: &str) -> Result<Opened, StoreError> {
     let (store, set_aside) = sqlite::open(sqlite::Place::parse(url)?).await?;
     Ok(Opened { store: Arc::new(store), set_aside })
 }
+
+/// Looks at the whole store at `url` and changes nothing: a damaged file stays where it is, and one that is not there is not
+/// begun. Gives the number of sessions.
+pub async fn check(url: &str) -> Result<u64, StoreError> {
+    sqlite::check(&sqlite::Place::parse(url)?).await
+}

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Doctor, place: &Place) -> Result<ExitCode> {
     if args.json {
         output::say_json(report.json())?;
     } else {
-        output::say(report.text());
+        output::say(report.text())?;
         if report.session.is_err() {
             show_agent_lines(&log::take_agent_lines());
         }
@@ -134,7 +134,7 @@ fn client(version: Version) -> ClientInit {
 
 /// What to try if it does not start.
 fn advice(args: &AgentArgs, downstream: &Downstream) -> String {
-    match args.agent.as_deref().and_then(catalogue::find) {
+    match args.name().ok().flatten().as_deref().and_then(catalogue::find) {
         Some(known) => format!("{} does not start; it comes in {}", known.title, known.package),
         None => format!(
             "`{}` does not start; try the command in a terminal, it has to speak ACP on standard input",

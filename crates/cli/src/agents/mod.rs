@@ -15,7 +15,7 @@ impl AgentArgs {
     /// The agent that was asked for; `None` for the built-in one.
     pub(crate) fn downstream(&self) -> Result<Option<Downstream>> {
         let cwd = std::env::current_dir().context("cannot tell the current folder")?;
-        let (name, program, args) = if let Some(name) = &self.agent {
+        let (name, program, args) = if let Some(name) = &self.name()? {
             let Some(known) = catalogue::find(name) else {
                 bail!(
                     "there is no agent `{name}` in the catalogue; `nudge agents` lists them, and `-- COMMAND` takes any"

@@ -1,23 +1,17 @@
 //! `nudge doctor` without an agent: whether all is well with Nudge itself.
 
 use std::{
-    fs,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    fs, io,
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result};
-use nudge_store::SessionFilter;
+use nudge_store::StoreError;
 use serde_json::{Value, json};
 
 use super::doctor::examine;
-use crate::{
-    house::Downstream,
-    output,
-    place::Place,
-    sessions::{Control, Shelf},
-    terminal_text, version,
-};
+use crate::{house::Downstream, output, place::Place, sessions::Control, terminal_text, version};
 
 /// What was looked at, and how it is: what is well about it, or what is not and what to do.
 type Finding = (&'static str, Result<String, String>);
@@ -44,15 +38,15 @@ pub(super) async fn check(place: &Place, is_json: bool) -> Result<bool> {
         )?;
         return Ok(is_well);
     }
-    output::say(format!("nudge {}", version::LONG));
+    output::say(format!("nudge {}", version::LONG))?;
     for (what, found) in &findings {
         let mark = if found.is_ok() { "ok" } else { "WRONG" };
         let (Ok(detail) | Err(detail)) = found;
-        output::say(format!("{what:<14} {mark:<5} {}", terminal_text::one_line(detail)));
+        output::say(format!("{what:<14} {mark:<5} {}", terminal_text::one_line(detail)))?;
     }
     output::say(
         "\nAn agent is looked at with `nudge doctor -- COMMAND`, or `--agent NAME` for one of `nudge agents`.",
-    );
+    )?;
     Ok(is_well)
 }
 
@@ -65,6 +59,8 @@ fn data_folder(place: &Place) -> Result<String, String> {
     let Some(dir) = place.data_dir() else { return Ok("none: nothing is kept".to_owned()) };
     let shown = dir.display();
     let Ok(meta) = fs::metadata(&dir) else {
+        can_be_made(&dir)
+            .map_err(|error| format!("{shown} cannot be made: {error}; name another with --data"))?;
         return Ok(format!("{shown}, which is made when it is needed"));
     };
     if !meta.is_dir() {
@@ -88,17 +84,32 @@ async fn store(place: &Place) -> Result<String, String> {
     if url == "memory" {
         return Ok("in memory: nothing is kept".to_owned());
     }
+    let shown = path.display();
     if !path.exists() {
-        return Ok(format!("{}, which is made when it is needed", path.display()));
+        if let Some(dir) = path.parent() {
+            can_be_made(dir)
+                .map_err(|error| format!("{shown} cannot be made: {error}; name another place"))?;
+        }
+        return Ok(format!("{shown}, which is made when it is needed"));
     }
-    let counted = async {
-        let shelf = Shelf::open(place).await?;
-        Ok::<_, anyhow::Error>(shelf.newest(&SessionFilter::default(), 0).await?.0.len())
-    };
-    match counted.await {
-        Ok(count) => Ok(format!("{} with {count} sessions", path.display())),
-        Err(error) => Err(format!("{}: {error:#}", path.display())),
+    match nudge_store::check(&url).await {
+        Ok(count) => Ok(format!("{shown} with {count} sessions")),
+        Err(StoreError::Damaged) => Err(format!(
+            "{shown} is damaged; copy it if you want to save what is in it: the next start sets it aside and begins a new one"
+        )),
+        Err(error) => Err(format!("{shown}: {error:#}")),
     }
+}
+
+/// Tries whether a folder can be made, and leaves nothing behind. Its modes do not tell: some file systems refuse everybody.
+fn can_be_made(dir: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    for dir in missing {
+        // If somebody has put something in it meanwhile it stays.
+        let _ = fs::remove_dir(dir);
+    }
+    made
 }
 
 async fn daemon(place: &Place) -> Result<String, String> {

@@ -10,6 +10,8 @@ use std::{
 use anyhow::{Context, Result, bail};
 use rustix::{fs::OFlags, io::Errno};
 
+use crate::place::Place;
+
 /// The bits that let group and others write.
 const OTHERS_WRITE: u32 = 0o022;
 
@@ -19,6 +21,20 @@ pub(crate) fn make_private(dir: &Path) -> Result<()> {
     let shown = dir.display();
     let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
     made.with_context(|| format!("cannot make {shown}"))?;
+    check_private(dir)
+}
+
+/// Refuses a data folder that others than the user can put something into. One that is not there yet is made by what needs
+/// it.
+pub(crate) fn check_data_folder(place: &Place) -> Result<()> {
+    match place.data_dir() {
+        Some(dir) if dir.exists() => check_private(&dir),
+        _ => Ok(()),
+    }
+}
+
+fn check_private(dir: &Path) -> Result<()> {
+    let shown = dir.display();
     let found = fs::metadata(dir).with_context(|| format!("cannot look at {shown}"))?;
     if found.uid() != rustix::process::getuid().as_raw() {
         bail!("{shown} belongs to another user; name a folder of your own with --data");

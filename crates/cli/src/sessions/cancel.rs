@@ -9,7 +9,7 @@ use super::{
     Control,
     control::{self, Client, Seen},
     render, say,
-    shelf::Shelf,
+    shelf::{Purpose, Shelf},
 };
 use crate::{output, place::Place, terminal_text};
 
@@ -33,7 +33,7 @@ pub(crate) struct Cancel {
 pub(crate) fn cancel(args: &Cancel, place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(&args.session).await?;
+        let session = Shelf::open(place).await?.find(&args.session, Purpose::Decide).await?;
         let Some(control) = Control::connect(place)? else { bail!("nothing runs: there is no daemon") };
         control
             .run(async |client| {
@@ -46,7 +46,7 @@ pub(crate) fn cancel(args: &Cancel, place: &Place) -> Result<ExitCode> {
                 if !is_idle(client).await {
                     bail!("the daemon has gone before the turn was over");
                 }
-                output::say(format!("cancelled {}", terminal_text::one_line(&session.id)));
+                output::say(format!("cancelled {}", terminal_text::one_line(&session.id)))?;
                 output::remark(format!("in {}", render::named(&session)));
                 Ok(ExitCode::SUCCESS)
             })

@@ -19,10 +19,10 @@ pub(super) fn fields(request: &Value) -> String {
     let lines = properties(request).into_iter().flatten().map(|(name, field)| {
         let text = |member: &str| field[member].as_str().map(terminal_text::row);
         let mut line = format!("  {}=  {}", terminal_text::row(name), text("type").unwrap_or_default());
-        let choices = choices(field).map(|choices| format!(" of {}", choices.join(", ")));
+        let choices = choices(field).map(|choices| terminal_text::row(&choices.join(", ")));
         let about = text("description").or_else(|| text("title")).map(|about| format!("  {about}"));
         let needed = is_required(request, name).then(|| "  (needed)".to_owned());
-        let parts = [choices.map(|choices| terminal_text::row(&choices)), needed, about];
+        let parts = [choices.map(|choices| format!(" of {choices}")), needed, about];
         line.extend(parts.into_iter().flatten());
         line
     });
@@ -139,6 +139,7 @@ mod tests {
         let shown = shown(&form());
         assert!(shown.starts_with("Who?\u{fffd}\n"), "{shown}");
         assert!(shown.contains("name=  string  (needed)  yours"), "{shown}");
-        assert!(shown.contains("bird=  string") && shown.contains("of wren, rook"), "{shown}");
+        assert!(shown.contains("bird=  string of wren, rook"), "{shown}");
+        assert!(shown.contains("tags=  array of a, b"), "{shown}");
     }
 }

@@ -4,7 +4,10 @@ use anyhow::Result;
 use nudge_store::{InputState, Session, SessionFilter};
 use serde_json::{Value, json};
 
-use super::{Control, render, shelf::Shelf};
+use super::{
+    Control, render,
+    shelf::{Purpose, Shelf},
+};
 use crate::{output, place::Place};
 
 /// Which sessions are listed.
@@ -26,10 +29,10 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
     if is_json {
         output::say_json(Value::from(sessions.iter().map(info).collect::<Vec<_>>()))?;
     } else if sessions.is_empty() {
-        output::say("no sessions");
+        output::say("no sessions")?;
     }
     for session in sessions.iter().filter(|_| !is_json) {
-        output::say(render::row(session));
+        output::say(render::row(session))?;
     }
     if is_cut {
         let count = sessions.len();
@@ -40,7 +43,7 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
 
 pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()> {
     let shelf = Shelf::open(place).await?;
-    let session = shelf.find(name).await?;
+    let session = shelf.find(name, Purpose::Join).await?;
     let inputs = shelf.0.inputs(&session.id).await?;
     let waiting = inputs.iter().filter(|input| input.state == InputState::Pending);
     let content =
@@ -57,7 +60,7 @@ pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()>
     if is_json {
         output::say_json(shown)?;
     } else {
-        output::say(render::session(&shown));
+        output::say(render::session(&shown))?;
     }
     Ok(())
 }

@@ -5,10 +5,11 @@ use crate::terminal_text;
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const CODE: &str = "36";
+/// The longest beginning of a line that is held back until it tells what kind of line it is.
+const LONGEST_LEAD: usize = 200;
 
 /// Writes Markdown for a terminal. Without colours it is written as it is.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a style that is on or off")]
 pub(crate) struct Painter {
     has_colours: bool,
     /// The beginning of a line, until it tells what kind of line it is.
@@ -16,8 +17,8 @@ pub(crate) struct Painter {
     line: Line,
     is_bold: bool,
     is_code: bool,
-    /// Between the fences of a block of code.
-    is_fenced: bool,
+    /// The fence that the block of code began with which is being written.
+    fence: Option<Fence>,
     /// Stars that may begin or end something.
     stars: usize,
     last: Option<char>,
@@ -28,11 +29,38 @@ pub(crate) struct Painter {
 enum Line {
     #[default]
     Unknown,
-    Fence,
     Heading,
     Item,
     Quote,
     Text,
+}
+
+/// What begins a block of code: so many of a character. It ends with as many or more of the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+impl Fence {
+    /// The fence that a line is, and what is said behind it about the code.
+    fn opening(line: &str) -> Option<(Self, &str)> {
+        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let about = line.trim_start_matches(mark);
+        let length = line.len() - about.len();
+        // Otherwise it is code within the line.
+        let is_fence = length >= 3 && !(mark == '`' && about.contains('`'));
+        is_fence.then_some((Self { mark, length }, about.trim()))
+    }
+
+    /// Whether a line that begins like this may end the block.
+    fn may_end_with(self, line: &str) -> bool {
+        line.trim_end().chars().all(|c| c == self.mark)
+    }
+
+    fn ends_with(self, line: &str) -> bool {
+        self.may_end_with(line) && line.trim_end().len() >= self.length
+    }
 }
 
 impl Painter {
@@ -98,16 +126,19 @@ impl Painter {
 
     fn lead(&self) -> Line {
         let text = self.lead.trim_start_matches([' ', '\t']);
-        if text.starts_with("```") {
-            return Line::Fence;
+        if self.lead.len() > LONGEST_LEAD {
+            return Line::Text;
         }
-        if self.is_fenced {
-            return if "```".starts_with(text) { Line::Unknown } else { Line::Text };
+        if let Some(fence) = self.fence {
+            return if fence.may_end_with(text) { Line::Unknown } else { Line::Text };
+        }
+        if Fence::opening(text).is_some() {
+            return Line::Unknown;
         }
         match text {
             "- " | "* " | "+ " => Line::Item,
             "> " => Line::Quote,
-            "" | "-" | "*" | "+" | ">" | "`" | "``" => Line::Unknown,
+            "" | "-" | "*" | "+" | ">" | "`" | "``" | "~" | "~~" => Line::Unknown,
             _ => {
                 let after = text.trim_start_matches('#');
                 match (text.len() - after.len(), after) {
@@ -125,7 +156,7 @@ impl Painter {
             return;
         }
         self.line = Line::Text;
-        if self.is_fenced && !self.lead.is_empty() {
+        if self.fence.is_some() && !self.lead.is_empty() {
             self.style(out);
         }
         for c in std::mem::take(&mut self.lead).chars() {
@@ -134,10 +165,7 @@ impl Painter {
     }
 
     fn inline(&mut self, c: char, out: &mut String) {
-        if self.line == Line::Fence {
-            return;
-        }
-        if self.is_fenced {
+        if self.fence.is_some() {
             return out.push(c);
         }
         if c == '*' && !self.is_code {
@@ -168,20 +196,40 @@ impl Painter {
     }
 
     fn end_line(&mut self, out: &mut String) {
+        if self.line == Line::Unknown && self.end_fence(out) {
+            return out.push('\n');
+        }
         self.settle(out);
         self.stars(None, out);
-        let was_styled = self.is_styled() && self.line != Line::Fence;
-        let is_fenced = self.is_fenced != (self.line == Line::Fence);
-        *self = Self { is_fenced, ..Self::new(self.has_colours) };
+        let was_styled = self.is_styled();
+        *self = Self { fence: self.fence, ..Self::new(self.has_colours) };
         if was_styled {
             out.push_str("\u{1b}[0m");
         }
         out.push('\n');
     }
 
+    /// Begins or ends a block of code, if that is what the line does. What it says about the code is shown.
+    fn end_fence(&mut self, out: &mut String) -> bool {
+        let line = self.lead.trim_start_matches([' ', '\t']);
+        let fence = match self.fence {
+            Some(fence) if fence.ends_with(line) => None,
+            Some(_) => return false,
+            None => {
+                let Some((fence, about)) = Fence::opening(line) else { return false };
+                if !about.is_empty() {
+                    out.push_str(&self.dim(about));
+                }
+                Some(fence)
+            }
+        };
+        *self = Self { fence, ..Self::new(self.has_colours) };
+        true
+    }
+
     fn is_styled(&self) -> bool {
         let is_line = matches!(self.line, Line::Heading | Line::Quote);
-        is_line || self.is_bold || self.is_code || self.is_fenced
+        is_line || self.is_bold || self.is_code || self.fence.is_some()
     }
 
     /// Switches to the style that holds from here on.
@@ -190,7 +238,7 @@ impl Painter {
         let styles = [
             (self.line == Line::Heading || self.is_bold, BOLD),
             (self.line == Line::Quote, DIM),
-            (self.is_code || self.is_fenced, CODE),
+            (self.is_code || self.fence.is_some(), CODE),
         ];
         for (_, style) in styles.into_iter().filter(|(is_on, _)| *is_on) {
             out.push(';');
@@ -212,7 +260,13 @@ mod tests {
         let mut letters: String = markdown.chars().map(|c| slow.paint(&c.to_string())).collect();
         letters.push_str(&slow.finish());
         assert_eq!(letters, at_once, "{markdown}");
-        at_once.replace("\u{1b}[", "<").replace('m', ">")
+        let in_words = |part: &str| match part.split_once('m') {
+            Some((colours, rest)) => format!("<{colours}>{rest}"),
+            None => part.to_owned(),
+        };
+        let (plain, coloured) = at_once.split_once("\u{1b}[").unwrap_or((&at_once, ""));
+        let coloured = coloured.split("\u{1b}[").filter(|part| !part.is_empty()).map(in_words);
+        plain.to_owned() + &coloured.collect::<String>()
     }
 
     #[test]
@@ -223,8 +277,22 @@ mod tests {
         check("# T\nx", "<0;1>T<0>\nx");
         check("- a\n* b\n  + c", "• a\n• b\n  • c");
         check("> q", "<0;2>│ q<0>");
-        check("```rust\nlet x;\n```\ny", "\n<0;36>let x;<0>\n\ny");
+        check("```rust\nlet x;\n```\ny", "<2>rust<0>\n<0;36>let x;<0>\n\ny");
+        check("  ~~~\na `b`\n~~~ \ny", "\n<0;36>a `b`<0>\n\ny");
         check("**You:** hi", "<0;1>You:<0> hi");
+    }
+
+    #[test]
+    fn a_fence_hides_nothing() {
+        let check = |markdown: &str, expected: &str| assert_eq!(painted(markdown), expected, "{markdown}");
+        let told = painted("```rm -rf / ``` is what I will run.\nx");
+        assert!(told.contains("rm -rf / ") && told.contains(" is what I will run."), "{told}");
+        check("````\n```\nrm\n````\ny", "\n<0;36>```<0>\n<0;36>rm<0>\n\ny");
+        check("```\n``` rm\n~~~\n```\ny", "\n<0;36>``` rm<0>\n<0;36>~~~<0>\n\ny");
+        check("``` rm -rf /\n```\ny", "<2>rm -rf /<0>\n\ny");
+        assert!(painted("```half a line").contains("half a line"));
+        let long = "x".repeat(3 * LONGEST_LEAD);
+        assert!(painted(&format!("```{long}\n")).contains(&long));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod export;
 mod form;
 mod list;
 mod markdown;
+mod permission_text;
 mod question;
 mod render;
 mod say;
@@ -24,12 +25,15 @@ pub(crate) use cancel::{Cancel, cancel};
 pub(crate) use control::Control;
 pub(crate) use question::{Approve, Fill, Reject, answer, approve, reject};
 pub(crate) use say::{Revoke, Say, revoke, say};
-pub(crate) use shelf::Shelf;
+use shelf::Purpose;
+use shelf::Shelf;
 pub(crate) use status::{StatusArgs, status, stop};
 
 /// List sessions, or show, export or delete one
 ///
-/// SESSION is an id, the beginning of one, or `last`: the newest session of this folder, or of all if it has none.
+/// SESSION is an id, the beginning of one, or `last`: the newest session of this folder, or of the nearest folder above it
+/// that has one. If none has, `show` and `export` take the newest of all and say so; `delete` does not. `delete` wants at
+/// least four characters of an id.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -83,7 +87,7 @@ Examples:
 Example:
   nudge sessions delete sess_b138cf5f")]
     Delete {
-        /// An id, the beginning of one, or `last` for the newest of this folder
+        /// An id, four characters or more of the beginning of one, or `last` for the newest of this folder
         session: String,
     },
 }
@@ -115,7 +119,7 @@ enum Format {
 
 /// Follow a session, live; Ctrl-C leaves it as it is
 ///
-/// What is asked of the user is shown, and can be answered with `nudge approve` and `nudge reject`. On a terminal, Markdown
+/// What is asked of the user is shown, and can be answered with `nudge approve`, `nudge reject` and `nudge answer`. On a terminal, Markdown
 /// is shown in colours, with what tools print; in a pipe, or with `NO_COLOR`, it is plain text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -144,7 +148,7 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
             Some(SessionsCommand::Show { session, json }) => list::show(place, &session, json).await?,
             Some(SessionsCommand::Export { session, format }) => {
                 let shelf = Shelf::open(place).await?;
-                let session = shelf.find(&session).await?;
+                let session = shelf.find(&session, Purpose::Join).await?;
                 export::export(&shelf, &session, format == Format::Json).await?;
             }
             Some(SessionsCommand::Delete { session }) => delete(&session, place).await?,
@@ -154,11 +158,11 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
 }
 
 async fn delete(name: &str, place: &Place) -> Result<()> {
-    let session = Shelf::open(place).await?.find(name).await?;
+    let session = Shelf::open(place).await?.find(name, Purpose::Delete).await?;
     let params = json!({ "sessionId": &*session.id });
     let control = Control::start(place)?;
     control.run(async |client| client.request("session/delete", &params).await).await?;
-    output::say(format!("deleted {}", terminal_text::one_line(&session.id)));
+    output::say(format!("deleted {}", terminal_text::one_line(&session.id)))?;
     output::remark(format!("it was {}", render::named(&session)));
     Ok(())
 }
@@ -172,7 +176,7 @@ impl ListArgs {
 pub(crate) fn watch(args: &Watch, place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(&args.session).await?;
+        let session = Shelf::open(place).await?.find(&args.session, Purpose::Join).await?;
         watch::watch(place, &session, args.json, !args.no_history).await
     })
 }

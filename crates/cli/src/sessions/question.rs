@@ -3,14 +3,16 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use nudge_store::Session;
+use nudge_store::{Pages, Session};
 use serde_json::{Value, json};
 
 use super::{
     Control,
     control::{self, Client},
-    form, render,
-    shelf::{self, Shelf},
+    form,
+    permission_text::{self, ToldCalls},
+    render,
+    shelf::{self, Purpose, Shelf},
 };
 use crate::{output, place::Place, terminal_text};
 
@@ -50,7 +52,7 @@ pub(crate) struct Reject {
 /// Fill in a form that an agent asks for
 ///
 /// A word without `=` is the session; without one it is that of this folder that waits. Without any field, what is asked is
-/// shown.
+/// shown. An agent asks for a form only while a client that shows forms is attached: an editor that does, or `nudge watch`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -114,7 +116,7 @@ pub(crate) fn answer(args: &Fill, place: &Place) -> Result<ExitCode> {
             return Ok(Some((json!({ "action": "decline" }), "declined".to_owned())));
         }
         if fields.is_empty() && !args.accept {
-            output::say(form::shown(&question["request"]));
+            output::say(form::shown(&question["request"]))?;
             return Ok(None);
         }
         let content = form::filled(&question["request"], &fields)?;
@@ -124,6 +126,8 @@ pub(crate) fn answer(args: &Fill, place: &Place) -> Result<ExitCode> {
 
 const PERMISSION: &str = "session/request_permission";
 const FORM: &str = "elicitation/create";
+/// How many of the last entries of a session are looked through for what was told of a tool call.
+const LOOKED_BACK: u64 = 500;
 
 /// Which question is meant.
 struct Meant<'a> {
@@ -142,7 +146,7 @@ fn on_question(
     runtime.block_on(async {
         let shelf = Shelf::open(place).await?;
         let named = match meant.session {
-            Some(name) => Some(shelf.find(name).await?),
+            Some(name) => Some(shelf.find(name, Purpose::Decide).await?),
             None => None,
         };
         let Some(control) = Control::connect(place)? else {
@@ -158,7 +162,7 @@ fn on_question(
                 if answered["answered"] != true {
                     bail!("the question is not open any more; somebody else may have answered it");
                 }
-                output::say(format!("{done}: {}", what(&question["request"])));
+                output::say(format!("{done}: {}", permission_text::whole(&question["request"])))?;
                 if let Some(session) = shelf.0.session(session.as_str().unwrap_or_default()).await? {
                     output::remark(format!("in {}", render::named(&session)));
                 }
@@ -178,17 +182,26 @@ async fn open(
     let answer = client.request("_nudge/questions", &json!({})).await?;
     let mut all = answer["questions"].as_array().cloned().unwrap_or_default();
     all.retain(|question| question["method"] == wanted.method);
-    let folders = shelf::this_folder();
+    let folders = shelf::this_folder_and_above();
     let mut meant = Vec::new();
     for question in &all {
         let id = question["sessionId"].as_str().unwrap_or_default();
-        let is_here = match named {
-            Some(session) => *session.id == *id,
-            None => shelf.0.session(id).await?.is_some_and(|session| folders.contains(&session.cwd)),
+        // How far away it is, if it may be meant.
+        let distance = match named {
+            Some(session) => (*session.id == *id).then_some(0),
+            None => match shelf.0.session(id).await? {
+                Some(session) => folders.iter().position(|folder| *folder == session.cwd),
+                None => None,
+            },
         };
-        if is_here && wanted.number.is_none_or(|number| question["questionId"] == number) {
-            meant.push(question.clone());
-        }
+        let is_asked = wanted.number.is_none_or(|number| question["questionId"] == number);
+        meant.extend(distance.filter(|_| is_asked).map(|distance| (distance, question.clone())));
+    }
+    let nearest = meant.iter().map(|(distance, _)| *distance).min();
+    meant.retain(|(distance, _)| Some(*distance) == nearest);
+    let mut meant: Vec<Value> = meant.into_iter().map(|(_, question)| question).collect();
+    for question in meant.iter_mut().chain(&mut all) {
+        fill_in(question, shelf).await?;
     }
     if meant.len() == 1 {
         return Ok(meant.remove(0));
@@ -203,8 +216,27 @@ async fn open(
         (true, None) if !all.is_empty() => {
             bail!("no session of this folder waits for this: name the session")
         }
-        (true, _) => bail!("nothing waits for this; `nudge status` shows what the sessions do"),
+        (true, _) if wanted.method == FORM => bail!(
+            "nothing waits to be filled in; an agent asks for a form only while a client that shows forms is attached, and \
+             `nudge watch` is one"
+        ),
+        (true, _) => bail!("nothing waits for permission; `nudge status` shows what the sessions do"),
     }
+}
+
+/// Adds to a question what the session has told of the tool call lately.
+async fn fill_in(question: &mut Value, shelf: &Shelf) -> Result<()> {
+    let id = question["sessionId"].as_str().unwrap_or_default().to_owned();
+    let last = shelf.0.last_seq(&id).await?.unwrap_or_default();
+    let mut told = ToldCalls::default();
+    let mut pages = Pages::new(&*shelf.0, &id, last.saturating_sub(LOOKED_BACK));
+    while let Some(page) = pages.next().await? {
+        for entry in page {
+            told.update(&serde_json::from_slice(&entry.frame).unwrap_or_default());
+        }
+    }
+    told.fill_in(&mut question["request"]);
+    Ok(())
 }
 
 /// The choice of this id, or the first of this kind.
@@ -231,7 +263,7 @@ async fn listed(question: &Value, shelf: &Shelf) -> Result<String> {
     let named = session.map_or_else(|| terminal_text::one_line(id), |session| render::named(&session));
     let (number, request) = (&question["questionId"], &question["request"]);
     let detail = if request["options"].is_array() { choices(request) } else { form::fields(request) };
-    Ok(format!("question {number}: {}\n  in {named}\n{detail}", what(request)))
+    Ok(format!("question {number}: {}\n  in {named}\n{detail}", permission_text::whole(request)))
 }
 
 /// A question as it is put to whoever looks on.
@@ -239,30 +271,10 @@ pub(super) fn asked(request: &Value, session: &str) -> String {
     let session = terminal_text::one_line(session);
     if request["options"].is_array() {
         let ways = format!("nudge approve {session}, or nudge reject {session}");
-        return format!("[asks] {}\n{}\n  answer from any terminal: {ways}", what(request), choices(request));
+        let what = permission_text::whole(request);
+        return format!("[asks] {what}\n{}\n  answer from any terminal: {ways}", choices(request));
     }
     format!("[asks] {}\n  answer from any terminal: nudge answer {session}", form::shown(request))
-}
-
-/// What is asked for, on one line: all of it, so that nothing is permitted unseen.
-fn what(request: &Value) -> String {
-    let subject = &request["subject"];
-    let call = &subject["toolCall"];
-    let texts = [
-        &request["message"],
-        &request["title"],
-        &request["description"],
-        &subject["command"],
-        &call["title"],
-        &call["rawInput"]["command"],
-    ];
-    let mut said: Vec<String> = Vec::new();
-    for text in texts.into_iter().filter_map(Value::as_str).map(terminal_text::one_line) {
-        if !text.is_empty() && !said.iter().any(|other| other.contains(&text)) {
-            said.push(text);
-        }
-    }
-    if said.is_empty() { "something that it does not name".to_owned() } else { said.join(" · ") }
 }
 
 fn choices(request: &Value) -> String {

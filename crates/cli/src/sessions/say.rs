@@ -6,11 +6,14 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use nudge_store::Session;
 use serde_json::{Value, json};
 
-use super::{Control, control, render, shelf::Shelf};
+use super::{
+    Control, control, render,
+    shelf::{Purpose, Shelf},
+};
 use crate::{output, place::Place};
 
 /// The longest message that is read from a file or from standard input.
@@ -52,7 +55,7 @@ pub(crate) fn say(args: &Say, mode: &str, place: &Place) -> Result<ExitCode> {
         |id| json!({ "sessionId": id, "mode": mode, "content": content }),
     )?;
     match (args.json, answer["messageId"].as_str()) {
-        (false, Some(id)) => output::say(id),
+        (false, Some(id)) => output::say(id)?,
         _ => output::say_json(&answer)?,
     }
     output::remark(format!("for {}", render::named(&session)));
@@ -66,7 +69,7 @@ pub(crate) fn revoke(args: &Revoke, place: &Place) -> Result<ExitCode> {
         "session/revoke_inject",
         |id| json!({ "sessionId": id, "messageId": args.message }),
     )?;
-    output::say(format!("revoked {}", args.message));
+    output::say(format!("revoked {}", args.message))?;
     output::remark(format!("in {}", render::named(&session)));
     Ok(ExitCode::SUCCESS)
 }
@@ -80,9 +83,11 @@ fn on_session(
 ) -> Result<(Session, Value)> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(session).await?;
+        let is_revoked = method == "session/revoke_inject";
+        let purpose = if is_revoked { Purpose::Decide } else { Purpose::Join };
+        let session = Shelf::open(place).await?.find(session, purpose).await?;
         // What waits must not be delivered because somebody wants to take it back.
-        let resume = join(&session, method == "session/revoke_inject");
+        let resume = join(&session, is_revoked);
         let control = Control::start(place)?;
         let answer = control
             .run(async |client| {
@@ -109,9 +114,11 @@ fn message(words: &[String]) -> Result<String> {
         [dash] if dash == "-" => read(io::stdin().lock()).context("cannot read standard input")?,
         [word] if word.starts_with("@@") => word[1..].to_owned(),
         [word] if word.starts_with('@') => {
-            let opened = File::open(&word[1..]).context("cannot open the file that @ names");
-            read(opened.context("a text that begins with @ is written @@")?)
-                .context("cannot read the file")?
+            let name = &word[1..];
+            let opened = File::open(name).map_err(anyhow::Error::from).and_then(read);
+            opened.map_err(|error| {
+                anyhow!("cannot read the file {name}: {error:#}; a text that begins with @ is written @@")
+            })?
         }
         words => words.join(" "),
     };

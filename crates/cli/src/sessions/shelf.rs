@@ -1,20 +1,39 @@
 //! The store of sessions, to look into, whether a daemon runs or not; and which session a name means.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result, bail};
 use nudge_store::{Cursor, Session, SessionFilter, Store};
 
-use crate::{output, place::Place, terminal_text};
+use super::render;
+use crate::{daemon::check_data_folder, output, place::Place, terminal_text};
 
 /// Sessions that are read from the store at once.
 const PAGE: u32 = 500;
+
+/// How much of an id has to be given to name what cannot be had back, `sess_` aside.
+const LEAST_OF_ID: usize = 4;
+
+/// What is to be done with the session that is named, and so how far it is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To look at it or say something: if this folder has no session, `last` is the newest of all, with a word about it.
+    Join,
+    /// To end, permit or take back something: `last` is of this folder or of one above it.
+    Decide,
+    /// To delete it: as [`Purpose::Decide`], and a few letters of an id do not name it.
+    Delete,
+}
 
 /// The store, to look into.
 pub(crate) struct Shelf(pub(crate) Arc<dyn Store>);
 
 impl Shelf {
     pub(crate) async fn open(place: &Place) -> Result<Self> {
+        check_data_folder(place)?;
         let opened =
             nudge_store::open(&place.store_url()).await.context("cannot open the store of sessions")?;
         if let Some(path) = opened.set_aside {
@@ -24,13 +43,27 @@ impl Shelf {
     }
 
     /// The session that `name` means: an id, the beginning of one, or `last`.
-    pub(crate) async fn find(&self, name: &str) -> Result<Session> {
+    pub(crate) async fn find(&self, name: &str, purpose: Purpose) -> Result<Session> {
+        if name.is_empty() {
+            bail!("expected a session, got an empty name: give an id, the beginning of one, or `last`");
+        }
         if name == "last" {
-            return self.last().await;
+            return self.last(purpose).await;
         }
         if let Some(session) = self.0.session(name).await? {
             return Ok(session);
         }
+        let session = self.beginning_with(name).await?;
+        if purpose == Purpose::Delete && is_too_short(name) {
+            bail!(
+                "expected at least {LEAST_OF_ID} characters of the id of what is to be deleted, `sess_` aside; `nudge sessions` lists the ids"
+            );
+        }
+        Ok(session)
+    }
+
+    /// The only session whose id begins like this.
+    async fn beginning_with(&self, name: &str) -> Result<Session> {
         let filter = SessionFilter { search: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.0.sessions(&filter, None, PAGE).await?.sessions;
         let is_meant = |session: &Session| {
@@ -45,9 +78,10 @@ impl Shelf {
         }
     }
 
-    /// The newest session of this folder; if it has none, the newest of all, with a word about it.
-    async fn last(&self) -> Result<Session> {
-        for folder in this_folder() {
+    /// The newest session of this folder, or else of the nearest folder above it that has one. If none has, it is the newest
+    /// of all, with a word about it, where that can do no harm.
+    async fn last(&self, purpose: Purpose) -> Result<Session> {
+        for folder in this_folder_and_above() {
             let filter = SessionFilter { cwd: Some(folder), ..SessionFilter::default() };
             if let Some(session) = self.0.sessions(&filter, None, 1).await?.sessions.into_iter().next() {
                 return Ok(session);
@@ -55,6 +89,12 @@ impl Shelf {
         }
         let newest = self.0.sessions(&SessionFilter::default(), None, 1).await?;
         let session = newest.sessions.into_iter().next().context("there is no session yet")?;
+        if purpose != Purpose::Join {
+            bail!(
+                "this folder has no session; if the newest of all is meant, name it by its id: {}",
+                render::named(&session)
+            );
+        }
         let folder = terminal_text::one_line(&session.cwd);
         output::remark(format!("this folder has no session; taking the newest of all, in {folder}"));
         Ok(session)
@@ -78,8 +118,32 @@ impl Shelf {
     }
 }
 
+/// Whether so little of an id is given that it may be a slip.
+fn is_too_short(name: &str) -> bool {
+    let own = name.strip_prefix("sess_").unwrap_or(if "sess_".starts_with(name) { "" } else { name });
+    own.chars().count() < LEAST_OF_ID
+}
+
+/// The current folder and those above it, the nearest first: who is in a folder of a project is in the project.
+pub(crate) fn this_folder_and_above() -> Vec<String> {
+    let names = this_folder();
+    let mut ways: Vec<_> = names.iter().map(|name| Path::new(name).ancestors()).collect();
+    let mut folders: Vec<String> = Vec::new();
+    loop {
+        let step: Vec<&Path> = ways.iter_mut().filter_map(Iterator::next).collect();
+        if step.is_empty() {
+            return folders;
+        }
+        for folder in step.into_iter().map(|folder| folder.to_string_lossy().into_owned()) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+    }
+}
+
 /// The current folder, by the names it may be known under: the user may have come here by a link.
-pub(crate) fn this_folder() -> Vec<String> {
+fn this_folder() -> Vec<String> {
     let here = std::env::current_dir().ok();
     let by_name = std::env::var_os("PWD")
         .map(PathBuf::from)
@@ -88,4 +152,19 @@ pub(crate) fn this_folder() -> Vec<String> {
         [here, by_name].into_iter().flatten().map(|path| path.to_string_lossy().into_owned()).collect();
     names.dedup();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_letters_are_too_short() {
+        for name in ["s", "sess", "sess_", "sess_b13", "b13"] {
+            assert!(is_too_short(name), "{name}");
+        }
+        for name in ["sess_b138", "b138", "other"] {
+            assert!(!is_too_short(name), "{name}");
+        }
+    }
 }

@@ -6,7 +6,12 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{Control, control, render, shelf::Shelf};
-use crate::{daemon, output, place::Place, terminal_text, version};
+use crate::{
+    daemon::{self, check_data_folder},
+    output,
+    place::Place,
+    terminal_text, version,
+};
 
 /// Show whether the daemon runs, where Nudge keeps things, and what its sessions do
 #[derive(Debug, clap::Args)]
@@ -23,6 +28,7 @@ pub(crate) struct StatusArgs {
 pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
+        check_data_folder(place)?;
         let status = match Control::connect(place)? {
             Some(control) => {
                 Some(control.run(async |client| client.request("_nudge/status", &json!({})).await).await?)
@@ -34,10 +40,10 @@ pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         match &status {
-            Some(status) => output::say(running_daemon(status)),
-            None => output::say("no daemon runs; it is started when it is needed"),
+            Some(status) => output::say(running_daemon(status))?,
+            None => output::say("no daemon runs; it is started when it is needed")?,
         }
-        output::say(places(place));
+        output::say(places(place))?;
         if let Some(status) = &status {
             sessions(status, place).await?;
         }
@@ -76,7 +82,7 @@ fn places(place: &Place) -> String {
 async fn sessions(status: &Value, place: &Place) -> Result<()> {
     let live = status["sessions"].as_array().map_or(&[][..], Vec::as_slice);
     if live.is_empty() {
-        output::say("no session is in use");
+        output::say("no session is in use")?;
         return Ok(());
     }
     let shelf = Shelf::open(place).await?;
@@ -88,7 +94,7 @@ async fn sessions(status: &Value, place: &Place) -> Result<()> {
             }
             None => "(not in the store)".to_owned(),
         };
-        output::say(format!("{}  {}  {named}", terminal_text::one_line(id), doing(&entry[1])));
+        output::say(format!("{}  {}  {named}", terminal_text::one_line(id), doing(&entry[1])))?;
     }
     Ok(())
 }
@@ -112,6 +118,6 @@ pub(crate) fn stop(place: &Place) -> Result<ExitCode> {
         Ok(true)
     };
     let was_there = daemon::stop(place, ask)?;
-    output::say(if was_there { "the daemon has ended" } else { "no daemon runs" });
+    output::say(if was_there { "the daemon has ended" } else { "no daemon runs" })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,11 +11,13 @@ use anyhow::{Context, Result};
 use nudge_store::Session;
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     Control,
-    control::Seen,
+    control::{self, Seen},
     markdown::Painter,
+    permission_text::ToldCalls,
     question,
     render::{Part, Transcript},
 };
@@ -36,6 +38,7 @@ pub(crate) async fn watch(
     is_json: bool,
     history: bool,
 ) -> Result<ExitCode> {
+    end_at_ctrl_c()?;
     let control = Control::start(place)?.looking_on();
     let mut params = json!({
         "sessionId": &*session.id,
@@ -65,10 +68,6 @@ pub(crate) async fn watch(
                         screen.write()?;
                         continue;
                     }
-                    stopped = tokio::signal::ctrl_c() => {
-                        stopped.context("cannot wait for Ctrl-C")?;
-                        return Ok(ExitCode::from(130));
-                    }
                 };
                 let is_over = match seen {
                     None => true,
@@ -90,6 +89,23 @@ pub(crate) async fn watch(
         .await
 }
 
+/// Ends the process at Ctrl-C, also while what is written is not read: nothing is lost by it. In a thread of its own, for a
+/// write that waits holds up the event loop.
+fn end_at_ctrl_c() -> Result<()> {
+    let runtime = control::runtime()?;
+    let listening = {
+        let _inside = runtime.enter();
+        signal(SignalKind::interrupt())
+    };
+    let mut pressed = listening.context("cannot wait for Ctrl-C")?;
+    std::thread::spawn(move || {
+        if runtime.block_on(pressed.recv()).is_some() {
+            std::process::exit(130);
+        }
+    });
+    Ok(())
+}
+
 /// What is shown of a session.
 struct Screen {
     is_json: bool,
@@ -97,6 +113,7 @@ struct Screen {
     has_output: bool,
     session: String,
     transcript: Transcript,
+    told: ToldCalls,
     painter: Painter,
     /// What is to be written.
     out: String,
@@ -131,6 +148,7 @@ impl Screen {
             has_output: io::stdout().is_terminal(),
             session: session.id.to_string(),
             transcript: Transcript::default(),
+            told: ToldCalls::default(),
             painter: Painter::new(output::has_colours(&io::stdout())),
             out: String::new(),
             last: '\n',
@@ -158,6 +176,7 @@ impl Screen {
             Some("state_update") => self.state(&update),
             Some("notice") => self.note(Note { is_state: false, text: format!("[{}]", title()) }),
             _ => {
+                self.told.update(&update);
                 let parts = self.transcript.update(&update);
                 for part in parts {
                     self.part(part);
@@ -189,7 +208,8 @@ impl Screen {
 
     fn asked(&mut self, params: &RawJson) {
         if !self.is_json {
-            let params = params.to().unwrap_or_default();
+            let mut params = params.to().unwrap_or_default();
+            self.told.fill_in(&mut params);
             self.note(Note { is_state: false, text: question::asked(&params, &self.session) });
         }
     }

@@ -1,5 +1,10 @@
 //! What helps a newcomer and a packager: help, version, the log, completions, manual pages, and the health of Nudge itself.
 
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -85,6 +90,92 @@ fn the_log_of_the_daemon_is_shown_and_followed() {
 }
 
 #[test]
+fn a_line_of_the_log_that_is_half_written_is_not_broken() {
+    for count in ["0", "9"] {
+        let (folder, name) = data();
+        let path = folder.path().join("daemon.log");
+        std::fs::write(&path, "one\nha").unwrap();
+        let mut following = nudge_with(&["logs", "-f", "-n", count], &[("NUDGE_DATA", &name)]);
+        assert_eq!(following.next_line().as_deref(), Some("one"));
+        let mut log = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        log.write_all(b"lf\ntwo\n").unwrap();
+        assert_eq!(following.next_line().as_deref(), Some("half"));
+        assert_eq!(following.next_line().as_deref(), Some("two"));
+        drop(following);
+        log.write_all(b"cut").unwrap();
+        let (_, lines, _) = nudge_with(&["logs", "-n", count], &[("NUDGE_DATA", &name)]).finish();
+        assert_eq!(lines, ["one", "half", "two", "cut"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_told() {
+    for args in [
+        &["version"][..],
+        &["status"],
+        &["status", "--json"],
+        &["sessions"],
+        &["sessions", "--json"],
+        &["doctor"],
+        &["agents"],
+        &["completions", "bash"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_nudge"))
+            .args(args)
+            .env("NUDGE_DATA", "")
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {errors}");
+        assert!(errors.contains("No space left"), "{args:?}: {errors}");
+    }
+}
+
+#[test]
+fn an_empty_variable_is_not_set() {
+    let (_data, name) = data();
+    let empty =
+        ["TRACE", "REHEARSAL", "AGENT", "LINGER", "ISOLATE", "MAX_MESSAGE", "STORE", "PATIENCE", "NES"];
+    let names: Vec<String> = empty.iter().map(|name| format!("NUDGE_{name}")).collect();
+    for command in ["acp", "lsp"] {
+        for daemon in ["off", "on"] {
+            let mut env = vec![("NUDGE_DATA", &*name), ("NUDGE_DAEMON", daemon)];
+            env.extend(names.iter().map(|name| (&**name, "")));
+            let (status, _, errors) = nudge_with(&[command], &env).finish();
+            // A language server that was not told to leave says so by its status.
+            assert_eq!(
+                (status.code(), &*errors),
+                (Some(i32::from(command == "lsp")), ""),
+                "{command}, {daemon}"
+            );
+        }
+    }
+    nudge_with(&["stop"], &[("NUDGE_DATA", &name)]).finish();
+}
+
+#[test]
+fn the_command_line_comes_before_the_environment() {
+    let run = |args: &[&str], env: (&str, &str)| {
+        let (status, _, errors) = nudge_with(args, &[env]).finish();
+        (status.code(), errors)
+    };
+    let goose = ("NUDGE_AGENT", "no-such-agent");
+    let (code, errors) = run(&["acp", "--", "true"], goose);
+    assert_eq!(code, Some(0), "{errors}");
+    let (code, errors) = run(&["acp"], goose);
+    assert!(code == Some(1) && errors.contains("no agent"), "{errors}");
+    let (code, errors) = run(&["acp", "--agent", "goose", "--", "true"], goose);
+    assert!(code == Some(2) && errors.contains("cannot be used with"), "{errors}");
+    for (asked, code) in [("1", 0), ("0", 0), ("true", 0), ("no", 0), ("perhaps", 2)] {
+        let (found, errors) = run(&["acp", "--", "true"], ("NUDGE_ISOLATE", asked));
+        assert_eq!(found, Some(code), "{asked}: {errors}");
+    }
+}
+
+#[test]
 fn completions_and_manual_pages_know_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let script = said(&["completions", shell]);
@@ -110,6 +201,24 @@ fn the_doctor_looks_at_nudge_itself() {
     }
     assert!(!told.contains("WRONG"), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "it leaves nothing behind");
+
+    let store = format!("{name}/sessions.db");
+    std::fs::write(&store, "this is no database, but it is long enough to be one").unwrap();
+    for _ in 0..2 {
+        let (status, lines, errors) = nudge_with(&["doctor"], &[("NUDGE_DATA", &name)]).finish();
+        let wrong: Vec<_> = lines.iter().filter(|line| line.contains("WRONG")).collect();
+        assert!(status.code() == Some(1) && wrong.len() == 1, "{lines:?} {errors}");
+        assert!(wrong[0].starts_with("store") && wrong[0].contains("damaged"), "{wrong:?}");
+        assert_eq!(errors, "", "it is told once");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 1, "nothing is moved");
+    }
+
+    for data in ["/proc/nope", "/proc/self/nope/deep"] {
+        let (status, lines, errors) = nudge_with(&["doctor", "--data", data], &[]).finish();
+        let told = lines.join("\n");
+        assert_eq!(status.code(), Some(1), "{told} {errors}");
+        assert!(told.contains(&format!("data folder    WRONG {data} cannot be made")), "{told}");
+    }
 
     let file = format!("{name}/file");
     std::fs::write(&file, "").unwrap();

@@ -152,6 +152,53 @@ async fn examine(path: &Path) -> Result<Condition, StoreError> {
     }
 }
 
+/// Reads all of a file, which stays as it is, and counts its sessions.
+pub(crate) async fn check(place: &Place) -> Result<u64, StoreError> {
+    let Place::File(path) = place else { return Ok(0) };
+    match fs::metadata(path) {
+        Ok(meta) if meta.len() == 0 => return Ok(0),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(StoreError::io("looking at", path)(error)),
+    }
+    let read = match read_all(path, true).await {
+        // As in `examine`.
+        Err(error) if is_half_done(&error) => read_all(path, false).await,
+        read => read,
+    };
+    match read {
+        Ok((None, _)) => Err(StoreError::Foreign { path: path.clone() }),
+        Ok((Some(found), _)) if found > migrate::newest() => {
+            Err(StoreError::Newer { path: path.clone(), found, known: migrate::newest() })
+        }
+        Ok((_, Some(sessions))) => Ok(sessions),
+        Ok((_, None)) => Err(StoreError::Damaged),
+        Err(error) if is_damage(&error) => Err(StoreError::Damaged),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The format of a file, if it is a store, and how many sessions are in it, if it is whole.
+async fn read_all(path: &Path, read_only: bool) -> Result<(Option<i64>, Option<u64>), sqlx::Error> {
+    let options = base_options(SqliteConnectOptions::new()).filename(path).read_only(read_only);
+    let mut conn = options.connect().await?;
+    let format = migrate::format(&mut conn).await?;
+    match format {
+        Some(0) => return Ok((format, Some(0))),
+        Some(found) if found <= migrate::newest() => {}
+        // What belongs to a newer one is not known here.
+        _ => return Ok((format, None)),
+    }
+    let verdict = sqlx::query("PRAGMA quick_check(1)").fetch_one(&mut conn).await?;
+    let is_old = format != Some(migrate::newest());
+    if verdict.try_get::<&str, _>(0)? != "ok" || !(is_old || migrate::is_whole(&mut conn).await?) {
+        return Ok((format, None));
+    }
+    let count: i64 = sqlx::query("SELECT COUNT(*) FROM sessions").fetch_one(&mut conn).await?.try_get(0)?;
+    conn.close().await?;
+    Ok((format, Some(u64::try_from(count).unwrap_or_default())))
+}
+
 /// Whether the file cannot be read because a change to it has to be undone or finished first.
 fn is_half_done(error: &sqlx::Error) -> bool {
     const READONLY_RECOVERY: &str = "264";

@@ -21,7 +21,7 @@ use crate::{
     SessionFilter, Store, StoreError, Ticket, queue,
 };
 use file::Judge;
-pub(crate) use file::Place;
+pub(crate) use file::{Place, check};
 use readers::Readers;
 use writer::{Answer, Ask, Ready, Shared, Work};
 

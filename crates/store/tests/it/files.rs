@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use nudge_store::{StoreError, open};
+use nudge_store::{StoreError, check, open};
 
 use crate::support::{Place, appends, created, name, seqs, write};
 
@@ -232,4 +232,20 @@ async fn a_change_that_was_cut_off_is_undone() {
         opened.store.sessions(&nudge_store::SessionFilter::default(), None, 10).await.unwrap().sessions,
         []
     );
+}
+
+#[tokio::test]
+async fn a_look_at_a_file_leaves_it_as_it_is() {
+    let place = Place::new();
+    assert_eq!(check(&place.url()).await.expect("there is none"), 0);
+    let path = filled(&place).await;
+    let count = check(&place.url()).await.expect("all is well");
+    assert!(count > 0);
+    let user = place.open().await;
+    assert_eq!(check(&place.url()).await.expect("it is in use"), count);
+    user.close().await.expect("closed");
+    patch(&path, 110, &[0xee; 2000]);
+    let harmed = fs::read(&path).expect("there");
+    assert_eq!(name(check(&place.url()).await.map(drop)), "Damaged");
+    assert_eq!(fs::read(&path).expect("it stays"), harmed);
 }

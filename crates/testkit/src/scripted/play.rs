@@ -111,7 +111,7 @@ impl Player {
                 self.wait(&until, true);
             }
             Command::Tool(id, until) => self.tool(&id, &until),
-            Command::Ask(id) => self.ask_permission(&id),
+            Command::Ask(id, more) => self.ask_permission(&id, &more),
             Command::Read(path) => self.read(&path),
             Command::Write(path, text) => self.write(&path, &text),
             Command::Terminal(command) => self.terminal(&command),
@@ -206,11 +206,12 @@ impl Player {
         self.update(&shape::tool(is_v2, id, status));
     }
 
-    fn ask_permission(&mut self, id: &str) {
+    fn ask_permission(&mut self, id: &str, more: &str) {
         self.message = None;
         let is_v2 = self.agent.is_v2();
         self.update(&shape::tool(is_v2, id, "pending"));
-        let answer = self.ask("session/request_permission", &shape::permission(is_v2, &self.session, id));
+        let params = shape::permission(is_v2, &self.session, id, more);
+        let answer = self.ask("session/request_permission", &params);
         let answer: Value = serde_json::from_str(&answer.unwrap_or_default()).unwrap_or_default();
         let outcome = &answer["outcome"];
         let is_allowed = outcome["optionId"] == "yes";

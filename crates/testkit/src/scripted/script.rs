@@ -13,8 +13,8 @@ pub(super) enum Command {
     Deaf(Until),
     /// `tool ID MS` or `tool ID FILE`: a tool call that runs that long, or until FILE is there.
     Tool(String, Until),
-    /// `ask ID`: asks for permission, and says the outcome.
-    Ask(String),
+    /// `ask ID` or `ask ID JSON`: asks for permission, with these members more in the tool call, and says the outcome.
+    Ask(String, String),
     /// `read PATH`, by the client; says what it reads.
     Read(String),
     /// `write PATH TEXT`, by the client.
@@ -79,7 +79,7 @@ fn command(text: &str) -> Command {
         ("sleep" | "until", _) => Command::Wait(until(rest)),
         ("deaf", _) => Command::Deaf(until(rest)),
         ("tool", _) => Command::Tool(two().0.to_owned(), until(two().1)),
-        ("ask", _) => Command::Ask(rest.to_owned()),
+        ("ask", _) => Command::Ask(two().0.to_owned(), two().1.to_owned()),
         ("read", _) => Command::Read(rest.to_owned()),
         ("write", _) => Command::Write(two().0.to_owned(), two().1.to_owned()),
         ("term", _) => Command::Terminal(rest.to_owned()),

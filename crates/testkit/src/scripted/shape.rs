@@ -210,10 +210,16 @@ pub(super) fn stopped(is_v2: bool) -> &'static str {
     if is_v2 { "cancelled" } else { "failed" }
 }
 
-/// The params of a permission request.
-pub(super) fn permission(is_v2: bool, session: &str, id: &str) -> Value {
+/// The params of a permission request; the tool call has these members more.
+pub(super) fn permission(is_v2: bool, session: &str, id: &str, more: &str) -> Value {
     let title = format!("Tool {id}");
-    let call = json!({ "toolCallId": id, "title": title, "kind": "execute", "status": "pending" });
+    let mut call = json!({ "toolCallId": id, "title": title, "kind": "execute", "status": "pending" });
+    if !more.is_empty() {
+        let more: Value = serde_json::from_str(more).expect("a script says what it means");
+        for (name, value) in more.as_object().into_iter().flatten() {
+            call[name] = value.clone();
+        }
+    }
     let options = json!([
         { "optionId": "yes", "name": "Yes", "kind": "allow_once" },
         { "optionId": "no", "name": "No", "kind": "reject_once", "_meta": { "own": ODD_MARK } },

@@ -29,6 +29,7 @@ fn a_form_is_filled_in_from_a_terminal() {
         assert!(run(&place, &["status"]).1.contains("waits for you"));
         let (is_well, shown) = run(&place, &["answer", &session]);
         assert!(is_well && shown.contains("Who are you?") && shown.contains("name="), "{shown}");
+        assert!(shown.contains("bird=  string of wren, rook"), "{shown}");
         let (is_well, refused) = run(&place, &["answer", &session, "count=3"]);
         assert!(!is_well && refused.contains("needed are also name"), "{refused}");
         let (is_well, refused) = run(&place, &["approve", &session]);
@@ -51,7 +52,7 @@ fn the_editor_may_be_faster() {
     client.said(r#"form: {"action":"decline"}"#);
     client.turn_end(1);
     let (is_well, refused) = run(&place, &["answer", &client.session, "name=ada"]);
-    assert!(!is_well && refused.contains("nothing waits"), "{refused}");
+    assert!(!is_well && refused.contains("nothing waits") && refused.contains("`nudge watch`"), "{refused}");
 }
 
 #[test]

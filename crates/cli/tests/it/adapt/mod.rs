@@ -12,6 +12,7 @@ mod leaving;
 mod log;
 mod nes;
 mod pass_through;
+mod permission;
 mod pressure;
 mod raw;
 mod sessions;

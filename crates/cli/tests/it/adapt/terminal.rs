@@ -1,5 +1,7 @@
 //! What an agent says of itself and to the user reaches a terminal as text alone.
 
+use std::process::{Command, Stdio};
+
 use serde_json::Value;
 
 use super::{Place, agent, check_each};
@@ -50,8 +52,10 @@ fn no_command_about_sessions_lets_it_command_the_terminal() {
         let (exported, _) = looked_at(&place, &["sessions", "export", "last"]);
         assert!(exported.join("\n").contains("said"), "{exported:?}");
         let (queued, _) = looked_at(&place, &["queue", "last", "say hello"]);
-        looked_at(&place, &["revoke", "last", &queued[0]]);
-        looked_at(&place, &["revoke", "last", "no\u{1b}[2Jsuch"]);
+        let session = shown[0].as_str();
+        looked_at(&place, &["revoke", session, &queued[0]]);
+        looked_at(&place, &["revoke", session, "no\u{1b}[2Jsuch"]);
+        looked_at(&place, &["cancel", "last"]);
         looked_at(&place, &["sessions", "show", "no\u{1b}[2Jsuch"]);
     });
 }
@@ -127,4 +131,30 @@ fn a_sentence_is_not_broken_by_the_state() {
             std::iter::from_fn(|| watch.next_line()).take_while(|line| !line.contains("[idle]")).collect();
         assert!(lines.iter().any(|line| line.contains("one half other half")), "{lines:?}");
     });
+}
+
+#[test]
+fn ctrl_c_ends_a_watch_that_nobody_reads() {
+    let place = Place::new();
+    let mut client = place.shared_client("", 2);
+    client.new_session(&place.cwd());
+    client.prompt("flood 400 1000");
+    client.turn_end(1);
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_nudge"))
+        .args(["watch", &client.session, "--data", place.data.path().to_str().expect("its name is text")])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let unread = watch.stdout.take().expect("it is piped");
+    nudge_testkit::eventually("the pipe is full", || {
+        rustix::io::ioctl_fionread(&unread).expect("a pipe can be asked") >= 40_000
+    });
+    let sent = Command::new("kill").args(["-s", "INT", &watch.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let mut code = None;
+    nudge_testkit::eventually("it ends", || {
+        code = watch.try_wait().expect("it is ours").map(|status| status.code());
+        code.is_some()
+    });
+    assert_eq!(code, Some(Some(130)));
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Client, Place};
 
 /// What a command says, in a folder, with this on its standard input.
-fn run(place: &Place, folder: &Path, args: &[&str], input: &str) -> Output {
+pub(super) fn run(place: &Place, folder: &Path, args: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_nudge"))
         .args(args)
         .envs(place.env())
@@ -29,7 +29,7 @@ fn run(place: &Place, folder: &Path, args: &[&str], input: &str) -> Output {
 }
 
 /// What it prints to both outputs, if it went well.
-fn ran(place: &Place, folder: &Path, args: &[&str]) -> (String, String) {
+pub(super) fn ran(place: &Place, folder: &Path, args: &[&str]) -> (String, String) {
     let output = run(place, folder, args, "");
     let (out, errors) = texts(&output);
     assert!(output.status.success(), "{args:?}: {errors}");
@@ -37,7 +37,7 @@ fn ran(place: &Place, folder: &Path, args: &[&str]) -> (String, String) {
 }
 
 /// What it says on standard error, if it could not be done.
-fn refused(place: &Place, folder: &Path, args: &[&str]) -> String {
+pub(super) fn refused(place: &Place, folder: &Path, args: &[&str]) -> String {
     let output = run(place, folder, args, "");
     let (out, errors) = texts(&output);
     assert_eq!(output.status.code(), Some(1), "{args:?}: {out}{errors}");
@@ -50,7 +50,7 @@ fn texts(output: &Output) -> (String, String) {
 }
 
 /// A client of the daemon with a session in a folder, in which it has prompted.
-fn prompted(place: &Place, folder: &Path, prompt: &str) -> Client {
+pub(super) fn prompted(place: &Place, folder: &Path, prompt: &str) -> Client {
     let mut client = place.shared_client(2);
     client.new_session(folder.canonicalize().expect("it is there").to_str().expect("its name is text"));
     client.prompt(prompt);
@@ -105,7 +105,9 @@ fn a_message_is_read_from_standard_input_or_a_file() {
     let piped = texts(&output).0;
     let filed = ran(&place, place.work.path(), &["queue", "last", "@plan.md"]).0;
     let plain = ran(&place, place.work.path(), &["queue", "last", "@@ada"]).0;
-    assert!(refused(&place, place.work.path(), &["queue", "last", "@no-such"]).contains("@@"));
+    let errors = refused(&place, place.work.path(), &["queue", "last", "@no-such"]);
+    assert!(errors.starts_with("nudge: cannot read the file no-such: No such file"), "{errors}");
+    assert!(errors.contains("@@"), "{errors}");
     assert!(refused(&place, place.work.path(), &["queue", "last", "-"]).contains("nothing to say"));
     client.cancel();
     assert_eq!(client.delivered(&piped), "from a pipe,\ntwo lines");

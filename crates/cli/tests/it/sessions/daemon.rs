@@ -32,7 +32,7 @@ fn a_session_is_steered_from_any_terminal() {
     client.said("word");
     let queued = place.command(&["queue", "last", "and", "then"]);
     let revoked = place.command(&["queue", &client.session, "not this"]);
-    assert_eq!(place.command(&["revoke", "last", &revoked]), format!("revoked {revoked}"));
+    assert_eq!(place.command(&["revoke", &client.session, &revoked]), format!("revoked {revoked}"));
     let shown: Value = serde_json::from_str(&place.command(&["sessions", "show", "last", "--json"])).unwrap();
     assert_eq!(shown["state"], "running");
     assert_eq!(shown["pending"][0]["messageId"], queued.as_str());
@@ -63,7 +63,7 @@ fn sessions_are_listed_shown_exported_and_deleted() {
     let exported: Value =
         serde_json::from_str(&place.command(&["sessions", "export", "last", "--format", "json"])).unwrap();
     assert_eq!(exported["updates"][0]["sessionUpdate"], "user_message", "{exported}");
-    assert_eq!(place.command(&["sessions", "delete", "last"]), format!("deleted {id}"));
+    assert_eq!(place.command(&["sessions", "delete", &id]), format!("deleted {id}"));
     assert_eq!(place.command(&["sessions"]), "no sessions");
 }
 
@@ -185,7 +185,7 @@ fn a_revoke_from_a_terminal_does_not_set_off_what_waits() {
     let gone = client.inject("queue", "gone");
     let session = client.session.clone();
     drop(client);
-    assert_eq!(place.command(&["revoke", "last", &gone]), format!("revoked {gone}"));
+    assert_eq!(place.command(&["revoke", &session, &gone]), format!("revoked {gone}"));
     let mut again = place.shared_client(2);
     let opened = again.load(&session, &place.cwd());
     assert_eq!(opened["_meta"]["inject"]["pending"], json!([]));

@@ -22,6 +22,12 @@ fn a_folder_that_others_can_write_in_is_refused() {
             let (status, _, errors) = place.start(&["acp"], daemon).finish();
             assert!(!status.success() && errors.contains("chmod 700"), "{others:o} {daemon}: {errors}");
         }
+        for command in ["sessions", "status"] {
+            let (status, _, errors) = place.start(&[command], "on").finish();
+            assert_eq!(status.code(), Some(1), "{command}: {errors}");
+            assert!(errors.contains("chmod 700"), "{others:o} {command}: {errors}");
+        }
+        assert!(!place.data.path().join("sessions.db").exists());
         assert!(!planted.exists());
     }
 }

@@ -12,6 +12,7 @@ mod full_disk;
 mod ghosts;
 mod handover;
 mod lifecycle;
+mod named;
 mod pending;
 mod permission;
 mod protocol;
