@@ -130,8 +130,10 @@ mod tests {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     for bytes in [1, 1 << 40] {
-                        oldest.iter().for_each(|tenant| drop(tenant.comes_back()));
-                        oldest.iter().for_each(|tenant| tenant.held.store(bytes, Ordering::Relaxed));
+                        for tenant in oldest {
+                            tenant.comes_back();
+                            tenant.held.store(bytes, Ordering::Relaxed);
+                        }
                     }
                 }
             });
