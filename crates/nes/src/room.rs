@@ -148,7 +148,9 @@ mod tests {
             is_over.store(true, Ordering::Relaxed);
             assert!(made.is_ok());
         });
-        oldest.iter().for_each(|tenant| tenant.go());
+        for tenant in oldest {
+            tenant.go();
+        }
         room.takes(&others[0], 600);
         assert_eq!(room.taken(), 600);
     }
