@@ -119,25 +119,39 @@ mod tests {
 
     use super::*;
 
-    /// Tenants that grow, are used, go and come back while others look at how much room there is.
+    /// The oldest grow, shrink and come back while others look at how much room there is.
     #[test]
     fn what_changes_while_room_is_made_does_no_harm() {
-        let room = Room::new(50);
-        let tenants: Vec<_> = (0..40).map(|_| room.enter()).collect();
-        let (room, tenants) = (&room, &tenants);
+        let room = Room::new(1000);
+        let tenants: Vec<_> = (0..30).map(|_| room.enter()).collect();
+        let (oldest, others) = tenants.split_at(15);
+        let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            for offset in 0..4 {
-                scope.spawn(move || {
-                    for step in 0..2000_usize {
-                        let tenant = &tenants[(step * 7 + offset * 11) % tenants.len()];
-                        tenant.comes_back();
-                        room.uses(tenant);
-                        room.takes(tenant, step % 17 * 100 * (offset + 1));
-                        tenant.go();
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    for bytes in [1, 1 << 40] {
+                        for tenant in oldest {
+                            tenant.comes_back();
+                            tenant.held.store(bytes, Ordering::Relaxed);
+                        }
                     }
-                });
-            }
+                }
+            });
+            let made = scope.spawn(|| {
+                for tenant in (0..10_000).flat_map(|_| others) {
+                    tenant.comes_back();
+                    room.uses(tenant);
+                    room.takes(tenant, 600);
+                }
+            });
+            let made = made.join();
+            is_over.store(true, Ordering::Relaxed);
+            assert!(made.is_ok());
         });
-        assert_eq!(room.taken(), 0);
+        for tenant in oldest {
+            tenant.go();
+        }
+        room.takes(&others[0], 600);
+        assert_eq!(room.taken(), 600);
     }
 }
