@@ -76,7 +76,7 @@ fn reference(id: &str) -> Value {
     json!({ "type": "terminal", "terminalId": id })
 }
 
-fn exit(id: &str, status: Value) -> Value {
+fn exit(id: &str, status: &Value) -> Value {
     json!({ "sessionUpdate": "terminal_update", "terminalId": id, "exitStatus": status })
 }
 
@@ -185,8 +185,8 @@ fn the_end_of_a_terminal_is_not_that_of_others() {
         for turn in 0..100 {
             client.take(&chunk("c", "z"));
             let id = if id == "q" { format!("q{turn}") } else { id.to_owned() };
-            client.take(&exit(&id, json!({ "exitCode": 0 })));
-            client.take(&exit(&id, Value::Null));
+            client.take(&exit(&id, &json!({ "exitCode": 0 })));
+            client.take(&exit(&id, &Value::Null));
         }
         assert!(client.sent < 4 * client.came, "{id}: {} became {}", client.came, client.sent);
         client.take(&call("c", "completed"));
@@ -268,7 +268,7 @@ fn update() -> impl Strategy<Value = Value> {
             json!({ "sessionUpdate": "tool_call_content_chunk", "toolCallId": id, "content": reference(terminal) })
         }),
         6 => (terminal(), written).prop_map(|(id, length)| output(id, &base64(length))),
-        2 => (terminal(), ended).prop_map(|(id, status)| exit(id, status)),
+        2 => (terminal(), ended).prop_map(|(id, status)| exit(id, &status)),
         1 => (id(), status).prop_map(|(id, status)| call(id, status)),
         3 => (id(), prop::collection::vec(item, 0..6)).prop_map(|(id, items)| {
             let mut update = call(id, "in_progress");
@@ -358,7 +358,7 @@ proptest! {
         client.flush();
         for pointer in ["/_meta/step", "/extra"] {
             let said = values(&client.said, pointer);
-            prop_assert!(said.is_sorted_by_key(|value| value.as_u64()), "{} {:?}", pointer, said);
+            prop_assert!(said.is_sorted_by_key(Value::as_u64), "{} {:?}", pointer, said);
             prop_assert_eq!(said.last().cloned(), values(&updates, pointer).last().cloned());
         }
         let said = values(&client.said, "/status");
