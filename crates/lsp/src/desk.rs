@@ -161,7 +161,7 @@ impl Desk {
         if self.lock().lose(uri) {
             tracing::warn!("a document is out of step");
             self.log(
-                "a change of a document could not be read, so it gets no suggestions until it is opened anew",
+                "a change of a document could not be read, so it gets no suggestions until its whole text comes again",
             );
         }
     }

@@ -35,10 +35,12 @@ pub enum NotLsp {
 }
 
 /// Passes messages on until the input ends. In the place of what is too long or cannot be read goes a message that says
-/// so, see [`UNREAD`]: whoever asked is answered, and a document whose change is lost is known to be out of step.
+/// so, see [`UNREAD`]: whoever asked is answered, and a document whose change is lost is known to be out of step. Answers
+/// to requests with ids that the library cannot write go `back` to the editor.
 pub async fn pass(
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
+    mut back: impl AsyncWrite + Unpin,
     longest: usize,
 ) -> Result<(), NotLsp> {
     let mut input = BufReader::with_capacity(64 * 1024, input);
@@ -49,6 +51,8 @@ pub async fn pass(
             tracing::warn!(length, longest, "a message of the editor is too long and was dropped");
             let Some(skimmed) = skip(&mut input, length).await else { return Ok(()) };
             stand_in(&skimmed, true, TOO_LONG)
+        } else if length == 0 {
+            continue;
         } else {
             // Grows as bytes arrive: a length is easily claimed.
             match (&mut input).take(length).read_to_end(&mut body).await {
@@ -57,30 +61,40 @@ pub async fn pass(
             }
             readable(&mut body)
         };
-        for message in
-            [Some(&body), passed.as_ref()].into_iter().flatten().filter(|message| !message.is_empty())
-        {
-            let head = format!("Content-Length: {}\r\n\r\n", message.len());
-            if output.write_all(head.as_bytes()).await.is_err() || output.write_all(message).await.is_err() {
+        let (on, answer) = match &passed {
+            Some(Instead::Message(message)) => (Some(message), None),
+            Some(Instead::Answer(answer)) => (None, Some(answer)),
+            None => (None, None),
+        };
+        for message in [Some(&body), on].into_iter().flatten().filter(|message| !message.is_empty()) {
+            if write(&mut output, message).await.is_err() {
                 // Nobody is there to take it.
                 return Ok(());
             }
+        }
+        if let Some(answer) = answer
+            && write(&mut back, answer).await.is_err()
+        {
+            return Ok(());
         }
         body.shrink_to(64 * 1024);
     }
     Ok(())
 }
 
-/// What goes on for one body that came whole: itself, what stands for it, both or nothing.
-pub fn passed(body: &[u8], longest: usize) -> Vec<Vec<u8>> {
-    let mut body = body.to_vec();
-    let after = if body.len() > longest {
-        let skimmed = Skim::of(&std::mem::take(&mut body));
-        stand_in(&skimmed, true, TOO_LONG)
-    } else {
-        readable(&mut body)
-    };
-    [Some(body), after].into_iter().flatten().filter(|message| !message.is_empty()).collect()
+/// Writes a message as LSP does.
+async fn write(output: &mut (impl AsyncWrite + Unpin), message: &[u8]) -> std::io::Result<()> {
+    output.write_all(format!("Content-Length: {}\r\n\r\n", message.len()).as_bytes()).await?;
+    output.write_all(message).await
+}
+
+/// What comes after a message or in its place.
+#[derive(Debug, PartialEq, Eq)]
+enum Instead {
+    /// A message for the library.
+    Message(Vec<u8>),
+    /// An answer for the editor, under an id that the library cannot read.
+    Answer(Vec<u8>),
 }
 
 /// The method of what stands for a message that could not be read: a request, to be answered with an error, or a
@@ -93,14 +107,15 @@ const TOO_LONG: &str = "the message is too long; see --max-message";
 const NOT_JSON_RPC: &str = "expected a JSON-RPC message of LSP, and got something that cannot be read as one";
 
 /// Leaves a message if it can be read, and nothing if not; gives what goes after it or in its place.
-fn readable(body: &mut Vec<u8>) -> Option<Vec<u8>> {
+fn readable(body: &mut Vec<u8>) -> Option<Instead> {
     if is_message(body) {
         return None;
     }
     let skimmed = Skim::of(body);
     if replace_lone_surrogates(body) && is_message(body) {
         tracing::warn!("the editor sent half a surrogate pair; U+FFFD stands in its place");
-        return about_document(&skimmed).then(|| notification(MENDED, skimmed.uri.as_deref(), ""));
+        let mended = || Instead::Message(notification(MENDED, skimmed.uri.as_deref(), ""));
+        return about_document(&skimmed).then(mended);
     }
     tracing::warn!(length = body.len(), "the editor sent something that is not a JSON-RPC message");
     let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() && body.starts_with(b"{");
@@ -110,15 +125,27 @@ fn readable(body: &mut Vec<u8>) -> Option<Vec<u8>> {
 
 /// What goes in the place of a message that could not be read; `None` if nobody misses it. `may_be_more` says that its
 /// members may be others than those found.
-fn stand_in(skimmed: &Skimmed, may_be_more: bool, why: &str) -> Option<Vec<u8>> {
-    let fits = |id: &&String| serde_json::from_str::<Id>(id).is_ok();
-    match (&skimmed.method, skimmed.id.as_ref().filter(fits)) {
-        (None, Some(id)) if skimmed.has_outcome => Some(message(id, "error", &failure(why))),
+fn stand_in(skimmed: &Skimmed, may_be_more: bool, why: &str) -> Option<Instead> {
+    let fits = |id: &String| serde_json::from_str::<Id>(id).is_ok();
+    // An id of `null` is that of a notification.
+    let id = skimmed.id.as_ref().filter(|id| *id != "null");
+    let message = match (&skimmed.method, id) {
+        (None, Some(id)) if skimmed.has_outcome && fits(id) => Some(message(id, "error", &failure(why))),
+        (None, Some(_)) if skimmed.has_outcome => None,
+        (_, Some(id)) if !fits(id) => return Some(Instead::Answer(answer(id, why))),
         (_, Some(id)) => Some(message(id, "method", &format!(r#""{UNREAD}","params":{}"#, failure(why)))),
         (Some(_), None) if !about_document(skimmed) => None,
         (None, None) if !may_be_more => None,
         _ => Some(notification(UNREAD, skimmed.uri.as_deref(), why)),
-    }
+    };
+    message.map(Instead::Message)
+}
+
+/// An error under an id as it came, or under none if it is nothing that an id can be.
+fn answer(id: &str, why: &str) -> Vec<u8> {
+    let is_number = serde_json::from_str::<&RawValue>(id).is_ok()
+        && id.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    message(if is_number { id } else { "null" }, "error", &failure(why))
 }
 
 /// Whether a message changes the text of a document.
@@ -181,7 +208,7 @@ fn surrogate(escape: &[u8]) -> Option<Half> {
 }
 
 /// The length of the message that follows; `None` at the end of the input.
-async fn header(input: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<u64>, NotLsp> {
+pub(crate) async fn header(input: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<u64>, NotLsp> {
     let mut length = None;
     let mut line = Vec::new();
     for seen in 0..LINES {
@@ -271,10 +298,15 @@ mod tests {
     const LONGEST: usize = 64;
 
     fn passed_on(input: &[u8]) -> (Result<(), NotLsp>, Vec<u8>) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let mut output = Vec::new();
-        let ended = runtime.block_on(pass(input, &mut output, LONGEST));
+        let (ended, output, _) = passed_and_answered(input);
         (ended, output)
+    }
+
+    fn passed_and_answered(input: &[u8]) -> (Result<(), NotLsp>, Vec<u8>, String) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let (mut output, mut back) = (Vec::new(), Vec::new());
+        let ended = runtime.block_on(pass(input, &mut output, &mut back, LONGEST));
+        (ended, output, String::from_utf8(back).expect("answers are UTF-8"))
     }
 
     fn frame(body: &str) -> String {
@@ -295,14 +327,14 @@ mod tests {
     #[test]
     fn what_nobody_misses_is_left_out() {
         let long = format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "a".repeat(LONGEST));
-        for bad in ["{}", r#"{"jsonrpc":"1.0","method":"a"}"#, &long] {
+        for bad in ["", "{}", r#"{"jsonrpc":"1.0","method":"a"}"#, &long] {
             assert_eq!(instead(bad), "", "{bad}");
         }
     }
 
     #[test]
     fn what_may_be_a_change_is_said_to_be_missing() {
-        for bad in ["", "[]", "nothing", "\u{feff}{}", r#"{"jsonrpc":"#] {
+        for bad in ["[]", "nothing", "\u{feff}{}", r#"{"jsonrpc":"#] {
             let expected = json!({ "uri": null, "why": NOT_JSON_RPC });
             let said: serde_json::Value = serde_json::from_str(&instead(bad)).expect(bad);
             assert_eq!((&said["method"], &said["params"]), (&json!(UNREAD), &expected), "{bad}");
@@ -319,6 +351,31 @@ mod tests {
         assert!(asked.starts_with(r#"{"jsonrpc":"2.0","id":"x","method":"nudge/unread""#), "{asked}");
         let answered = instead(r#"{"id":7,"result":1e999}"#);
         assert!(answered.starts_with(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600"#), "{answered}");
+    }
+
+    #[test]
+    fn an_id_that_the_library_cannot_read_is_answered_as_it_came() {
+        let long = format!(r#""{}""#, "x".repeat(2 * LONGEST + 16 * 1024));
+        for (id, answered) in [
+            ("99999999999", "99999999999"),
+            ("-778.5e3", "-778.5e3"),
+            ("true", "null"),
+            ("[1]", "null"),
+            (r#"{"id":1}"#, "null"),
+            (&*long, "null"),
+        ] {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"a"}}"#);
+            let (ended, output, back) = passed_and_answered(frame(&body).as_bytes());
+            assert_eq!((ended, output), (Ok(()), Vec::new()), "{body}");
+            let expected = format!(r#"{{"jsonrpc":"2.0","id":{answered},"error":{{"code":-32600"#);
+            assert!(
+                back.split_once("\r\n\r\n").is_some_and(|(_, body)| body.starts_with(&expected)),
+                "{back}"
+            );
+        }
+        let (_, output, back) =
+            passed_and_answered(frame(r#"{"jsonrpc":"2.0","id":1.5,"result":1}"#).as_bytes());
+        assert_eq!((output, back), (Vec::new(), String::new()), "nobody waits for an answer to an answer");
     }
 
     #[test]
@@ -372,7 +429,8 @@ mod tests {
                 let (head, _) = text.split_once("\r\n\r\n").expect("a header has an end");
                 let length: usize = head.strip_prefix("Content-Length: ").expect("a header").parse().expect("a length");
                 let body = &rest[head.len() + 4..head.len() + 4 + length];
-                prop_assert!(length <= LONGEST || str::from_utf8(body).is_ok_and(|body| body.contains("nudge/unread")));
+                let is_stand_in = str::from_utf8(body).is_ok_and(|body| body.contains(TOO_LONG) || body.contains(NOT_JSON_RPC));
+                prop_assert!(length <= LONGEST || is_stand_in);
                 prop_assert!(is_message(body));
                 rest = &rest[head.len() + 4 + length..];
             }

@@ -25,13 +25,17 @@ mod inline;
 mod link;
 mod mirror;
 mod offered;
+mod outlet;
 mod params;
 mod server;
 mod settings;
 mod skim;
 mod suggest;
 
-use std::{pin::Pin, sync::Arc};
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+};
 
 use async_lsp::{MainLoop, concurrency::ConcurrencyLayer, panic::CatchUnwindLayer, router::Router};
 use nudge_peer::Transport;
@@ -96,7 +100,9 @@ where
     O: AsyncWrite + Unpin + Send,
 {
     let (pipe, checked) = tokio::io::duplex(PIPE);
-    let guard = tokio::spawn(guard::pass(input, pipe, options.max_message));
+    let (back, answers) = tokio::io::duplex(PIPE);
+    let (said, to_say) = tokio::io::duplex(PIPE);
+    let guard = tokio::spawn(guard::pass(input, pipe, back, options.max_message));
     let desk = Arc::new(Desk::new(options));
     let (main_loop, _) = MainLoop::new_server(|client| {
         desk.meet(client);
@@ -104,7 +110,19 @@ where
         router.unhandled_request(Server::request).unhandled_notification(Server::notification);
         ConcurrencyLayer::new(REQUESTS).layer(CatchUnwindLayer::default().layer(router))
     });
-    let ended = main_loop.run_buffered(checked.compat(), output.compat_write()).await;
+    let mut served = pin!(async { main_loop.run_buffered(checked.compat(), said.compat_write()).await });
+    let mut written = pin!(outlet::merge(to_say, answers, output));
+    let ended = tokio::select! {
+        biased;
+        ended = &mut served => {
+            // What was said last still goes out.
+            match (written.await, ended) {
+                (Err(error), Ok(())) => Err(error.into()),
+                (_, ended) => ended,
+            }
+        }
+        written = &mut written => written.map_err(Into::into),
+    };
     desk.leave().await;
     match ended {
         Ok(()) | Err(async_lsp::Error::Eof) => {}

@@ -7,7 +7,7 @@ const LONGEST: usize = 8 * 1024;
 /// What could be told of a message.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Skimmed {
-    /// Its `id`, as it is written.
+    /// Its `id`, as it is written; empty if it is too long for that, a list or an object.
     pub(crate) id: Option<String>,
     pub(crate) method: Option<String>,
     /// The document that its params name.
@@ -164,8 +164,8 @@ impl Skim {
             return;
         }
         let kept = std::mem::take(&mut self.kept);
-        // What is cut off says nothing.
-        let Some(raw) = String::from_utf8(kept).ok().filter(|raw| raw.len() < LONGEST) else { return };
+        // What is cut off says nothing but that it was there.
+        let raw = String::from_utf8(kept).ok().filter(|raw| raw.len() < LONGEST).unwrap_or_default();
         let text = || serde_json::from_str(&raw).ok();
         match self.here() {
             Some((_, Key::Id)) => self.found.id = self.found.id.take().or_else(|| Some(raw.clone())),

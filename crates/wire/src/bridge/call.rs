@@ -6,8 +6,9 @@ use std::{
 };
 
 use super::{
-    content::{item_to_v1, item_to_v2, location_to_v1, location_to_v2, omitted_item, prompt_item},
-    object::{Object, items, json, list, quote, string},
+    call_members::{default_title, members_to_v1},
+    content::{item_to_v1, omitted_item, prompt_item},
+    object::{Object, items, list, string},
     recent::Recent,
     terminal::Terminals,
 };
@@ -23,18 +24,24 @@ pub const SESSION_CONTENT: usize = 4 * 1024 * 1024;
 /// what is sent in all is never much more than what came.
 const SENT_AT_ONCE: usize = 1024;
 
+/// How much may be sent with references to terminals before it must wait for more to come: a short reference shows a
+/// long output, to as many tool calls as have one.
+const AHEAD: usize = 256 * 1024;
+
+/// How much more of it may be sent for each byte that comes.
+const AHEAD_PER_BYTE: usize = 4;
+
 /// How much is kept of what chunks say beside their content until the content is sent.
 const BESIDE: usize = 16 * 1024;
+
+/// About how much longer a reference to a terminal is as v1 is shown it, without what the terminal shows.
+const REFERENCE: usize = 160;
 
 /// How many tool calls are remembered. One that is older is created again if it changes.
 const CALLS: usize = 1024;
 
 /// How a tool call ends.
 const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
-
-/// What can be cleared in v2.
-const FIELDS: [&str; 8] =
-    ["title", "name", "kind", "status", "content", "locations", "rawInput", "rawOutput"];
 
 /// The tool calls of a session, as a v1 client knows them.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +55,12 @@ pub(super) struct Calls {
     unsent: BTreeSet<String>,
     /// Updates with the last content of those that were about to be forgotten.
     last_words: Vec<RawJson>,
+    allowance: Allowance,
 }
+
+/// How much may still be sent with references to terminals.
+#[derive(Debug, Clone)]
+struct Allowance(usize);
 
 /// What is known of one tool call.
 #[derive(Debug, Clone, Default)]
@@ -57,14 +69,14 @@ struct Call {
     told: bool,
     title: Option<String>,
     content: VecDeque<Item>,
-    /// Length of the content.
+    /// Length of the content, without what terminals show.
     bytes: usize,
+    /// The terminals it refers to, each once.
+    terminals: BTreeSet<String>,
     /// Items that no longer fit.
     omitted: usize,
-    /// Length of the content when it was last sent.
-    sent: usize,
-    /// Length of what has come since.
-    unsent: usize,
+    /// How much has to come before it is sent again: as much as was sent last, if that was long.
+    wait: usize,
     /// What chunks said since, beside their content.
     beside: Object<'static>,
     /// Whether it has completed, failed or was cancelled.
@@ -86,6 +98,15 @@ struct Item {
     terminal: Option<String>,
 }
 
+/// How content that was replaced is written.
+enum Replaced {
+    AsItCame,
+    /// All of it, which need not fit.
+    Shown(String),
+    /// What fits of it, because what terminals show is longer than what came.
+    WithTerminals,
+}
+
 impl Calls {
     /// A `tool_call_update`. Before the call ends, the last of its content is sent.
     pub(super) fn update(
@@ -95,15 +116,21 @@ impl Calls {
         terminals: &Terminals,
     ) -> Vec<RawJson> {
         let Some(id) = object.string("toolCallId") else { return vec![update.clone()] };
+        let length = update.as_str().len();
+        self.allowance.earn(length);
         let has_ended = ENDS.iter().any(|status| object.is("status", status)) && self.ends(&id);
         let replaces = object.get("content").is_some();
-        let last = (has_ended && !replaces).then(|| self.send(&id, terminals)).flatten();
+        let last = (has_ended && !replaces).then(|| self.send_ahead(&id, terminals)).flatten();
         if replaces {
             self.unsent.remove(&id);
         }
+        let allowance = self.allowance.0;
         self.change(&id, terminals, |call| {
             let first = !std::mem::replace(&mut call.told, true);
-            call.patch(&mut object, terminals, first);
+            call.wait = call.wait.saturating_sub(length);
+            let may_show = |call: &Call| call.may_show(first || has_ended, allowance, terminals);
+            call.patch(&mut object, terminals, first, may_show);
+            call.sent(object.get("content").map_or(0, str::len));
             if first {
                 object.put("sessionUpdate", "tool_call");
                 if object.get("title").is_none() {
@@ -113,6 +140,11 @@ impl Calls {
                 }
             }
         });
+        match object.get("content") {
+            Some(content) => self.allowance.spend(content.len()),
+            None if replaces => drop(self.unsent.insert(id)),
+            None => {}
+        }
         last.into_iter().chain([object.raw_or(update)]).collect()
     }
 
@@ -127,30 +159,48 @@ impl Calls {
             return Some(chunk.clone());
         };
         object.remove(&["sessionUpdate", "toolCallId"]);
+        let length = chunk.as_str().len();
+        self.allowance.earn(length);
+        let mut is_full = false;
         self.change(&id, terminals, |call| {
             for item in Item::read(&item) {
                 call.push(item);
             }
-            if !object.is_empty() {
-                call.say_beside(&object);
-            }
+            call.fit(terminals);
+            is_full = call.say_beside(&object);
         });
-        self.came(&id, chunk.as_str().len(), terminals)
+        let sent = self.came(&id, length, terminals);
+        if is_full { sent.or_else(|| self.send(&id, terminals)) } else { sent }
     }
 
-    /// An update for each tool call that shows the terminal, now or when more has come. `length` is that of what came.
+    /// An update for each tool call that shows the terminal, now or when more has come. `length` is that of what came,
+    /// `ends` says that the terminal has ended, so that nothing more may come.
     pub(super) fn terminal_changed(
         &mut self,
         terminal: &str,
         length: usize,
+        ends: bool,
         terminals: &Terminals,
     ) -> Vec<RawJson> {
-        let shows = |call: &Call| call.told && call.content.iter().any(|item| item.shows(terminal));
-        let ids: Vec<String> =
-            self.known.iter().filter(|(_, call)| shows(call)).map(|(id, _)| id.to_owned()).collect();
+        self.allowance.earn(length);
+        let ids = self.showing(terminal);
         // What comes once may be sent once, whoever shows it.
         let share = (length / ids.len().max(1)).max(1);
-        ids.into_iter().filter_map(|id| self.came(&id, share, terminals)).collect()
+        let sent = |id: String| {
+            let sent = self.came(&id, share, terminals);
+            if ends { sent.or_else(|| self.send_ahead(&id, terminals)) } else { sent }
+        };
+        ids.into_iter().filter_map(sent).collect()
+    }
+
+    /// The last content of every call that shows this terminal and of which the client does not have it.
+    pub(super) fn terminal_forgotten(&mut self, terminal: &str, terminals: &Terminals) -> Vec<RawJson> {
+        self.showing(terminal).iter().filter_map(|id| self.send_ahead(id, terminals)).collect()
+    }
+
+    fn showing(&self, terminal: &str) -> Vec<String> {
+        let shows = |call: &Call| call.told && call.terminals.contains(terminal);
+        self.known.iter().filter(|(_, call)| shows(call)).map(|(id, _)| id.to_owned()).collect()
     }
 
     /// The last content of every call of which the client does not have it.
@@ -168,16 +218,17 @@ impl Calls {
     }
 
     /// About how long the content is that a flush sends; `None` if there is none.
-    pub(super) fn unsent(&self) -> Option<usize> {
-        let length = |id: &String| self.known.get(id).map_or(0, |call| call.sent + call.unsent);
+    pub(super) fn unsent(&self, terminals: &Terminals) -> Option<usize> {
+        let length = |id: &String| self.known.get(id).map_or(0, |call| call.shown(terminals));
         (!self.unsent.is_empty()).then(|| self.unsent.iter().map(length).sum())
     }
 
     /// This much more is to be sent of a call: all of it now, or later.
     fn came(&mut self, id: &str, length: usize, terminals: &Terminals) -> Option<RawJson> {
+        let allowance = self.allowance.0;
         let call = self.known.entry(id);
-        call.unsent += length;
-        let is_due = !call.told || call.sent <= SENT_AT_ONCE || call.unsent >= call.sent;
+        call.wait = call.wait.saturating_sub(length);
+        let is_due = call.may_show(!call.told, allowance, terminals);
         if !self.unsent.contains(id) {
             self.unsent.insert(id.to_owned());
         }
@@ -189,6 +240,13 @@ impl Calls {
         self.unsent.remove(id).then(|| self.whole(id, terminals))
     }
 
+    /// The same before it is due; what terminals show still waits if too much of them was sent so.
+    fn send_ahead(&mut self, id: &str, terminals: &Terminals) -> Option<RawJson> {
+        let allowance = self.allowance.0;
+        let may = self.known.get(id).is_some_and(|call| call.may_show(true, allowance, terminals));
+        may.then(|| self.send(id, terminals)).flatten()
+    }
+
     /// Notes that a call ends; whether it is the first time.
     fn ends(&mut self, id: &str) -> bool {
         self.known.get_mut(id).is_some_and(|call| !std::mem::replace(&mut call.has_ended, true))
@@ -198,7 +256,7 @@ impl Calls {
     pub(super) fn subject(&mut self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
         let id = object.string("toolCallId").unwrap_or_default();
         self.change(&id, terminals, |call| {
-            call.patch(object, terminals, false);
+            call.patch(object, terminals, false, |_| true);
             call.ask(object, terminals, prompt);
         });
     }
@@ -228,8 +286,9 @@ impl Calls {
     fn change(&mut self, id: &str, terminals: &Terminals, change: impl FnOnce(&mut Call)) {
         if self.known.get(id).is_none() {
             if let Some(oldest) = self.known.next_to_go().map(str::to_owned) {
-                let last = self.send(&oldest, terminals);
+                let last = self.send_ahead(&oldest, terminals);
                 self.last_words.extend(last);
+                self.unsent.remove(&oldest);
             }
             let forgotten = self.known.insert(id, Call::default());
             self.bytes -= forgotten.map_or(0, |call| call.bytes);
@@ -256,12 +315,15 @@ impl Calls {
                 are_empty = false;
                 continue;
             }
-            if self.unsent.remove(id) {
-                self.last_words.push(call.whole(id, terminals));
-            }
             self.bytes -= call.bytes;
+            if self.unsent.remove(id) && call.may_show(true, self.allowance.0, terminals) {
+                let last = call.whole(id, terminals);
+                self.allowance.spend(last.as_str().len());
+                self.last_words.push(last);
+            }
             call.omitted += call.content.len();
             call.content.clear();
+            call.terminals.clear();
             call.bytes = 0;
             if are_empty {
                 self.first_full = number + 1;
@@ -270,7 +332,28 @@ impl Calls {
     }
 
     fn whole(&mut self, id: &str, terminals: &Terminals) -> RawJson {
-        self.known.entry(id).whole(id, terminals)
+        let call = self.known.entry(id);
+        let before = call.bytes;
+        let whole = call.whole(id, terminals);
+        self.bytes = self.bytes + call.bytes - before;
+        self.allowance.spend(whole.as_str().len());
+        whole
+    }
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(AHEAD)
+    }
+}
+
+impl Allowance {
+    fn earn(&mut self, came: usize) {
+        self.0 = self.0.saturating_add(came.saturating_mul(AHEAD_PER_BYTE));
+    }
+
+    fn spend(&mut self, sent: usize) {
+        self.0 = self.0.saturating_sub(sent);
     }
 }
 
@@ -280,8 +363,10 @@ impl Call {
         let object =
             Object::default().with_str("sessionUpdate", "tool_call_update").with_str("toolCallId", id);
         let mut object = object.followed_by(&std::mem::take(&mut self.beside));
+        members_to_v1(&mut object, !self.told);
+        self.fit(terminals);
         let content = list(self.content_to_v1(terminals));
-        (self.sent, self.unsent) = (content.len(), 0);
+        self.sent(content.len());
         object.set("content", content);
         if !std::mem::replace(&mut self.told, true) {
             object.put("sessionUpdate", "tool_call");
@@ -291,49 +376,101 @@ impl Call {
         object.raw()
     }
 
-    /// Keeps what a chunk says beside its content; what came later counts.
-    fn say_beside(&mut self, object: &Object<'_>) {
-        let all = object.to_owned().followed_by(&self.beside);
-        self.beside = if all.text().len() > BESIDE { object.to_owned() } else { all };
+    /// Whether its content can be sent now: it is short, or as much has come as was sent, or it is sent ahead of that.
+    /// What terminals show has to be allowed in any case.
+    fn may_show(&self, ahead: bool, allowance: usize, terminals: &Terminals) -> bool {
+        let shown = self.shown(terminals);
+        let is_allowed = self.terminals.is_empty() || shown <= allowance;
+        shown <= SENT_AT_ONCE || (is_allowed && (ahead || self.wait == 0))
     }
 
-    /// Takes a patch in and makes it what v1 understands.
-    fn patch(&mut self, object: &mut Object<'_>, terminals: &Terminals, first: bool) {
+    /// Notes that content of this length was sent.
+    fn sent(&mut self, length: usize) {
+        if length > SENT_AT_ONCE {
+            self.wait = self.wait.max(length);
+        }
+    }
+
+    /// About how long its content is as it is shown.
+    fn shown(&self, terminals: &Terminals) -> usize {
+        self.bytes + terminals.shown(&self.terminals)
+    }
+
+    /// Keeps what a chunk says beside its content; what came later counts. Whether no more can be kept.
+    fn say_beside(&mut self, object: &Object<'_>) -> bool {
+        if object.is_empty() {
+            return false;
+        }
+        self.beside = object.to_owned().followed_by(&self.beside);
+        self.beside.text().len() > BESIDE
+    }
+
+    /// Takes a patch in and makes it what v1 understands. What chunks said before it and it does not say goes with it;
+    /// its content, if it refers to terminals, only if that may be shown.
+    fn patch(
+        &mut self,
+        object: &mut Object<'_>,
+        terminals: &Terminals,
+        first: bool,
+        may_show: impl FnOnce(&Self) -> bool,
+    ) {
+        object.follow_with(std::mem::take(&mut self.beside));
         if let Some(title) = object.get("title") {
             self.title = string(title);
         }
-        if let Some(content) = object.get("content") {
-            self.content.clear();
-            (self.bytes, self.omitted) = (0, 0);
-            let parts = items(content);
-            let items: Vec<Item> = parts.iter().flatten().flat_map(|part| Item::read(part)).collect();
-            let is_same = |(item, part): (&Item, &&str)| item.terminal.is_none() && item.text == **part;
-            let shown = match &parts {
-                None if content == "null" => None,
-                Some(parts) if parts.len() == items.len() && items.iter().zip(parts).all(is_same) => None,
-                _ => Some(list(items.iter().map(|item| item.show(terminals)))),
-            };
-            for item in items {
-                self.push(item);
-            }
-            (self.sent, self.unsent) = (shown.as_ref().map_or(content.len(), String::len), 0);
-            if let Some(shown) = shown {
-                object.set("content", shown);
-            }
+        let content = object.get("content").map(|content| self.replace(content, terminals));
+        match content {
+            Some(_) if !self.terminals.is_empty() && !may_show(self) => drop(object.take("content")),
+            Some(Replaced::Shown(content)) => object.set("content", content),
+            Some(Replaced::WithTerminals) => object.set("content", list(self.content_to_v1(terminals))),
+            Some(Replaced::AsItCame) | None => {}
         }
-        object.edit_each("locations", location_to_v1);
-        clear(object, first);
-        status_to_v1(object);
+        members_to_v1(object, first);
     }
 
+    /// Takes other content in.
+    fn replace(&mut self, content: &str, terminals: &Terminals) -> Replaced {
+        self.content.clear();
+        self.terminals.clear();
+        (self.bytes, self.omitted) = (0, 0);
+        let parts = items(content);
+        for item in parts.iter().flatten().flat_map(|part| Item::read(part)) {
+            self.push(item);
+        }
+        let is_same = |(item, part): (&Item, &&str)| item.terminal.is_none() && item.text == **part;
+        let is_as_it_came = parts.as_ref().map_or(content == "null", |parts| {
+            parts.len() == self.content.len() && self.content.iter().zip(parts).all(is_same)
+        });
+        let replaced = match is_as_it_came {
+            true => Replaced::AsItCame,
+            false if self.terminals.is_empty() => Replaced::Shown(list(self.content_to_v1(terminals))),
+            false => Replaced::WithTerminals,
+        };
+        self.fit(terminals);
+        replaced
+    }
+
+    /// Adds an item. A terminal that is shown already is not shown twice.
     fn push(&mut self, item: Item) {
-        self.bytes += item.text.len();
+        if let Some(terminal) = &item.terminal
+            && !self.terminals.insert(terminal.clone())
+        {
+            return;
+        }
+        self.bytes += item.length();
         self.content.push_back(item);
-        while self.bytes > CALL_CONTENT
+    }
+
+    /// Leaves out the oldest items until what is shown fits.
+    fn fit(&mut self, terminals: &Terminals) {
+        while self.shown(terminals) > CALL_CONTENT
             && let Some(item) = self.content.pop_front()
         {
-            self.bytes -= item.text.len();
+            self.bytes -= item.length();
             self.omitted += 1;
+            if let Some(terminal) = &item.terminal {
+                self.terminals.remove(terminal);
+            }
         }
     }
 
@@ -387,81 +524,9 @@ impl Item {
         }
     }
 
-    fn shows(&self, terminal: &str) -> bool {
-        self.terminal.as_deref() == Some(terminal)
+    /// Its length as it is shown, without what a terminal shows.
+    fn length(&self) -> usize {
+        let reference = if self.terminal.is_some() { REFERENCE } else { 0 };
+        self.text.len() + reference
     }
-}
-
-/// A v1 `tool_call` or `tool_call_update`, or the tool call of a permission request, as a v2 patch.
-pub(super) fn to_v2(object: &mut Object<'_>, cwd: Option<&str>) {
-    for field in FIELDS {
-        if object.is_null(field) {
-            object.take(field);
-        }
-    }
-    if object.recall("untitled").is_some() {
-        object.take("title");
-    }
-    if object.recall("contentAsBefore").is_some() {
-        object.take("content");
-    }
-    object.restore("status");
-    if let Some(items) = object.get("content").and_then(items) {
-        let items = list(items.into_iter().filter_map(|item| item_to_v2(item, cwd)));
-        object.set("content", items);
-    }
-    object.edit_each("locations", |location| location_to_v2(location, cwd));
-    let cleared: Vec<String> =
-        object.recall("cleared").and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default();
-    for field in FIELDS {
-        if cleared.iter().any(|name| name == field) {
-            object.set(field, "null");
-        }
-    }
-}
-
-/// v1 takes `null` for "as it was", so what v2 clears gets the value of a tool call of which nothing is known.
-fn clear(object: &mut Object<'_>, first: bool) {
-    let cleared: Vec<&str> = FIELDS.into_iter().filter(|field| object.is_null(field)).collect();
-    if cleared.is_empty() {
-        return;
-    }
-    for field in FIELDS {
-        if !cleared.contains(&field) {
-            continue;
-        }
-        let value = match field {
-            "title" => quote(&default_title(object)),
-            "kind" => quote("other"),
-            "status" => quote("pending"),
-            "content" | "locations" => "[]".to_owned(),
-            _ => {
-                object.take(field);
-                continue;
-            }
-        };
-        if first && field != "title" {
-            object.take(field);
-        } else {
-            object.set(field, value);
-        }
-    }
-    object.note("cleared", &json(&cleared));
-}
-
-/// The four states of v1 are all it has.
-fn status_to_v1(object: &mut Object<'_>) {
-    let Some(status) = object.string("status") else { return };
-    let nearest = match status.as_str() {
-        "pending" | "in_progress" | "completed" | "failed" => return,
-        "cancelled" => "failed",
-        _ => "in_progress",
-    };
-    object.put("status", nearest);
-    object.note("status", &quote(&status));
-}
-
-fn default_title(object: &Object<'_>) -> String {
-    let name = object.string("name").or_else(|| object.string("kind").filter(|kind| kind != "other"));
-    name.unwrap_or_else(|| "Tool call".to_owned())
 }

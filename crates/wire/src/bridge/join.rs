@@ -28,6 +28,8 @@ struct Open {
     /// `_meta` that all of its chunks have.
     meta: Option<String>,
     blocks: Vec<String>,
+    /// Whether the last block is text and nothing else, so that more can be joined to it.
+    ends_plain: bool,
     bytes: usize,
 }
 
@@ -72,6 +74,7 @@ impl JoinChunks {
             id: id.to_owned(),
             meta: meta.map(str::to_owned),
             blocks: Vec::new(),
+            ends_plain: false,
             bytes: 0,
         });
         open.push(block);
@@ -82,16 +85,18 @@ impl JoinChunks {
 impl Open {
     fn push(&mut self, block: &str) {
         self.bytes += block.len();
-        if let (Some(last), Some(text)) = (self.blocks.last_mut(), plain_text(block))
-            && last.starts_with(TEXT)
-        {
-            last.truncate(last.len() - 2);
-            last.push_str(text);
-            last.push_str("\"}");
-            return;
+        let text = plain_text(block);
+        let joined_to = self.blocks.last_mut().filter(|_| self.ends_plain);
+        self.ends_plain = text.is_some();
+        match (joined_to, text) {
+            (Some(last), Some(text)) => {
+                last.truncate(last.len() - 2);
+                last.push_str(text);
+                last.push_str("\"}");
+            }
+            (None, Some(text)) => self.blocks.push(format!("{TEXT}{text}\"}}")),
+            (_, None) => self.blocks.push(block.to_owned()),
         }
-        let block = plain_text(block).map_or_else(|| block.to_owned(), |text| format!("{TEXT}{text}\"}}"));
-        self.blocks.push(block);
     }
 
     fn whole(&self) -> RawJson {
@@ -116,7 +121,7 @@ impl Open {
     }
 }
 
-/// How a text block begins that others can be joined to.
+/// How a text block begins that is text and nothing else.
 const TEXT: &str = r#"{"type":"text","text":""#;
 
 /// The text of a block that has nothing else, as it is written between its quotes.

@@ -11,6 +11,7 @@
 //! Input that is not what it should be passes as it came: the one who reads it is the one to complain.
 
 mod call;
+mod call_members;
 mod command;
 mod config;
 mod content;

@@ -89,10 +89,15 @@ impl<'a> Object<'a> {
 
     /// The same with the members of another after its own, which win.
     pub(super) fn followed_by(mut self, other: &Object<'a>) -> Self {
-        let more: Vec<_> = other.members.iter().filter(|(key, _)| self.get(key).is_none()).cloned().collect();
+        self.follow_with(other.clone());
+        self
+    }
+
+    /// Adds the members of another that it has not itself.
+    pub(super) fn follow_with(&mut self, other: Object<'a>) {
+        let more: Vec<_> = other.members.into_iter().filter(|(key, _)| self.get(key).is_none()).collect();
         self.is_changed |= !more.is_empty();
         self.members.extend(more);
-        self
     }
 
     /// The same with texts of its own.

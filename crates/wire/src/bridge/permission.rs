@@ -1,7 +1,8 @@
 //! Permission requests: v1 asks about a tool call, v2 asks a question that may be about one.
 
 use super::{
-    call::{self, Calls, Prompt},
+    call::{Calls, Prompt},
+    call_members,
     content::text_item,
     diff::fenced,
     object::{Object, quote, string},
@@ -58,7 +59,7 @@ pub(super) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) ->
         let title = call.string("title").or_else(|| known(&id));
         quote(&title.unwrap_or_else(|| PROMPT.to_owned()))
     });
-    call::to_v2(&mut call, cwd);
+    call_members::to_v2(&mut call, cwd);
     object.set("title", title);
     if let Some(description) = description {
         object.set("description", description);

@@ -1,5 +1,7 @@
 //! Terminals that the agent owns, as a v1 client can be shown them: the last of their output, as text.
 
+use std::collections::BTreeSet;
+
 use base64::{
     Engine,
     alphabet::STANDARD,
@@ -42,6 +44,8 @@ struct Terminal {
     cut: bool,
     /// The exit status as it came.
     exit: Option<String>,
+    /// Whether it has ever had one.
+    has_ended: bool,
 }
 
 impl Terminals {
@@ -65,6 +69,7 @@ impl Terminals {
         }
         if let Some(exit) = update.get("exitStatus") {
             terminal.exit = (exit != "null").then(|| exit.to_owned());
+            terminal.has_ended |= terminal.exit.is_some();
         }
         Some(id)
     }
@@ -78,14 +83,22 @@ impl Terminals {
 
     /// Whether this update says for the first time that a terminal has ended.
     pub(super) fn ends(&self, update: &Object<'_>) -> bool {
-        let runs = |id: String| self.known.get(&id).is_none_or(|terminal| terminal.exit.is_none());
+        let runs = |id: String| self.known.get(&id).is_none_or(|terminal| !terminal.has_ended);
         update.value("exitStatus").is_some() && self.foreign(update).is_some_and(runs)
     }
 
-    /// Whether the oldest terminal is forgotten because of this update.
-    pub(super) fn forgets_for(&self, update: &Object<'_>) -> bool {
-        let is_new = || self.foreign(update).is_some_and(|id| self.known.get(&id).is_none());
-        self.known.next_to_go().is_some() && is_new()
+    /// The terminal that is forgotten because of this update.
+    pub(super) fn forgets_for(&self, update: &Object<'_>) -> Option<String> {
+        self.foreign(update).filter(|id| self.known.get(id).is_none())?;
+        self.known.next_to_go().map(str::to_owned)
+    }
+
+    /// About how much these show.
+    pub(super) fn shown(&self, ids: &BTreeSet<String>) -> usize {
+        if ids.is_empty() {
+            return 0;
+        }
+        self.known.iter().filter(|(id, _)| ids.contains(*id)).map(|(_, terminal)| terminal.length()).sum()
     }
 
     /// The item of a tool call's content that stands for a reference to a terminal.
@@ -111,6 +124,11 @@ impl Terminal {
             self.tail.drain(..over);
             self.cut = true;
         }
+    }
+
+    fn length(&self) -> usize {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.tail.len() + length(&self.command) + length(&self.exit)
     }
 
     fn words(&self) -> String {

@@ -87,7 +87,7 @@ impl ToV1 {
 
     /// About how many bytes [`flush`](Self::flush) gives; `None` if nothing is held back.
     pub fn unsent(&self) -> Option<usize> {
-        self.calls.unsent()
+        self.calls.unsent(&self.terminals)
     }
 
     fn converted(&mut self, update: &RawJson) -> Vec<RawJson> {
@@ -177,17 +177,13 @@ impl ToV1 {
     }
 
     fn terminal_changed(&mut self, object: &Object<'_>, is_update: bool, length: usize) -> Vec<RawJson> {
-        let mut updates = Vec::new();
-        if self.terminals.forgets_for(object) {
-            updates = self.flush();
-        }
+        let forgotten = self.terminals.forgets_for(object);
+        let mut updates =
+            forgotten.map(|id| self.calls.terminal_forgotten(&id, &self.terminals)).unwrap_or_default();
         let ends = is_update && self.terminals.ends(object);
         let changed = if is_update { self.terminals.update(object) } else { self.terminals.chunk(object) };
         if let Some(id) = changed {
-            updates.extend(self.calls.terminal_changed(&id, length, &self.terminals));
-        }
-        if ends {
-            updates.extend(self.flush());
+            updates.extend(self.calls.terminal_changed(&id, length, ends, &self.terminals));
         }
         updates
     }

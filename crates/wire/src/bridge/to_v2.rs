@@ -1,7 +1,7 @@
 //! A session whose frames are v1, for one v2 client.
 
 use super::{
-    Setup, call, command,
+    Setup, call_members, command,
     config::{self, V1Options},
     content::block_to_v2,
     message::chunk_to_v2,
@@ -187,7 +187,7 @@ impl ToV2 {
             self.titles.insert(&id, title);
         }
         object.put("sessionUpdate", "tool_call_update");
-        call::to_v2(&mut object, self.cwd.as_deref());
+        call_members::to_v2(&mut object, self.cwd.as_deref());
         object.raw()
     }
 

@@ -17,6 +17,8 @@ struct Client {
     sent: usize,
     /// The content of each tool call, as texts.
     calls: BTreeMap<String, Vec<String>>,
+    /// What each update of a tool call said beside the content.
+    said: Vec<Value>,
 }
 
 impl Client {
@@ -45,6 +47,7 @@ impl Client {
                 let id = update["toolCallId"].as_str().expect("an id").to_owned();
                 self.calls.insert(id, content.iter().map(words).collect());
             }
+            self.said.push(update);
         }
     }
 
@@ -67,6 +70,19 @@ fn chunk(id: &str, text: &str) -> Value {
 
 fn call(id: &str, status: &str) -> Value {
     json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "title": "Run", "status": status })
+}
+
+fn reference(id: &str) -> Value {
+    json!({ "type": "terminal", "terminalId": id })
+}
+
+fn exit(id: &str, status: &Value) -> Value {
+    json!({ "sessionUpdate": "terminal_update", "terminalId": id, "exitStatus": status })
+}
+
+/// This many letters in base64; three are four.
+fn base64(length: usize) -> String {
+    "eXl5".repeat(length.div_ceil(3))
 }
 
 fn output(id: &str, data: &str) -> Value {
@@ -108,6 +124,73 @@ fn the_output_of_a_terminal_is_not_sent_with_every_byte() {
         for id in 0..calls {
             assert!(client.text(&format!("c{id}")).contains("last\n```\nExit code 0"), "with the end of it");
         }
+    }
+}
+
+#[test]
+fn a_terminal_is_shown_once_in_a_tool_call() {
+    let mut client = Client::new();
+    client.take(&output("t", &base64(16_000)));
+    let mut update = call("c", "in_progress");
+    update["content"] = json!(vec![reference("t"); 1000]);
+    client.take(&update);
+    client.take(
+        &json!({ "sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": reference("t") }),
+    );
+    client.take(&output("t", "eA=="));
+    client.flush();
+    assert_eq!(client.calls["c"].len(), 1);
+    assert!(client.sent < 2 * client.came, "{} became {}", client.came, client.sent);
+}
+
+#[test]
+fn short_references_to_long_output_wait() {
+    const TURNS: usize = 200;
+    let many = |update: &mut dyn FnMut(usize) -> Vec<Value>| {
+        let mut client = Client::new();
+        client.take(&output("t", &base64(16_000)));
+        for turn in 0..TURNS {
+            for update in update(turn) {
+                client.take(&update);
+            }
+        }
+        assert!(client.sent < 8 * client.came + 300_000, "{} became {}", client.came, client.sent);
+        client.flush();
+        client
+    };
+    let showing = |id: &str, content: Value| {
+        let mut update = call(id, "in_progress");
+        update["content"] = content;
+        update
+    };
+    let client = many(&mut |_| vec![showing("c", json!([reference("t")]))]);
+    assert!(client.text("c").contains("yyy"), "content that is replaced by the same");
+    let client = many(&mut |_| vec![showing("c", json!([])), showing("c", json!([reference("t")]))]);
+    assert!(client.text("c").contains("yyy"), "content that comes and goes");
+    let client = many(&mut |turn| vec![showing(&format!("c{turn}"), json!([reference("t")]))]);
+    assert!(client.text("c199").contains("yyy"), "many tool calls");
+    let client = many(&mut |turn| {
+        let id = format!("c{turn}");
+        vec![showing(&id, json!([reference("t")])), output("t", "eA=="), call(&id, "completed")]
+    });
+    assert!(client.text("c199").contains("yyy"), "many tool calls that end");
+}
+
+#[test]
+fn the_end_of_a_terminal_is_not_that_of_others() {
+    for id in ["q", "own"] {
+        let mut client = Client::new();
+        client.take(&chunk("c", &"x".repeat(200_000)));
+        client.take(&json!({ "sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": reference("own") }));
+        for turn in 0..100 {
+            client.take(&chunk("c", "z"));
+            let id = if id == "q" { format!("q{turn}") } else { id.to_owned() };
+            client.take(&exit(&id, &json!({ "exitCode": 0 })));
+            client.take(&exit(&id, &Value::Null));
+        }
+        assert!(client.sent < 4 * client.came, "{id}: {} became {}", client.came, client.sent);
+        client.take(&call("c", "completed"));
+        assert!(client.text("c").contains("zzz"));
     }
 }
 
@@ -167,17 +250,29 @@ fn what_chunks_say_beside_their_content_arrives() {
     assert_eq!((&last["a"], &last["b"]), (&json!(3), &json!(2)));
 }
 
-/// What happens to one of two tool calls, or beside them.
+/// What happens to one of two tool calls, to one of three terminals, or beside them.
 fn update() -> impl Strategy<Value = Value> {
     let id = || prop::sample::select(vec!["c", "d"]);
-    let length = prop_oneof![4 => 0..200_usize, 1 => 0..6000_usize];
+    let terminal = || prop::sample::select(vec!["t", "u", "v"]);
+    let length = prop_oneof![4 => 0..200_usize, 1 => 0..2000_usize];
+    let written = prop_oneof![4 => 0..30_usize, 1 => 0..8000_usize];
     let status = prop::sample::select(vec!["pending", "in_progress", "completed", "failed"]);
+    let item = prop_oneof![
+        (0..1000_usize).prop_map(|length| text_item(&"y".repeat(length))),
+        terminal().prop_map(reference),
+    ];
+    let ended = prop::sample::select(vec![Value::Null, json!({ "exitCode": 1 })]);
     prop_oneof![
         12 => (id(), length).prop_map(|(id, length)| chunk(id, &"x".repeat(length))),
+        2 => (id(), terminal()).prop_map(|(id, terminal)| {
+            json!({ "sessionUpdate": "tool_call_content_chunk", "toolCallId": id, "content": reference(terminal) })
+        }),
+        6 => (terminal(), written).prop_map(|(id, length)| output(id, &base64(length))),
+        2 => (terminal(), ended).prop_map(|(id, status)| exit(id, &status)),
         1 => (id(), status).prop_map(|(id, status)| call(id, status)),
-        1 => (id(), 0..3000_usize).prop_map(|(id, length)| {
+        3 => (id(), prop::collection::vec(item, 0..6)).prop_map(|(id, items)| {
             let mut update = call(id, "in_progress");
-            update["content"] = json!([text_item(&"y".repeat(length))]);
+            update["content"] = json!(items);
             update
         }),
         1 => Just(json!({ "sessionUpdate": "agent_message_chunk", "messageId": "m", "content": { "type": "text", "text": "z" } })),
@@ -185,29 +280,92 @@ fn update() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// What a client knows that is told each tool call once, when all is over.
+fn told_at_the_end(updates: &[Value]) -> Client {
+    let mut client = Client::new();
+    let mut contents: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for update in updates {
+        match (&update["toolCallId"], &update["content"]) {
+            (Value::String(id), Value::Array(items)) => drop(contents.insert(id, items.clone())),
+            (Value::String(id), item @ Value::Object(_)) => {
+                contents.entry(id).or_default().push(item.clone());
+            }
+            (Value::String(_), _) => {}
+            _ => client.take(update),
+        }
+    }
+    for (id, content) in contents {
+        client.take(&json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "content": content }));
+    }
+    client.flush();
+    client
+}
+
+/// Updates of one tool call, with what each says beside the content counted up, and a status that only goes on.
+fn steps() -> impl Strategy<Value = Vec<Value>> {
+    let step = (0..4_u8, prop_oneof![3 => 0..40_usize, 1 => 0..4000_usize], 0..6_u8, 0..12_u8);
+    prop::collection::vec(step, 1..60).prop_map(|steps| {
+        let mut reached = 0;
+        let build = |(number, (form, length, beside, advance)): (usize, (u8, usize, u8, u8))| {
+            let mut update = match form {
+                0 => json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c" }),
+                1 => json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "content": [text_item(&"y".repeat(length))] }),
+                _ => chunk("c", &"x".repeat(length)),
+            };
+            if beside < 2 {
+                update["_meta"] = json!({ "step": number });
+            }
+            if beside % 2 == 0 {
+                update["extra"] = json!(number);
+            }
+            reached = (reached + usize::from(advance == 0)).min(2);
+            if advance < 3 {
+                update["status"] = json!(STATUSES[reached]);
+            }
+            update
+        };
+        steps.into_iter().enumerate().map(build).collect()
+    })
+}
+
+const STATUSES: [&str; 3] = ["pending", "in_progress", "completed"];
+
+/// The values that one member took, in order.
+fn values(updates: &[Value], pointer: &str) -> Vec<Value> {
+    updates.iter().filter_map(|update| update.pointer(pointer)).cloned().collect()
+}
+
 proptest! {
     #[test]
     fn bytes_grow_with_what_comes_and_the_last_state_arrives(
-        updates in prop::collection::vec(update(), 1..200),
+        updates in prop::collection::vec(update(), 1..100),
     ) {
         let mut client = Client::new();
-        let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for update in &updates {
             client.take(update);
-            let Some(id) = update["toolCallId"].as_str() else { continue };
-            match &update["content"] {
-                Value::Array(items) => {
-                    expected.insert(id.to_owned(), items.iter().map(words).collect());
-                }
-                Value::Object(_) => {
-                    expected.entry(id.to_owned()).or_default().push(words(&update["content"]));
-                }
-                _ => {}
-            }
         }
         client.flush();
-        prop_assert_eq!(&client.calls, &expected);
-        prop_assert!(client.sent <= 10 * client.came + 4096, "{} became {}", client.came, client.sent);
+        prop_assert_eq!(&client.calls, &told_at_the_end(&updates).calls);
+        prop_assert!(client.sent <= 10 * client.came + 300_000, "{} became {}", client.came, client.sent);
+    }
+
+    #[test]
+    fn what_updates_say_beside_their_content_comes_in_order(updates in steps()) {
+        let mut client = Client::new();
+        for update in &updates {
+            client.take(update);
+        }
+        client.flush();
+        for pointer in ["/_meta/step", "/extra"] {
+            let said = values(&client.said, pointer);
+            prop_assert!(said.is_sorted_by_key(Value::as_u64), "{} {:?}", pointer, said);
+            prop_assert_eq!(said.last().cloned(), values(&updates, pointer).last().cloned());
+        }
+        let said = values(&client.said, "/status");
+        let rank = |value: &Value| STATUSES.iter().position(|status| value == status);
+        prop_assert!(said.is_sorted_by_key(rank), "{:?}", said);
+        prop_assert_eq!(said.last().cloned(), values(&updates, "/status").last().cloned());
+        prop_assert_eq!(&client.calls, &told_at_the_end(&updates).calls);
     }
 
     /// The other way round a v1 agent sends all of it itself.

@@ -5,6 +5,7 @@
 mod bridge;
 mod bridge_any;
 mod bridge_bytes;
+mod bridge_join;
 mod bridge_types;
 mod bridge_view;
 mod caps;

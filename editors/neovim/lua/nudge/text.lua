@@ -40,7 +40,20 @@ function M.whole(buf)
   return table.concat(lines, line_end) .. (vim.bo[buf].eol and line_end or '')
 end
 
---- The text of a buffer before it was changed: that of its file if there are changes that were not saved.
+--- When the first change was made that is not saved, in seconds; nil if it is not known.
+---@param buf integer
+---@return integer?
+local function changed_at(buf)
+  local first
+  for _, change in ipairs(vim.fn.undotree(buf).entries) do
+    -- What was saved is in the file.
+    first = not change.save and (first or change.time) or nil
+  end
+  return first
+end
+
+--- The text of a buffer before it was changed: that of its file if there are changes that were not saved, and the file
+--- has not been changed since; nil if it is not known. Neovim does not tell which time of the file it has read.
 ---@param buf integer
 ---@return string?
 function M.unchanged(buf)
@@ -49,12 +62,17 @@ function M.unchanged(buf)
   elseif vim.bo[buf].fileencoding ~= '' and vim.bo[buf].fileencoding ~= 'utf-8' then
     return nil
   end
-  local file = io.open(vim.api.nvim_buf_get_name(buf), 'rb')
+  local name, changed = vim.api.nvim_buf_get_name(buf), changed_at(buf)
+  if not changed or vim.fn.getftime(name) > changed then
+    return nil
+  end
+  local file = io.open(name, 'rb')
   local saved = file and file:read('*a')
   if file then
     file:close()
   end
-  return saved
+  -- A byte order mark is not part of the text.
+  return saved and (saved:gsub('^\239\187\191', ''))
 end
 
 ---@class nudge.Edit an edit in bytes; rows and columns count from zero

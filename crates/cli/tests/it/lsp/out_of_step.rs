@@ -168,3 +168,30 @@ fn nothing_is_renamed_in_a_document_that_is_out_of_step() {
     send(&mut editor, body.as_bytes());
     assert_eq!(renamed(&mut editor)[OTHER], Value::Null);
 }
+
+#[test]
+fn a_request_is_answered_under_whatever_id_it_has() {
+    let mut editor = editor("utf-16");
+    for (id, answered) in [
+        ("99999999999", json!(99_999_999_999_i64)),
+        ("778.5", json!(778.5)),
+        ("[1]", Value::Null),
+        ("true", Value::Null),
+    ] {
+        send(&mut editor, format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"shutdown"}}"#).as_bytes());
+        let answer = std::iter::from_fn(|| editor.next()).find(|message| message.get("method").is_none());
+        let answer = answer.expect("it is answered");
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&answered, &json!(-32600)), "{id}");
+    }
+    editor.rename();
+    assert_eq!(places(&editor.suggest(1, 11)["suggestions"][0]), USES, "and nothing else has changed");
+    assert!(editor.leave().success());
+}
+
+#[test]
+fn a_message_of_no_length_is_none() {
+    let mut editor = editor("utf-16");
+    send(&mut editor, b"");
+    editor.rename();
+    assert_eq!(places(&editor.suggest(1, 11)["suggestions"][0]), USES);
+}
