@@ -11,7 +11,7 @@ local NAME = 'nudge'
 --- Which client serves a buffer.
 ---@type table<integer, integer>
 local serves = {}
---- The texts of buffers when their server was started, by URI, until it is told of them: what is typed meanwhile counts.
+--- The texts of buffers when their server was started, by URI, until it is told of them: what is typed then counts.
 ---@type table<string, string>
 local before = {}
 --- Clients that were told to stop, which takes them a moment.

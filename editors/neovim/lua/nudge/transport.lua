@@ -73,7 +73,7 @@ function Transport:spawn()
   return process
 end
 
---- A document that was changed before it is opened is opened as it was and then changed, so that the server knows of it.
+--- A document that was changed before it is opened is opened as it was and then changed, so that the server knows.
 ---@private
 function Transport:notify(method, params)
   local opened = method == 'textDocument/didOpen' and params.textDocument
