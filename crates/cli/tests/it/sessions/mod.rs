@@ -18,6 +18,7 @@ mod protocol;
 mod queue;
 mod reached;
 mod shared;
+mod small_disk;
 mod steer;
 mod tools;
 
