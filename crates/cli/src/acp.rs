@@ -108,7 +108,7 @@ async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode>
         _ = interrupt.recv() => 130,
         _ = terminate.recv() => 143,
     };
-    house.hub.end(false).await;
+    house.hub.end_at_once().await;
     // What is queued is still written.
     cx.close();
     let _ = tokio::time::timeout(std::time::Duration::from_secs(1), running).await;

@@ -290,7 +290,13 @@ impl Desk {
                 })
             }
             "_nudge/questions" => json!({ "questions": self.house.hub.questions().await }),
-            "_nudge/answer" => json!({ "answered": self.house.hub.answer(request.params()).await }),
+            "_nudge/answer" => match self.house.hub.answer(request.params()).await {
+                Ok(answered) => json!({ "answered": answered }),
+                Err(error) => {
+                    let _ = request.respond::<()>(Err(error)).await;
+                    return None;
+                }
+            },
             "_nudge/stop" if self.house.is_daemon => {
                 self.house.stop.notify_one();
                 json!({})

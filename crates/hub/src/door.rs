@@ -22,6 +22,7 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// What a client says about a session.
 pub(crate) enum Visit {
     Request(Request, Responder),
+    Close(Responder),
     Cancel,
 }
 
@@ -29,7 +30,7 @@ impl Visit {
     fn size(&self) -> usize {
         match self {
             Self::Request(request, _) => request.size(),
-            Self::Cancel => 0,
+            Self::Close(_) | Self::Cancel => 0,
         }
     }
 }
@@ -96,7 +97,7 @@ impl Door {
         let fits = waiting.len() < MOST && bytes + visit.size() <= MOST_BYTES;
         if waiting.is_empty() || fits {
             waiting.push_back(visit);
-        } else if let Visit::Request(_, responder) = visit {
+        } else if let Visit::Request(_, responder) | Visit::Close(responder) = visit {
             let what = "Too much was asked of a session that is still being opened";
             let error = Error::invalid_request(what).reason("session_opening");
             self.client.push(Out::Answer(responder, Err(error)));
@@ -108,11 +109,11 @@ impl Door {
         let handle = if self.has_joined(id) { self.shared.live(id) } else { None };
         let command = match visit {
             Visit::Cancel => Command::Cancel,
-            Visit::Request(request, responder) => {
-                if handle.is_some() && matches!(request, Request::Close) {
-                    self.leaves(id);
-                }
-                Command::Request { client: Arc::clone(&self.client), request, responder }
+            Visit::Request(request, responder) => self.request(request, responder),
+            Visit::Close(responder) => {
+                self.leaves(id);
+                let closing = Closing { door: self.clone(), session: id.to_owned() };
+                self.request(Request::Close(closing), responder)
             }
         };
         let left = match handle {
@@ -124,9 +125,37 @@ impl Door {
         }
     }
 
+    fn request(&self, request: Request, responder: Responder) -> Command {
+        Command::Request { client: Arc::clone(&self.client), request, responder }
+    }
+
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
         // Nothing panics while it holds this.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session that a client has left in order to close it.
+pub(crate) struct Closing {
+    door: Door,
+    session: String,
+}
+
+impl Closing {
+    pub(crate) fn client(&self) -> &Client {
+        &self.door.client
+    }
+
+    /// It cannot be closed: the client has it as before.
+    pub(crate) fn refuse(self, responder: Responder, error: &Error) {
+        self.door.joins(&self.session);
+        self.client().push(Out::Answer(responder, Err(error.clone())));
+    }
+}
+
+impl std::fmt::Debug for Closing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Closing").field("session", &self.session).finish_non_exhaustive()
     }
 }
 

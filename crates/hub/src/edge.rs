@@ -91,12 +91,14 @@ impl Edge {
     /// Passes a request to the session it is about.
     async fn pass(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
         match Self::read(method, params) {
-            Ok((id, request)) => self.door.enter(id, Visit::Request(request, responder)).await,
+            Ok((id, Some(request))) => self.door.enter(id, Visit::Request(request, responder)).await,
+            Ok((id, None)) => self.door.enter(id, Visit::Close(responder)).await,
             Err(error) => self.door.client.push(Out::Answer(responder, Err(error))),
         }
     }
 
-    fn read(method: &str, raw: Option<&RawJson>) -> Result<(String, Request), Error> {
+    /// The session and what is asked of it; `None` is to close it.
+    fn read(method: &str, raw: Option<&RawJson>) -> Result<(String, Option<Request>), Error> {
         let id = params::read::<params::Named>(method, raw)?.session_id;
         let request = match method {
             "session/prompt" => {
@@ -125,9 +127,9 @@ impl Edge {
                 let params = raw.cloned().unwrap_or_else(shape::empty);
                 Request::Set { is_mode: method == "session/set_mode", params }
             }
-            _ => Request::Close,
+            _ => return Ok((id, None)),
         };
-        Ok((id, request))
+        Ok((id, Some(request)))
     }
 
     /// Does what may take a while beside the queue.

@@ -34,7 +34,8 @@ async fn show(page: Vec<Entry>, session: &str, view: &mut View) {
     }
 }
 
-fn version(entry: &Entry) -> Version {
+/// The version that an entry is written in.
+pub(crate) fn version(entry: &Entry) -> Version {
     match entry.dialect {
         Dialect::V1 => Version::V1,
         Dialect::V2 => Version::V2,

@@ -16,7 +16,7 @@ use std::{
 use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
-use nudge_peer::Cx;
+use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Error, RawJson, caps::ClientInit};
 use nudge_workspace::Environment;
@@ -86,6 +86,17 @@ pub(crate) struct Shared {
     clients: AtomicU64,
     opening: Arc<AtomicUsize>,
     is_ending: AtomicBool,
+    /// What is still being opened is given up.
+    pub(crate) hurry: CancellationToken,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Who wants a session that could not be given up has to find that its owner is gone.
+        if lock(&self.leases).is_empty() && lock(&self.unreleased).is_empty() {
+            self.owner.bury(&self.owner.name);
+        }
+    }
 }
 
 /// How a hub stands.
@@ -113,6 +124,7 @@ impl Hub {
             clients: AtomicU64::new(0),
             opening: Arc::default(),
             is_ending: AtomicBool::new(false),
+            hurry: CancellationToken::new(),
         });
         tokio::spawn(renew(Arc::downgrade(&shared)));
         Ok((Self { shared }, opened.set_aside))
@@ -157,18 +169,29 @@ impl Hub {
         questions
     }
 
-    /// Takes an answer to one of them, as `{sessionId, questionId, result}`; whether that was open.
-    pub async fn answer(&self, params: Option<&RawJson>) -> bool {
+    /// Takes an answer to one of them, as `{sessionId, questionId, result}`; whether that was open. One that is no answer
+    /// to it is refused, and the question stays open.
+    pub async fn answer(&self, params: Option<&RawJson>) -> Result<bool, Error> {
         let member = |name: &str| params.and_then(|params| params.get(&[name]));
         let session = member("sessionId").and_then(|value| value.to::<String>().ok());
         let question = member("questionId").and_then(|value| value.to().ok());
         let (Some(session), Some(question), Some(result)) = (session, question, member("result")) else {
-            return false;
+            let what = "Invalid params: expected a `sessionId`, a `questionId` and a `result`";
+            return Err(Error::invalid_params(what));
         };
-        let Some(handle) = self.shared.live(&session) else { return false };
+        let Some(handle) = self.shared.live(&session) else { return Ok(false) };
         let (reply, replied) = oneshot::channel();
         let sent = handle.send(Command::Question(Wanted::Answer { question, result, reply })).await;
-        sent.is_ok() && replied.await.unwrap_or(false)
+        if sent.is_err() {
+            return Ok(false);
+        }
+        replied.await.unwrap_or(Ok(false))
+    }
+
+    /// Leaves every session at once, for somebody who will not wait: what is still being opened is given up as well.
+    pub async fn end_at_once(&self) {
+        self.shared.hurry.cancel();
+        self.end(false).await;
     }
 
     /// Leaves every session, so that another process can go on with it. What runs is cancelled, or with `is_patient`
@@ -254,7 +277,7 @@ impl Shared {
     /// Nothing comes into use any more once the process ends.
     fn check_open(&self) -> Result<(), Error> {
         if self.is_ending.load(Ordering::Acquire) {
-            return Err(Error::internal("Nudge is ending. Start it again and load the session"));
+            return Err(ending());
         }
         Ok(())
     }
@@ -340,6 +363,11 @@ impl Shared {
     }
 }
 
+/// What is told who wants to open a session when the process ends.
+pub(crate) fn ending() -> Error {
+    Error::internal("Nudge is ending. Start it again and load the session")
+}
+
 /// Keeps the leases for as long as the hub is there.
 async fn renew(shared: std::sync::Weak<Shared>) {
     loop {
@@ -417,14 +445,6 @@ impl Owner {
             },
             // It may live elsewhere; its lease runs out if it does not.
             Err(_) => false,
-        }
-    }
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            let _ = fs::remove_file(folder.join(&self.name));
         }
     }
 }

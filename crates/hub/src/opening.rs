@@ -11,7 +11,7 @@ use crate::{
     client::Out,
     directories,
     door::Door,
-    hub::Counted,
+    hub::{Counted, ending},
     listing, params,
     session::{self, Attach, Command, How, View, Wish},
     shape,
@@ -31,25 +31,33 @@ impl Opening {
     }
 
     pub(crate) async fn run(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
-        let opened = match method {
-            "session/new" => self.new_session(method, params).await,
-            "session/load" | "session/resume" => self.open(method, params).await,
-            "session/fork" => self.fork(method, params).await,
-            "session/delete" => {
-                let outcome = self.delete(method, params).await;
-                return self.door.client.push(Out::Answer(responder, outcome));
-            }
-            _ => {
-                let outcome = self.list(method, params).await;
-                return self.door.client.push(Out::Answer(responder, outcome));
-            }
-        };
-        let failed = match opened {
-            Ok((id, handle, how)) => self.join(&id, handle, how, responder).await,
+        let failed = match self.outcome(method, params).await {
+            Ok(Outcome::Opened(id, handle, how)) => self.join(&id, handle, how, responder).await,
+            Ok(Outcome::Answer(answer)) => return self.door.client.push(Out::Answer(responder, Ok(answer))),
             Err(error) => Err((error, Some(responder))),
         };
         if let Err((error, Some(responder))) = failed {
             self.door.client.push(Out::Answer(responder, Err(error)));
+        }
+    }
+
+    async fn outcome(&self, method: &str, params: Option<&RawJson>) -> Result<Outcome, Error> {
+        let (id, handle, how) = match method {
+            "session/new" => self.unless_hurried(self.new_session(method, params)).await?,
+            "session/load" | "session/resume" => self.unless_hurried(self.open(method, params)).await?,
+            "session/fork" => self.unless_hurried(self.fork(method, params)).await?,
+            // What is being deleted here is deleted.
+            "session/delete" => return self.delete(method, params).await.map(Outcome::Answer),
+            _ => return self.unless_hurried(self.list(method, params)).await.map(Outcome::Answer),
+        };
+        Ok(Outcome::Opened(id, handle, how))
+    }
+
+    /// Gives up what takes a while if the process ends at once.
+    async fn unless_hurried<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        tokio::select! {
+            done = work => done,
+            () = self.door.shared.hurry.cancelled() => Err(ending()),
         }
     }
 
@@ -258,33 +266,48 @@ impl Opening {
         self.door.leaves(&id);
         if let Some(handle) = self.door.shared.live(&id) {
             let (done, deleted) = tokio::sync::oneshot::channel();
-            if handle.send(Command::Delete(done)).await.is_ok() && deleted.await.is_ok() {
-                return Ok(shape::empty());
+            if handle.send(Command::Delete(done)).await.is_ok()
+                && let Ok(deleted) = deleted.await
+            {
+                return deleted.map(|()| shape::empty());
             }
         }
         let row = self.door.shared.store.session(&id).await.map_err(session::stored)?;
         let known_as = row.as_ref().map_or(Some(&*id), |row| row.agent_session_id.as_deref());
-        self.delete_there(method, known_as).await?;
+        let there = self.unless_hurried(self.who_deletes(known_as)).await?;
+        // An agent does not bring back what it has deleted: that comes when nothing here can fail any more.
         if row.is_some() {
             self.door.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
+        }
+        if let Some((agent, id)) = there {
+            self.unless_hurried(self.delete_there(agent, method, id)).await?;
         }
         // What is not there is deleted already.
         Ok(shape::empty())
     }
 
-    /// Has the agent delete what it knows of a session, if it can.
-    async fn delete_there(&self, method: &str, id: Option<&str>) -> Result<(), Error> {
-        let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(()) };
+    /// The agent that knows a session by this id, if it can delete it.
+    async fn who_deletes<'a>(&'a self, id: Option<&'a str>) -> Result<Option<(&'a Agent, &'a str)>, Error> {
+        let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(None) };
         self.reach(agent).await?;
-        if !agent.offers().await?.1.delete {
-            return Ok(());
-        }
+        Ok(agent.offers().await?.1.delete.then_some((agent, id)))
+    }
+
+    /// Has the agent delete what it knows of a session.
+    async fn delete_there(&self, agent: &Agent, method: &str, id: &str) -> Result<(), Error> {
         let params = shape::raw(&serde_json::json!({ "sessionId": id }));
         match agent.request(self.door.client.version, method, &params).await {
             Err(error) if error.code != Code::RESOURCE_NOT_FOUND => Err(error),
             _ => Ok(()),
         }
     }
+}
+
+/// What became of a request.
+enum Outcome {
+    /// This session is to be joined.
+    Opened(Arc<str>, session::Handle, How),
+    Answer(RawJson),
 }
 
 /// A session that was brought into use, and how the client joins it.

@@ -27,6 +27,11 @@ pub(crate) struct Update {
 /// What a user answered to a permission request: kept, because it is acted on, and no part of the conversation.
 const PERMISSION_ANSWER: &str = "_nudge/permission_answer";
 
+/// How the kinds begin that are Nudge's own.
+const OWN: &str = "_nudge/";
+/// What is noted as the kind of an update of an agent that says it is one of those.
+const FOREIGN: &str = "_foreign";
+
 /// What matters of the kind of an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -99,7 +104,7 @@ impl Update {
     /// What an agent of this version said.
     pub(crate) fn said(said: Said, version: Version) -> Self {
         let Said { note, update: raw, kind, message_id, tool_call_id, .. } = said;
-        let kind = Kind::of(&kind);
+        let kind = if kind.starts_with(OWN) { Kind::Other(FOREIGN.into()) } else { Kind::of(&kind) };
         Self { version, kind, message_id, tool_call_id, raw, note: Some(note) }
     }
 
@@ -131,16 +136,23 @@ impl Update {
         }))
     }
 
-    /// A tool call that will not end any more.
-    pub(crate) fn tool_call_cancelled(id: &str) -> Self {
-        Self::made(&json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": "cancelled" }))
+    /// A tool call that will not end any more, in the version that it was told in: who was shown it knows it in that.
+    pub(crate) fn tool_call_cancelled(id: &str, version: Version) -> Self {
+        // Version 1 has no word for it.
+        let status = if version == Version::V1 { "failed" } else { "cancelled" };
+        let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
+        Self { version, ..Self::made(&update) }
     }
 
     /// What the user answered to a permission request, both written in this version.
     pub(crate) fn permission_answer(version: Version, request: &RawJson, answer: &RawJson) -> Self {
+        let tool_call: &[&str] = match version {
+            Version::V1 => &["toolCall", "toolCallId"],
+            Version::V2 => &["subject", "toolCall", "toolCallId"],
+        };
         let update = json!({
             "sessionUpdate": PERMISSION_ANSWER,
-            "toolCallId": request.get(&["toolCall", "toolCallId"]),
+            "toolCallId": request.get(tool_call),
             "answer": answer,
         });
         Self { version, ..Self::made(&update) }

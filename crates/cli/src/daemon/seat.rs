@@ -81,7 +81,8 @@ fn name_process(mut file: &File) -> io::Result<()> {
 /// Lock and socket, in a folder.
 pub(crate) struct Seat {
     lock: Lock,
-    pub(crate) listener: UnixListener,
+    /// `None` while the seat is lost: who connects then is not left waiting.
+    pub(crate) listener: Option<UnixListener>,
     /// The socket's file.
     identity: Identity,
     path: PathBuf,
@@ -104,13 +105,27 @@ impl Seat {
     pub(crate) fn take(lock: Lock, path: &Path) -> Result<Self> {
         let (listener, identity) = bind(path)?;
         let folder = path.parent().and_then(identity_at);
-        Ok(Self { lock, listener, identity, path: path.to_owned(), folder })
+        Ok(Self { lock, listener: Some(listener), identity, path: path.to_owned(), folder })
     }
 
-    /// Looks whether it is still found, and mends what can be mended: a name that was removed is made again.
+    /// Looks whether it is still found, and mends what can be mended: a name that was removed is made again, and a seat
+    /// that was lost is taken again once it is free.
     pub(crate) fn check(&mut self) -> Result<Sits> {
-        if self.path.parent().and_then(identity_at) != self.folder {
-            return Ok(Sits::Lost);
+        let sits = self.mend()?;
+        if sits == Sits::Lost {
+            self.listener = None;
+        }
+        Ok(sits)
+    }
+
+    fn mend(&mut self) -> Result<Sits> {
+        if let Some(folder) = self.path.parent() {
+            // One that is away may come back, as with a disk that is mounted late.
+            let found = fs::symlink_metadata(folder);
+            let found = found.with_context(|| format!("cannot look at {}", folder.display()))?;
+            if Some(identity(&found)) != self.folder {
+                return Ok(Sits::Lost);
+            }
         }
         let lock_file = lock_file(&self.path);
         let mut sits = Sits::Well;
@@ -119,8 +134,9 @@ impl Seat {
             self.lock = lock;
             sits = Sits::Again;
         }
-        if identity_at(&self.path) != Some(self.identity) {
-            (self.listener, self.identity) = bind(&self.path)?;
+        if self.listener.is_none() || identity_at(&self.path) != Some(self.identity) {
+            let (listener, identity) = bind(&self.path)?;
+            (self.listener, self.identity) = (Some(listener), identity);
             sits = Sits::Again;
         }
         Ok(sits)

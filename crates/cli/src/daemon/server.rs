@@ -174,12 +174,12 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
     let mut unused = std::pin::pin!(unused(state));
     loop {
         tokio::select! {
-            came = door.next(&seat.listener), if !state.is_lost() => match came {
+            came = comes(&mut door, &seat) => match came {
                 Some(Visit::Comes(stream)) => drop(rooms.next().spawn(connection(Arc::clone(state), stream))),
                 Some(Visit::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
                 None => {}
             },
-            _ = ticks.tick(), if !state.is_lost() => look_after(&mut seat, state),
+            _ = ticks.tick() => look_after(&mut seat, state),
             () = &mut unused => break,
             () = state.house.stop.notified() => break,
             _ = interrupt.recv() => break,
@@ -189,22 +189,34 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
     tracing::info!("the daemon leaves");
     let lock = seat.leave();
     // A session that cannot be left does not keep the next daemon waiting.
-    if tokio::time::timeout(LEAVE, state.house.hub.end(false)).await.is_err() {
+    if tokio::time::timeout(LEAVE, state.house.hub.end_at_once()).await.is_err() {
         tracing::error!("not every session could be left in time");
     }
     Ok(lock)
+}
+
+/// The next who comes; nobody does while the seat is lost.
+async fn comes(door: &mut Door, seat: &Seat) -> Option<Visit> {
+    match &seat.listener {
+        Some(listener) => door.next(listener).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Sees that the daemon is found by those who come.
 fn look_after(seat: &mut Seat, state: &State) {
     match seat.check() {
         Ok(Sits::Well) => {}
-        Ok(Sits::Again) => tracing::warn!("socket or lock had been removed; they are there again"),
+        Ok(Sits::Again) => {
+            tracing::warn!("the daemon could not be found for a while; it is again");
+            state.set_lost(false);
+        }
+        Ok(Sits::Lost) if state.is_lost() => {}
         Ok(Sits::Lost) => {
             tracing::warn!(
                 "the data folder is another's now; the daemon leaves when nobody needs it any more"
             );
-            state.lose();
+            state.set_lost(true);
         }
         // The next look tries again.
         Err(error) => tracing::debug!("the daemon cannot be found: {error:#}"),

@@ -71,9 +71,9 @@ impl State {
         Duration::from_secs(self.linger.load(Ordering::Acquire).min(LONGEST))
     }
 
-    /// Nobody finds it any more: it stays for those who are attached.
-    pub(crate) fn lose(&self) {
-        self.is_lost.store(true, Ordering::Release);
+    /// Whether nobody finds it any more: then it stays for those alone who are attached.
+    pub(crate) fn set_lost(&self, is_lost: bool) {
+        self.is_lost.store(is_lost, Ordering::Release);
         self.changed.notify_one();
     }
 

@@ -8,7 +8,7 @@ use std::{
 
 use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
-use nudge_store::{Lease, Session, StoreError};
+use nudge_store::{Lease, Session};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::{Environment, Workspace};
 use tokio::{sync::oneshot, time::Instant};
@@ -16,14 +16,14 @@ use tokio::{sync::oneshot, time::Instant};
 use crate::{
     backend::{AtBreak, Backend, Event, Parting},
     client::{Client, Out},
+    door::Closing,
     hub::Shared,
     permission::Permission,
     session::{
         Command, Commands, Handle, Live, Pending, Request,
         environments::Environments,
-        outbox::{Effect, Outbox, Step},
+        outbox::{Outbox, Step},
         question::Form,
-        restore,
         stall::{Stall, retry},
         view::{Shown, View, flush_time},
     },
@@ -76,7 +76,6 @@ pub(crate) struct Actor {
     pub(crate) pending_on_disk: Vec<Pending>,
     pub(crate) ending: Option<Ending>,
     pub(crate) stage: Stage,
-    late: Vec<Command>,
     /// The newest entries shown, and all of those that are not on disk.
     pub(crate) recent: VecDeque<(u64, Update)>,
     pub(crate) recent_bytes: usize,
@@ -156,7 +155,7 @@ impl Asked {
 #[allow(clippy::struct_excessive_bools, reason = "each says something else of the same end")]
 pub(crate) struct Ending {
     /// The session is deleted, and whoever waits for that is told.
-    pub(crate) deleted: Vec<oneshot::Sender<()>>,
+    pub(crate) deleted: Vec<oneshot::Sender<Result<(), Error>>>,
     /// The turn that runs may end by itself.
     pub(crate) is_patient: bool,
     /// The session is not closed by it.
@@ -165,10 +164,12 @@ pub(crate) struct Ending {
     pub(crate) is_final: bool,
     /// A turn is cut off by it that waited for an answer when nobody was there.
     pub(crate) cuts_off: bool,
+    /// Nothing was to be delivered before it either.
+    pub(crate) was_held: bool,
     /// Those who wait for it to be left.
     pub(crate) left: Vec<oneshot::Sender<()>>,
     /// Requests of clients to close it.
-    pub(crate) answers: Vec<(Arc<Client>, Responder)>,
+    pub(crate) answers: Vec<(Closing, Responder)>,
 }
 
 impl Ending {
@@ -186,17 +187,23 @@ impl Ending {
 
     /// Tells those who wait for it that it does not come about.
     pub(crate) fn refuse(self, error: &Error) {
-        for (client, responder) in self.answers {
-            client.push(Out::Answer(responder, Err(error.clone())));
+        for (closing, responder) in self.answers {
+            closing.refuse(responder, error);
+        }
+        for done in self.deleted {
+            let _ = done.send(Err(error.clone()));
         }
     }
 
     /// Tells those who wait for it.
     fn tell(self) {
-        for (client, responder) in self.answers {
-            client.push(Out::Answer(responder, Ok(shape::empty())));
+        for (closing, responder) in self.answers {
+            closing.client().push(Out::Answer(responder, Ok(shape::empty())));
         }
-        for done in self.deleted.into_iter().chain(self.left) {
+        for done in self.deleted {
+            let _ = done.send(Ok(()));
+        }
+        for done in self.left {
             let _ = done.send(());
         }
     }
@@ -243,7 +250,6 @@ impl Actor {
             pending_on_disk: Vec::new(),
             ending: None,
             stage: Stage::Open,
-            late: Vec::new(),
             recent: VecDeque::new(),
             recent_bytes: 0,
             next_seq,
@@ -289,9 +295,9 @@ impl Actor {
                 biased;
                 done = self.outbox.next(), if !self.outbox.is_empty() => match done {
                     Ok(landed) => self.landed(landed),
-                    Err((error, effects)) => self.fail(&error, effects),
+                    Err(failed) => self.fail(failed),
                 },
-                Some(command) = self.commands.recv(), if !self.outbox.is_brimful() => self.take(command).await,
+                Some(command) = self.commands.recv(), if self.hears_commands() => self.take(command).await,
                 event = self.backend.next(), if is_listening && has_room => self.events(event),
                 () = store.room(), if is_listening && !has_room => {}
                 () = room(behind.as_ref()), if behind.is_some() => {}
@@ -308,7 +314,14 @@ impl Actor {
     /// Whether the backend is heard: not while its words or its questions would only pile up.
     fn is_listening(&self, is_behind: bool) -> bool {
         let asked = self.permissions.iter().map(|permission| permission.request.as_str().len());
-        !is_behind && !self.outbox.is_full() && self.has_been_seen && asked.sum::<usize>() < ASKED_BYTES
+        let is_writing = !self.outbox.is_full() && !self.outbox.is_failing();
+        !is_behind && is_writing && self.has_been_seen && asked.sum::<usize>() < ASKED_BYTES
+    }
+
+    /// Whether commands are taken. Those that come while the end is written wait: they find the session as it is then, left
+    /// or in use as before.
+    fn hears_commands(&self) -> bool {
+        !self.outbox.is_brimful() && !self.outbox.is_failing() && self.stage == Stage::Open
     }
 
     /// Nothing runs and nobody looks. What is pending is held until somebody comes back.
@@ -329,10 +342,6 @@ impl Actor {
 
     fn command(&mut self, command: Command) {
         match command {
-            Command::Attach(..) | Command::Leave(_) if self.stage != Stage::Open => self.late.push(command),
-            Command::Request { client, responder, .. } if self.stage != Stage::Open => {
-                client.push(Out::Answer(responder, Err(super::unknown())));
-            }
             Command::Attach(attach, reply) => self.attach(*attach, reply),
             Command::Detach(client) => self.detach(client),
             Command::Cancel => self.cancel(),
@@ -384,8 +393,8 @@ impl Actor {
                 self.steering(client, &content, prompt_required, responder);
             }
             Request::Set { is_mode, params } => self.set(client, is_mode, params, responder),
-            Request::Close => {
-                let answers = vec![(Arc::clone(client), responder)];
+            Request::Close(closing) => {
+                let answers = vec![(closing, responder)];
                 self.end(Ending { answers, ..Ending::default() });
             }
         }
@@ -415,35 +424,6 @@ impl Actor {
             self.event(event, &mut step);
         }
         self.finish(step);
-    }
-
-    /// The store did not take a commit: what is in memory is ahead of it. If that may pass, the session waits for it; else
-    /// it is left as it is on disk.
-    fn fail(&mut self, error: &StoreError, effects: Vec<Effect>) {
-        let what = restore::told(error, "The session cannot be stored");
-        let (mut is_final, mut refused) = (false, Vec::new());
-        let ending = self.ending.take().map(Effect::Leave);
-        for effect in effects.into_iter().chain(ending) {
-            is_final |= matches!(&effect, Effect::Leave(ending) if ending.is_final);
-            refused.extend(effect.accepts());
-            effect.refuse(&what);
-        }
-        tracing::error!(session = %self.row.id, %error, "the session cannot be written");
-        if error.may_pass() {
-            self.begin_stall(&what, refused);
-            self.stage = if is_final { Stage::Left } else { Stage::Open };
-        } else {
-            self.refuse_waiting(&what);
-            self.stage = Stage::Left;
-        }
-    }
-
-    /// Answers every request that still waits for a turn.
-    pub(crate) fn refuse_waiting(&mut self, error: &Error) {
-        let owner = self.turn.take().and_then(|turn| turn.owner);
-        for (_, asked) in self.waiting.drain().chain(owner) {
-            asked.answer(Err(error.clone()));
-        }
     }
 
     fn backend_died(&mut self) {
@@ -506,7 +486,8 @@ impl Actor {
         while !self.outbox.is_empty() {
             match tokio::time::timeout(Duration::from_secs(5), self.outbox.next()).await {
                 Ok(Ok(landed)) => self.landed(landed),
-                Ok(Err(_)) | Err(_) => break,
+                Ok(Err(failed)) => self.fail_to_leave(failed),
+                Err(_) => break,
             }
         }
         self.recover_to_leave().await;
@@ -522,9 +503,7 @@ impl Actor {
         if let Some(ending) = ending.take() {
             ending.tell();
         }
-        let late = std::mem::take(&mut self.late);
-        let Self { hub, row, .. } = &mut self;
-        for command in late.into_iter().chain(unheard) {
+        for command in unheard {
             let (hub, id) = (Arc::clone(hub), row.id.clone());
             tokio::spawn(async move { hub.send_again(&id, command).await });
         }
@@ -549,6 +528,9 @@ fn refuse(command: Command, error: &Error) {
     match command {
         Command::Attach(attach, _) => {
             attach.view.client.push(Out::Answer(attach.responder, Err(error.clone())));
+        }
+        Command::Request { request: Request::Close(closing), responder, .. } => {
+            closing.refuse(responder, error);
         }
         Command::Request { client, responder, .. } => {
             client.push(Out::Answer(responder, Err(error.clone())));

@@ -55,6 +55,10 @@ impl Environments {
 impl Actor {
     /// Keeps the environments of those who are here or whose messages wait.
     pub(crate) fn forget_environments(&mut self) {
+        if self.stall.is_some() {
+            // What waits is on disk alone.
+            return;
+        }
         let Self { environments, views, mailbox, .. } = self;
         environments.retain(|id| {
             views.iter().any(|view| view.client.id == id)

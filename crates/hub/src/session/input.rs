@@ -271,7 +271,10 @@ impl Actor {
     ) -> Vec<UserMessage> {
         let mut told = Vec::new();
         for Message { id, client, dialect, content, .. } in messages {
-            match (dialect, self.waiting.remove(&id), &mut turn) {
+            step.in_doubt.delivered.push((id.clone(), client));
+            let asked = self.waiting.remove(&id);
+            step.in_doubt.accepted.extend(asked.is_some().then(|| id.clone()));
+            match (dialect, asked, &mut turn) {
                 // A client of version 2 may have sent it again that was first sent by one of version 1.
                 (Dialect::PromptV1, Some(asked), Some(turn)) if asked.client.version == Version::V1 => {
                     turn.prompt = Some(id.clone());
@@ -296,7 +299,7 @@ impl Actor {
         if self.row.title.is_none()
             && let Some(title) = shape::title(content)
         {
-            self.row.title = Some(title.clone());
+            step.effects.push(Effect::Titled(title.clone()));
             if self.backend.wants_title() {
                 let at = crate::time::written(crate::time::now());
                 step.show(Update::info(Some(&title), &at), None);

@@ -22,7 +22,7 @@ use nudge_wire::{Error, RawJson, Version, inject::Mode};
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use crate::client::Client;
+use crate::{client::Client, door::Closing};
 
 pub(crate) use attach::{Attach, Attached, How, join};
 pub(crate) use perform::entry;
@@ -135,7 +135,7 @@ pub(crate) enum Command {
     /// Somebody who is not attached wants to know what it waits for, or answers.
     Question(question::Wanted),
     /// It is deleted, and somebody waits for that.
-    Delete(oneshot::Sender<()>),
+    Delete(oneshot::Sender<Result<(), Error>>),
     /// It is left if nobody uses it, so that it can come into use anew; whoever waits is told by the end of this.
     Leave(oneshot::Sender<()>),
     /// The process ends: the session is left, after the turn or with the turn cancelled.
@@ -171,7 +171,7 @@ pub(crate) enum Request {
     Replace { id: String, content: Vec<RawJson> },
     Steering { content: Vec<RawJson>, prompt_required: bool },
     Set { is_mode: bool, params: RawJson },
-    Close,
+    Close(Closing),
 }
 
 impl Request {
@@ -184,7 +184,7 @@ impl Request {
                 text(content)
             }
             Self::Set { params, .. } => params.as_str().len(),
-            Self::Revoke { .. } | Self::Close => 0,
+            Self::Revoke { .. } | Self::Close(_) => 0,
         }
     }
 }

@@ -54,6 +54,8 @@ pub(crate) enum Effect {
     AskClient(ClientRequest),
     /// A notification of the agent that is no update goes to every client.
     Pass(RawNotification),
+    /// The session is called this, unless its agent has named it meanwhile.
+    Titled(String),
     /// A client joins.
     Attach(Box<Attaching>),
     /// The session is left, and then those are told who wait for it.
@@ -69,12 +71,6 @@ impl Effect {
             Self::Leave(ending) => ending.refuse(error),
             _ => {}
         }
-    }
-
-    /// The message that it says is accepted.
-    pub(crate) fn accepts(&self) -> Option<MessageId> {
-        let Self::Answer { outcome: Ok(result), .. } = self else { return None };
-        result.get(&["messageId"])?.to::<String>().ok().map(Into::into)
     }
 
     /// About how many bytes it takes up while it waits, beside what is written down.
@@ -100,6 +96,23 @@ pub(crate) struct Step {
     pub(crate) is_durable: bool,
     /// Whether it changes what waits to be delivered.
     pub(crate) is_input: bool,
+    pub(crate) in_doubt: InDoubt,
+}
+
+/// What a commit says of messages, which is not so if it fails.
+#[derive(Debug, Default)]
+pub(crate) struct InDoubt {
+    /// Those whose senders are told by it that they are accepted.
+    pub(crate) accepted: Vec<MessageId>,
+    /// Those that are given out by it, and who they are from.
+    pub(crate) delivered: Vec<(MessageId, ClientId)>,
+}
+
+impl InDoubt {
+    fn extend(&mut self, other: Self) {
+        self.accepted.extend(other.accepted);
+        self.delivered.extend(other.delivered);
+    }
 }
 
 impl Step {
@@ -129,6 +142,8 @@ impl Step {
 pub(crate) struct Outbox {
     groups: VecDeque<Group>,
     bytes: usize,
+    /// A commit has failed; what became of those behind it is not all known.
+    failed: Option<Failed>,
 }
 
 struct Group {
@@ -137,6 +152,34 @@ struct Group {
     bytes: usize,
     next_seq: u64,
     is_durable: bool,
+    in_doubt: InDoubt,
+}
+
+/// A commit that failed, and all those behind it.
+pub(crate) struct Failed {
+    pub(crate) error: StoreError,
+    /// What has waited for them.
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) in_doubt: InDoubt,
+    /// The end of the session's use, if there was room to write that after all.
+    pub(crate) ending: Option<Ending>,
+}
+
+impl Failed {
+    fn new(error: StoreError) -> Self {
+        Self { error, effects: Vec::new(), in_doubt: InDoubt::default(), ending: None }
+    }
+
+    /// Takes in a commit behind the one that failed.
+    fn take(&mut self, group: Group, is_written: bool) {
+        self.in_doubt.extend(group.in_doubt);
+        for effect in group.effects {
+            match effect {
+                Effect::Leave(ending) if is_written => self.ending = Some(ending),
+                effect => self.effects.push(effect),
+            }
+        }
+    }
 }
 
 /// A commit that is on disk.
@@ -154,15 +197,16 @@ pub(crate) struct UnderWay {
     pub(crate) bytes: usize,
     /// The number after that of its last entry.
     pub(crate) next_seq: u64,
+    pub(crate) in_doubt: InDoubt,
 }
 
 impl Outbox {
     /// Notes a commit and what waits for it.
     pub(crate) fn wait(&mut self, commit: UnderWay, effects: Vec<Effect>, is_durable: bool) {
-        let UnderWay { ticket, bytes, next_seq } = commit;
+        let UnderWay { ticket, bytes, next_seq, in_doubt } = commit;
         let bytes = bytes + size(&effects);
         self.bytes += bytes;
-        self.groups.push_back(Group { ticket, effects, bytes, next_seq, is_durable });
+        self.groups.push_back(Group { ticket, effects, bytes, next_seq, is_durable, in_doubt });
     }
 
     /// Puts effects that wait for no commit of their own behind the last one that others wait for. Gives them back if
@@ -179,7 +223,12 @@ impl Outbox {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.groups.is_empty() && self.failed.is_none()
+    }
+
+    /// Whether a commit has failed, and nothing new should be written before it is known what became of those behind it.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.failed.is_some()
     }
 
     /// Whether so much is being written that no more of the backend should come before some of it is.
@@ -192,21 +241,23 @@ impl Outbox {
         self.bytes >= BRIM
     }
 
-    /// Waits for the oldest commit. Safe to drop and call again.
-    pub(crate) async fn next(&mut self) -> Result<Landed, (StoreError, Vec<Effect>)> {
-        let Some(front) = self.groups.front_mut() else {
-            return std::future::pending().await;
-        };
-        match (&mut front.ticket).await {
-            Ok(()) => {
-                let group = self.groups.pop_front().expect("its ticket has just been awaited");
-                self.bytes -= group.bytes;
-                Ok(Landed { effects: group.effects, next_seq: group.next_seq })
-            }
-            // What waits for a later commit is as much in doubt.
-            Err(error) => {
-                self.bytes = 0;
-                Err((error, self.groups.drain(..).flat_map(|group| group.effects).collect()))
+    /// Waits for the oldest commit; if that fails, for all those behind it, which may have been written. Safe to drop and
+    /// call again.
+    pub(crate) async fn next(&mut self) -> Result<Landed, Failed> {
+        loop {
+            let Some(front) = self.groups.front_mut() else {
+                match self.failed.take() {
+                    Some(failed) => return Err(failed),
+                    None => return std::future::pending().await,
+                }
+            };
+            let outcome = (&mut front.ticket).await;
+            let group = self.groups.pop_front().expect("its ticket has just been awaited");
+            self.bytes -= group.bytes;
+            match (outcome, &mut self.failed) {
+                (Ok(()), None) => return Ok(Landed { effects: group.effects, next_seq: group.next_seq }),
+                (outcome, Some(failed)) => failed.take(group, outcome.is_ok()),
+                (Err(error), failed @ None) => failed.insert(Failed::new(error)).take(group, false),
             }
         }
     }

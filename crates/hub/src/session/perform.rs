@@ -48,14 +48,14 @@ impl Actor {
         }
         if !step.ops.is_empty() {
             let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops: step.ops };
-            let (bytes, next_seq) = (batch.weight(), self.next_seq);
+            let (bytes, next_seq, in_doubt) = (batch.weight(), self.next_seq, step.in_doubt);
             if step.is_durable {
                 let ticket = self.hub.store.commit(batch);
-                return self.outbox.wait(UnderWay { ticket, bytes, next_seq }, step.effects, true);
+                return self.outbox.wait(UnderWay { ticket, bytes, next_seq, in_doubt }, step.effects, true);
             }
             let ticket = self.hub.store.append(batch);
             self.show_now(step.effects);
-            return self.outbox.wait(UnderWay { ticket, bytes, next_seq }, Vec::new(), false);
+            return self.outbox.wait(UnderWay { ticket, bytes, next_seq, in_doubt }, Vec::new(), false);
         }
         self.show_now(step.effects);
     }
@@ -75,6 +75,7 @@ impl Actor {
         for change in changes {
             match change {
                 Change::Added(message) => {
+                    step.in_doubt.accepted.push(message.id.clone());
                     step.ops.push(Op::AddInput(shape::input(&message, self.next_input())));
                 }
                 Change::Replaced { id, content } => {
@@ -133,6 +134,9 @@ impl Actor {
             Effect::Ask(id) => self.ask_all(id),
             Effect::AskClient(request) => self.ask_client(request),
             Effect::Pass(note) => self.pass(&note),
+            Effect::Titled(title) => {
+                self.row.title.get_or_insert(title);
+            }
             Effect::Attach(attaching) => self.join(*attaching),
             Effect::Leave(ending) => {
                 self.stage = Stage::Left;

@@ -3,10 +3,10 @@
 use nudge_mailbox::ClientId;
 use nudge_peer::RawRequest;
 use nudge_wire::{
-    RawJson, Version,
+    Error, RawJson, Version,
     bridge::{ToV2, request_to_v2},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::{session::actor::Actor, shape, update};
@@ -35,8 +35,8 @@ pub struct OpenQuestion {
 pub(crate) enum Wanted {
     /// To know what the session waits for.
     List(oneshot::Sender<Vec<OpenQuestion>>),
-    /// To answer with this result, and to know whether the question was open.
-    Answer { question: u64, result: RawJson, reply: oneshot::Sender<bool> },
+    /// To answer with this result, and to know whether the question was open; an error if it is no answer to that.
+    Answer { question: u64, result: RawJson, reply: oneshot::Sender<Result<bool, Error>> },
 }
 
 /// A form that a client is asked to fill in.
@@ -96,14 +96,53 @@ impl Actor {
     }
 
     /// Takes the answer of somebody who is not attached; whether the question was open. Both versions write it alike.
-    fn answer_question(&mut self, id: u64, result: RawJson) -> bool {
+    fn answer_question(&mut self, id: u64, result: RawJson) -> Result<bool, Error> {
         if let Some(at) = self.forms.iter().position(|form| form.id == id) {
-            return self.forms.remove(at).answer.send(result).is_ok();
+            check_form_answer(&result)?;
+            return Ok(self.forms.remove(at).answer.send(result).is_ok());
         }
-        let is_open = self.permissions.iter().any(|permission| permission.id == id);
-        if is_open {
-            self.permission_answered(id, NOBODY, Ok(result));
-        }
-        is_open
+        let Some(permission) = self.permissions.iter().find(|permission| permission.id == id) else {
+            return Ok(false);
+        };
+        check_permission_answer(&permission.request, &result)?;
+        self.permission_answered(id, NOBODY, Ok(result));
+        Ok(true)
+    }
+}
+
+fn word(value: &RawJson, path: &[&str]) -> Option<String> {
+    value.get(path)?.to().ok()
+}
+
+fn check_form_answer(result: &RawJson) -> Result<(), Error> {
+    let content = result.get(&["content"]);
+    let is_object = content.is_none_or(|content| content.as_str().starts_with('{'));
+    match word(result, &["action"]).as_deref() {
+        Some("accept" | "decline" | "cancel") if is_object => Ok(()),
+        _ => Err(Error::invalid_params(
+            "Invalid params: the `result` for a form has the `action` `accept`, `decline` or `cancel`, and what is \
+             filled in as an object in `content`",
+        )),
+    }
+}
+
+/// Whether an answer is one of those that the question offers. Both versions write them alike.
+fn check_permission_answer(request: &RawJson, result: &RawJson) -> Result<(), Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Choice {
+        option_id: String,
+    }
+    let offered: Vec<Choice> =
+        request.get(&["options"]).and_then(|options| options.to().ok()).unwrap_or_default();
+    let chosen = word(result, &["outcome", "optionId"]);
+    let is_offered = || offered.iter().any(|option| Some(&option.option_id) == chosen.as_ref());
+    match word(result, &["outcome", "outcome"]).as_deref() {
+        Some("cancelled") => Ok(()),
+        Some("selected") if is_offered() => Ok(()),
+        _ => Err(Error::invalid_params(
+            "Invalid params: the `result` for a permission has the `outcome` `selected` with the `optionId` of an \
+             option of the question, or `cancelled`",
+        )),
     }
 }

@@ -1,10 +1,10 @@
 //! How a session comes into use: made new, or taken up from the store as a crash or a close left it.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
 use nudge_agent::{History, Setup};
-use nudge_mailbox::{Dialect, InStream, Mailbox, Message, Mode, Saved};
+use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
 use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson, Version};
@@ -166,7 +166,7 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
     }
     let inputs = hub.store.inputs(id).await.map_err(stored)?;
     let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
-    let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
+    let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs, |_| None));
     let past = past(hub, id, row.backend == BUILT_IN).await?;
     let mut ops = dropped(&mut mailbox);
     let Past { history, mut next_seq, is_running, open_tools, .. } = past;
@@ -271,7 +271,8 @@ pub(super) struct Past {
     pub(super) is_running: bool,
     /// Whether it tells whether a turn is under way.
     has_state: bool,
-    pub(super) open_tools: BTreeSet<String>,
+    /// Tool calls that have not ended, and the version they are written in.
+    pub(super) open_tools: BTreeMap<String, Version>,
 }
 
 impl Past {
@@ -298,7 +299,7 @@ impl Past {
             raw.get(&["status"]).or_else(|| (entry.kind == "tool_call").then(|| shape::raw(&"pending")));
         let Some(status) = status else { return };
         if matches!(status.as_str(), "\"pending\"" | "\"in_progress\"") {
-            self.open_tools.insert(id.clone());
+            self.open_tools.insert(id.clone(), crate::history::version(entry));
         } else {
             self.open_tools.remove(&**id);
         }
@@ -306,10 +307,11 @@ impl Past {
 }
 
 /// What a transcript ends with whose turn was cut off.
-pub(super) fn interruption(open_tools: &BTreeSet<String>, why: &str) -> Vec<Update> {
+pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<Update> {
     let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
     let meta = json!({ "nudge": { "interrupted": true } });
-    let mut updates: Vec<_> = open_tools.iter().map(|id| Update::tool_call_cancelled(id)).collect();
+    let mut updates: Vec<_> =
+        open_tools.iter().map(|(id, version)| Update::tool_call_cancelled(id, *version)).collect();
     updates.push(Update::agent_message(&shape::mint("msg"), &text, &meta));
     updates.push(Update::idle(Some("cancelled"), None));
     updates
@@ -326,7 +328,8 @@ pub(super) fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
         .collect()
 }
 
-pub(super) fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
+/// What waits of these, each from the client that `sender` still knows.
+pub(super) fn saved(inputs: Vec<Input>, sender: impl Fn(&MessageId) -> Option<ClientId>) -> Saved<RawJson> {
     let mut saved = Saved::default();
     for input in inputs {
         let id = input.id;
@@ -341,9 +344,9 @@ pub(super) fn saved(inputs: Vec<Input>) -> Saved<RawJson> {
             InputState::Pending => {
                 let content = input.content.and_then(|content| RawJson::parse(content).ok());
                 saved.pending.push(Message {
+                    // Else it is of a connection that is gone; ids of connections begin anew with each process.
+                    client: sender(&id).unwrap_or(FORMER),
                     id,
-                    // Of a connection that is gone; ids of connections begin anew with each process.
-                    client: FORMER,
                     mode: if input.mode == "steer" { Mode::Steer } else { Mode::Queue },
                     dialect: dialect(&input.dialect),
                     content: content.unwrap_or_else(|| shape::raw(&json!([]))),

@@ -1,7 +1,11 @@
 //! A session whose store cannot be written, because the disk is full for one: nothing that was accepted or shown is lost,
 //! what is asked meanwhile is refused, and it goes on once there is room.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use nudge_mailbox::{ClientId, Event as Input, InStream, Mailbox, MessageId};
 use nudge_store::{Batch, Entry, Op, Pages, SessionChange, StoreError};
@@ -12,7 +16,7 @@ use crate::{
     backend::{Backend, Event},
     session::{
         actor::{Actor, Interrupt, Stage, Turn},
-        outbox::Step,
+        outbox::{Effect, Failed, InDoubt, Step},
         perform::entry,
         restore::{self, dropped, interruption, past, saved},
     },
@@ -27,6 +31,8 @@ const RETRY: Duration = Duration::from_secs(2);
 pub(crate) struct Stall {
     /// Messages whose senders were told that they could not be stored.
     refused: Vec<MessageId>,
+    /// Who the messages are from that waited when it began.
+    senders: HashMap<MessageId, ClientId>,
     /// Whether nothing was to be delivered when it began.
     is_held: bool,
     /// Settings of the agent that are to be kept.
@@ -42,20 +48,80 @@ pub(crate) async fn retry(stall: Option<&Stall>) {
 }
 
 impl Actor {
+    /// The store did not take a commit: what is in memory is ahead of it. If that may pass, the session waits for it; else
+    /// it is left as it is on disk.
+    pub(crate) fn fail(&mut self, failed: Failed) {
+        let Failed { error, effects, in_doubt, ending: ended } = failed;
+        let what = restore::told(&error, "The session cannot be stored");
+        let (mut is_final, mut is_held) = (false, self.mailbox.is_held());
+        let ending = self.ending.take().map(Effect::Leave);
+        // What was shown and held back comes before the answers.
+        self.flush_views();
+        for effect in effects.into_iter().chain(ending) {
+            if let Effect::Leave(ending) = &effect {
+                is_final |= ending.is_final;
+                is_held = ending.was_held;
+            }
+            effect.refuse(&what);
+        }
+        tracing::error!(session = %self.row.id, %error, "the session cannot be written");
+        if error.may_pass() {
+            self.begin_stall(&what, in_doubt, is_held);
+            self.stage = if is_final { Stage::Left } else { Stage::Open };
+        } else {
+            self.refuse_waiting(&what);
+            self.stage = Stage::Left;
+        }
+        if let Some(ended) = ended {
+            (self.stage, self.ending) = (Stage::Left, Some(ended));
+        }
+    }
+
+    /// Sends every client what was held back for it.
+    fn flush_views(&mut self) {
+        for view in &mut self.views {
+            view.flush(&self.row.id);
+        }
+    }
+
+    /// The store did not take a commit of a session that is being left: what was shown is still to be written, if it can.
+    pub(crate) fn fail_to_leave(&mut self, failed: Failed) {
+        let Failed { error, effects, in_doubt, ending } = failed;
+        let what = restore::told(&error, "The session cannot be stored");
+        self.ending = self.ending.take().or(ending);
+        self.flush_views();
+        for effect in effects {
+            effect.refuse(&what);
+        }
+        tracing::error!(session = %self.row.id, %error, "the session cannot be written");
+        if error.may_pass() {
+            self.begin_stall(&what, in_doubt, true);
+        }
+    }
+
+    /// Answers every request that still waits for a turn.
+    pub(crate) fn refuse_waiting(&mut self, error: &Error) {
+        let owner = self.turn.take().and_then(|turn| turn.owner);
+        for (_, asked) in self.waiting.drain().chain(owner) {
+            asked.answer(Err(error.clone()));
+        }
+    }
+
     /// Forgets what is not on disk and was not shown, and ends the turn: what the agent says from now on could not be kept.
-    pub(crate) fn begin_stall(&mut self, why: &Error, mut refused: Vec<MessageId>) {
+    fn begin_stall(&mut self, why: &Error, in_doubt: InDoubt, is_held: bool) {
         let was_running = self.turn.is_some();
-        refused.extend(self.waiting.keys().cloned());
+        self.note_stall(in_doubt, is_held);
+        if let Some(turn) = &self.turn {
+            self.last_prompter = Some(turn.prompter);
+        }
         self.refuse_waiting(why);
         self.permissions.clear();
         (self.at_break, self.held_break) = (None, None);
         self.steers_under_way = 0;
         self.interrupt = Interrupt::Not;
         self.params.clear();
-        let is_held = self.mailbox.is_held();
         self.mailbox = Mailbox::new(InStream::Finish);
         self.mailbox.hold();
-        self.stall = Some(Stall { refused, is_held, config: None, retry_at: Instant::now() + RETRY });
         if let Backend::BuiltIn(agent) = &mut self.backend {
             agent.will_set_none();
         }
@@ -70,10 +136,32 @@ impl Actor {
         }
     }
 
+    /// Notes what has to be remembered of what was under way, beside what is remembered already.
+    fn note_stall(&mut self, in_doubt: InDoubt, is_held: bool) {
+        let retry_at = Instant::now() + RETRY;
+        let stall = self.stall.get_or_insert_with(|| Stall {
+            refused: Vec::new(),
+            senders: HashMap::new(),
+            is_held,
+            config: None,
+            retry_at,
+        });
+        stall.retry_at = retry_at;
+        let owner = self.turn.iter().filter_map(|turn| turn.owner.as_ref()).map(|(id, _)| id);
+        stall.refused.extend(self.waiting.keys().chain(owner).cloned());
+        stall.refused.extend(in_doubt.accepted);
+        let waiting = self.mailbox.pending().map(|message| (message.id.clone(), message.client));
+        stall.senders.extend(waiting.chain(in_doubt.delivered));
+    }
+
     /// Takes in what the backend does while nothing of it can be kept.
     pub(crate) fn event_in_stall(&mut self, event: Event) {
         match event {
-            Event::Update(update) if !update.kind.is_kept() => self.show(update, None, None),
+            Event::Update(update) if !update.kind.is_kept() => {
+                // Its title is written when the session can be.
+                self.note_title(&update, &mut Step::default());
+                self.show(update, None, None);
+            }
             Event::BreakPoint(at_break) => at_break.send(Vec::new()),
             Event::Permission(question) => question.answer.cancel(),
             Event::Client(request) => self.ask_client(request),
@@ -109,8 +197,14 @@ impl Actor {
         let hub = Arc::clone(&self.hub);
         let inputs = hub.store.inputs(&self.row.id).await.map_err(restore::stored)?;
         let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
-        let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs));
-        for id in self.stall.iter().flat_map(|stall| &stall.refused) {
+        let senders = self.stall.as_ref().map(|stall| &stall.senders);
+        let sender = |id: &MessageId| senders.and_then(|senders| senders.get(id)).copied();
+        let mut saved = saved(inputs, sender);
+        let refused: BTreeSet<_> = self.stall.iter().flat_map(|stall| &stall.refused).collect();
+        // Whoever was refused may ask again under the same key.
+        saved.keys.retain(|(_, id)| !refused.contains(id));
+        let mut mailbox = Mailbox::restore(InStream::Finish, saved);
+        for id in refused {
             // One that was never stored is unknown.
             let _ = mailbox.revoke(id);
         }
@@ -150,6 +244,7 @@ impl Actor {
         ops.push(Op::UpdateSession(SessionChange {
             agent_session_id: Some(self.row.agent_session_id.clone()),
             config: self.stall.as_ref().and_then(|stall| stall.config.clone()),
+            title: self.row.title.clone().map(Some),
             updated_at: Some(now()),
             ..SessionChange::default()
         }));

@@ -91,7 +91,7 @@ impl Actor {
     }
 
     /// An agent may name its session itself.
-    fn note_title(&mut self, update: &Update, step: &mut Step) {
+    pub(crate) fn note_title(&mut self, update: &Update, step: &mut Step) {
         if update.kind.name() == "session_info_update"
             && let Some(title) = update.raw.get(&["title"]).and_then(|title| title.to::<String>().ok())
         {
@@ -204,7 +204,7 @@ impl Actor {
         }
         self.ending = Some(match self.ending.take() {
             Some(before) => before.and(ending),
-            None => ending,
+            None => Ending { was_held: self.mailbox.is_held(), ..ending },
         });
         self.mailbox.hold();
         if self.mailbox.is_running() {

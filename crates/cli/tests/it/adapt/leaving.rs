@@ -1,5 +1,7 @@
 //! Clients that leave while their agent works, and those that stay.
 
+use std::process::Command;
+
 use serde_json::json;
 
 use super::{Place, client::Client, for_same};
@@ -48,4 +50,23 @@ fn a_terminal_sees_the_environment_of_the_client_whose_turn_it_serves() {
     wren.turn_end(2);
     drop(lark);
     assert_eq!(wren.turn("term echo $BIRD"), "term: wren (0)");
+}
+
+#[test]
+fn who_is_told_to_end_does_not_wait_for_an_agent_that_is_not_there() {
+    for_same(|options, version| {
+        let place = Place::new();
+        place.open_gate();
+        let mut client = place.session(&format!("{options} --start-after GATE"), version);
+        place.close_gate();
+        client.prompt("die");
+        client.agent_is("gone");
+        let opening = client.send("session/new", &json!({"cwd": place.cwd(), "mcpServers": []}));
+        // What is answered came later.
+        client.ask("_nudge/status", &json!({}));
+        let pid = client.process.id().to_string();
+        assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+        assert!(client.response(opening).get("error").is_some());
+        while client.process.next_line().is_some() {}
+    });
 }

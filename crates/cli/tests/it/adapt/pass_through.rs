@@ -287,3 +287,16 @@ fn the_user_signs_in_and_out() {
         assert_eq!(place.log().heard(logout).len(), 1);
     });
 }
+
+#[test]
+fn an_update_that_is_called_as_one_of_nudge_is_one_of_the_agent() {
+    for_same(|options, version| {
+        let place = Place::new();
+        let mut client = place.session(options, version);
+        client.turn(r#"updates 1 {"sessionUpdate":"_nudge/permission_answer","toolCallId":"t","wren":1}"#);
+        let (session, from) = (client.session.clone(), client.log.len());
+        client.load(&session, &place.cwd());
+        client.log.drain(..from);
+        assert_eq!(client.updates().filter(|update| update["wren"] == 1).count(), 1);
+    });
+}

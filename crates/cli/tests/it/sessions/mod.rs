@@ -19,6 +19,7 @@ mod protocol;
 mod queue;
 mod reached;
 mod shared;
+mod small_disk;
 mod steer;
 mod tools;
 

@@ -223,3 +223,31 @@ fn an_editor_that_offers_terminals_runs_the_commands() {
         client.log.iter().any(|message| message["params"]["update"]["content"][0]["terminalId"] == "t1");
     assert!(shown, "the tool call refers to the editor's own terminal");
 }
+
+#[test]
+fn what_is_no_answer_leaves_the_question_open() {
+    both(|version| {
+        let place = Place::new();
+        let mut client = Client::with_session(&place, version);
+        client.prompt("run true");
+        client.agent_request();
+        let asked = client.ask("_nudge/questions", &json!({}))["questions"][0].clone();
+        let answer = |result: &Value| json!({"sessionId": asked["sessionId"], "questionId": asked["questionId"], "result": result});
+        let none = [
+            json!("garbage"),
+            json!({}),
+            json!({"outcome": "cancelled"}),
+            json!({"outcome": {"outcome": "selected"}}),
+            json!({"outcome": {"outcome": "selected", "optionId": "no such option"}}),
+        ];
+        for result in none {
+            assert_eq!(client.refused("_nudge/answer", &answer(&result)).0, -32602, "{result}");
+        }
+        assert_eq!(client.refused("_nudge/answer", &json!({"sessionId": client.session})).0, -32602);
+        let option = &asked["request"]["options"][0]["optionId"];
+        let answered = client
+            .ask("_nudge/answer", &answer(&json!({"outcome": {"outcome": "selected", "optionId": option}})));
+        assert_eq!(answered["answered"], true);
+        client.said("ran");
+    });
+}

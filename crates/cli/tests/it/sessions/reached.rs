@@ -97,6 +97,41 @@ fn a_daemon_whose_folder_is_removed_makes_room_for_another() {
     place.file("sock");
 }
 
+/// A client of a daemon that logs all it does.
+fn logged(place: &Place) -> Client {
+    let mut env = place.env();
+    env.extend([("NUDGE_DAEMON", "on".to_owned()), ("NUDGE_LOG", "debug".to_owned())]);
+    let env: Vec<_> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Client::new(crate::nudge_with(&["acp"], &env), 1, &json!({}))
+}
+
+#[test]
+fn a_daemon_whose_folder_was_away_is_found_again() {
+    for has_another in [false, true] {
+        let place = Place::new();
+        let mut client = logged(&place);
+        let daemon = pid(&mut client);
+        let away = place.work.path().join("away");
+        fs::rename(place.data.path(), &away).unwrap();
+        if has_another {
+            fs::create_dir(place.data.path()).unwrap();
+        }
+        eventually("a look at the folder", || {
+            let log = fs::read_to_string(away.join("daemon.log")).unwrap();
+            ["cannot be found", "another's now"].iter().any(|said| log.contains(said))
+        });
+        if has_another {
+            fs::remove_dir(place.data.path()).unwrap();
+        }
+        fs::rename(&away, place.data.path()).unwrap();
+        let began = Instant::now();
+        assert_eq!(pid(&mut place.shared_client(1)), daemon, "another: {has_another}");
+        assert!(began.elapsed() < SOON);
+        assert_eq!(pid(&mut client), daemon, "who is attached is served");
+        assert_eq!(place.command(&["stop"]), "the daemon has ended");
+    }
+}
+
 #[test]
 fn a_daemon_that_was_stopped_is_gone() {
     let place = Place::new();
