@@ -44,8 +44,10 @@ fn a_client_that_is_killed_in_mid_turn_is_not_attached_any_more() {
 
 /// `nudge acp` that writes to a file, so that its bytes are carried, as those of a terminal are.
 fn carried(place: &Place) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nudge"));
-    command.arg("acp").envs(place.env()).env("NUDGE_DAEMON", "on");
+    // Whoever runs the tests may have them ignore that the terminal is closed.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_nudge"), "acp"]);
+    command.envs(place.env()).env("NUDGE_DAEMON", "on");
     let output = File::create(place.work.path().join("output")).unwrap();
     command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::null()).spawn().unwrap()
 }

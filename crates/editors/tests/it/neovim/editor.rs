@@ -206,12 +206,16 @@ impl Neovim {
     }
 
     fn remote(&self, expression: &str) -> String {
-        let answer = Command::new(&self.program)
+        // An editor that waits for a key to go on does not answer.
+        let answer = Command::new("timeout")
+            .arg(PATIENCE.as_secs().to_string())
+            .arg(&self.program)
             .args(["--headless", "--server"])
             .arg(self.place.path().join("nvim.sock"))
             .args(["--remote-expr", expression])
             .output()
             .expect("Neovim starts");
+        assert_ne!(answer.status.code(), Some(124), "no answer to {expression}\n{}", self.screen());
         String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned()
     }
 }
