@@ -92,6 +92,11 @@ struct Looked<'a> {
 }
 
 impl Update {
+    /// How many bytes of text it keeps alive.
+    pub(crate) fn size(&self) -> usize {
+        self.note.as_ref().map_or(self.raw.as_str().len(), RawNotification::size)
+    }
+
     /// `None` if it is not an object with a `sessionUpdate`.
     pub(crate) fn read(raw: RawJson) -> Option<Self> {
         let looked: Looked<'_> = serde_json::from_str(raw.as_str()).ok()?;

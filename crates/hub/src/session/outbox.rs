@@ -23,8 +23,6 @@ const MOST: usize = 256;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes that may wait for the disk before clients have to wait as well.
 const BRIM: usize = 32 * 1024 * 1024;
-/// What an effect costs beside its text.
-const OVERHEAD: usize = 128;
 
 /// Something that is seen from outside.
 pub(crate) enum Effect {
@@ -74,10 +72,10 @@ impl Effect {
     }
 
     /// About how many bytes it takes up while it waits, beside what is written down.
-    fn size(&self) -> usize {
-        OVERHEAD
+    pub(crate) fn size(&self) -> usize {
+        size_of::<Self>()
             + match self {
-                Self::Show { update, seq: None, .. } => update.raw.as_str().len(),
+                Self::Show { update, .. } => update.size(),
                 Self::Pass(note) => note.size(),
                 Self::AskClient(request) => request.size(),
                 _ => 0,
@@ -193,7 +191,7 @@ pub(crate) struct Landed {
 /// A commit on its way.
 pub(crate) struct UnderWay {
     pub(crate) ticket: Ticket,
-    /// How long it is.
+    /// How many bytes it takes up with what waits for it.
     pub(crate) bytes: usize,
     /// The number after that of its last entry.
     pub(crate) next_seq: u64,
@@ -204,7 +202,6 @@ impl Outbox {
     /// Notes a commit and what waits for it.
     pub(crate) fn wait(&mut self, commit: UnderWay, effects: Vec<Effect>, is_durable: bool) {
         let UnderWay { ticket, bytes, next_seq, in_doubt } = commit;
-        let bytes = bytes + size(&effects);
         self.bytes += bytes;
         self.groups.push_back(Group { ticket, effects, bytes, next_seq, is_durable, in_doubt });
     }
@@ -215,7 +212,7 @@ impl Outbox {
         let Some(last) = self.groups.iter_mut().rev().find(|group| group.is_durable) else {
             return Some(effects);
         };
-        let bytes = size(&effects);
+        let bytes: usize = effects.iter().map(Effect::size).sum();
         last.bytes += bytes;
         self.bytes += bytes;
         last.effects.extend(effects);
@@ -261,8 +258,4 @@ impl Outbox {
             }
         }
     }
-}
-
-fn size(effects: &[Effect]) -> usize {
-    effects.iter().map(Effect::size).sum()
 }

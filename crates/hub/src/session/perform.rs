@@ -48,7 +48,9 @@ impl Actor {
         }
         if !step.ops.is_empty() {
             let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops: step.ops };
-            let (bytes, next_seq, in_doubt) = (batch.weight(), self.next_seq, step.in_doubt);
+            // What is shown is remembered until it is on disk, so it counts even if it does not wait.
+            let bytes = batch.weight() + step.effects.iter().map(Effect::size).sum::<usize>();
+            let (next_seq, in_doubt) = (self.next_seq, step.in_doubt);
             if step.is_durable {
                 let ticket = self.hub.store.commit(batch);
                 return self.outbox.wait(UnderWay { ticket, bytes, next_seq, in_doubt }, step.effects, true);
