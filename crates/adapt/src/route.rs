@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// Bytes of messages that may wait for one session; past that the agent is not read.
-const ROOM: usize = 4 * 1024 * 1024;
+const ROOM: usize = 2 * 1024 * 1024;
 /// What a message costs beside its text.
 const OVERHEAD: usize = 256;
 /// Bytes of messages kept for sessions that are just being opened. The agent has to be read until it has answered, so a
