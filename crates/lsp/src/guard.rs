@@ -35,7 +35,7 @@ pub enum NotLsp {
 }
 
 /// Passes messages on until the input ends. In the place of what is too long or cannot be read goes a message that says
-/// so, see [`UNREAD`]: whoever asked is answered, and a document whose change is lost is known to be out of step. Answers
+/// so, see `UNREAD`: whoever asked is answered, and a document whose change is lost is known to be out of step. Answers
 /// to requests with ids that the library cannot write go `back` to the editor.
 pub async fn pass(
     input: impl AsyncRead + Unpin,
