@@ -54,7 +54,9 @@ fn case(place: &Place, home: Home, version: u64, how: &str, sizes: &Sizes, table
     let again = load(&mut client, holder, version, LONG)?;
     let memory = peak_memory(holder)?;
     let tokens = load(&mut client, holder, version, TOKENS)?;
-    ensure!(began.before.bytes >= sizes.history, "only {} bytes were replayed", began.before.bytes);
+    // Version 2 is shown whole messages: what frames its chunks is gone.
+    let least = if version == 1 { sizes.history } else { sizes.history / 10 * 9 };
+    ensure!(began.before.bytes >= least, "only {} bytes were replayed", began.before.bytes);
     let megabytes = count(again.before.bytes) / 1e6;
     let size = count(again.before.bytes) / count(again.before.messages);
     let what = format!("{megabytes:.0} MB in messages of {size:.0} B, {how}");
