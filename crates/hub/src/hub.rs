@@ -19,7 +19,7 @@ use nudge_model::Model;
 use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Error, RawJson, caps::ClientInit};
-use nudge_workspace::Environment;
+use nudge_wire::Environment;
 use serde::Serialize;
 use tokio::sync::{OnceCell, oneshot};
 

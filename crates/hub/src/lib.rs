@@ -25,7 +25,7 @@ mod update;
 
 pub use edge::Edge;
 pub use hub::{Hub, HubError, Options, Status};
-pub use nudge_workspace::Environment;
+pub use nudge_wire::Environment;
 pub use session::{Live, OpenQuestion, Pending};
 
 use nudge_wire::inject::{InjectCapability, Mode, SteerInStream};

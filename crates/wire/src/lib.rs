@@ -6,6 +6,7 @@
 pub mod bridge;
 pub mod caps;
 pub mod document;
+mod environment;
 pub mod error;
 pub mod frame;
 pub mod id;
@@ -22,6 +23,7 @@ pub mod version;
 pub mod write;
 
 pub use agent_client_protocol_schema as acp;
+pub use environment::Environment;
 pub use error::{Code, Error};
 pub use id::Id;
 pub use message::{Body, Message};

@@ -10,7 +10,8 @@ use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Lease, Session};
 use nudge_wire::{Error, RawJson, Version};
-use nudge_workspace::{Environment, Workspace};
+use nudge_wire::Environment;
+use nudge_workspace::Workspace;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{

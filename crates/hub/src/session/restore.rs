@@ -8,7 +8,7 @@ use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mo
 use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Error, RawJson, Version};
-use nudge_workspace::Environment;
+use nudge_wire::Environment;
 use serde_json::json;
 
 use crate::{
