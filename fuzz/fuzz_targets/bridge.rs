@@ -2,10 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nudge_wire::{
-    RawJson,
-    bridge::{ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2},
-};
+use nudge_bridge::{ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2};
+use nudge_wire::RawJson;
 use serde_json::value::RawValue;
 
 fuzz_target!(|text: &str| {

@@ -5,11 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use nudge_bridge::{request_to_v1, request_to_v2};
 use nudge_peer::{Closed, Cx, Unhandled};
-use nudge_wire::{
-    Error, Version,
-    bridge::{request_to_v1, request_to_v2},
-};
+use nudge_wire::{Error, Version};
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 

@@ -5,9 +5,10 @@ mod built_in;
 
 use std::sync::Arc;
 
+use nudge_bridge::{ToV2, prompt_answer};
 use nudge_mailbox::InStream;
 use nudge_peer::{RawNotification, RawRequest, Responder, Unhandled};
-use nudge_wire::{Error, RawJson, Version, bridge};
+use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Environment;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -284,10 +285,10 @@ pub(crate) fn ended(end: nudge_adapt::End) -> Ended {
     let read = |raw| Update::read(raw).expect("the end of a turn is a `state_update`");
     match end {
         nudge_adapt::End::Answered(result) => {
-            Ended { state: read(bridge::ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
+            Ended { state: read(ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
         }
         nudge_adapt::End::State(state) => {
-            let answer = bridge::prompt_answer(&state)
+            let answer = prompt_answer(&state)
                 .map_err(|error| error.to().unwrap_or_else(|_| Error::internal("The turn failed")));
             Ended { state: read(state), answer }
         }

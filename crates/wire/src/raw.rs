@@ -32,7 +32,7 @@ impl RawJson {
         Self(text)
     }
 
-    /// Takes text that was a `RawJson` before it was written down, without checking it again.
+    /// Takes text that was a `RawJson` before it was written down, or is put together from such, without checking it again.
     pub fn written(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }

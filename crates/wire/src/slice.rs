@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 /// The members of the object that `text` is, each value as the text it is; `None` if it is none.
-pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
+pub fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     let mut cursor = Cursor { text, at: 0 };
     let mut members = Vec::new();
     cursor.enter(b'{')?;
@@ -20,7 +20,7 @@ pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
 }
 
 /// The value of one member of the object that `text` is. Of duplicates the last one counts.
-pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut cursor = Cursor { text, at: 0 };
     let (mut found, mut is_first) = (None, true);
     cursor.enter(b'{')?;
@@ -37,7 +37,7 @@ pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The items of the list that `text` is, each as the text it is; `None` if it is none.
-pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
+pub fn items(text: &str) -> Option<Vec<&str>> {
     let mut cursor = Cursor { text, at: 0 };
     let mut items = Vec::new();
     cursor.enter(b'[')?;
@@ -48,7 +48,7 @@ pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
 }
 
 /// The string that `text` is the JSON of; `None` if it is none.
-pub(crate) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
+pub fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(inner.into());

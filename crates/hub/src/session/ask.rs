@@ -2,11 +2,9 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use nudge_bridge::{Call, request_to_v1, request_to_v2};
 use nudge_peer::{CallError, CancellationToken, RawNotification, RawRequest};
-use nudge_wire::{
-    Error, RawJson, Version,
-    bridge::{Call, request_to_v1, request_to_v2},
-};
+use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Workspace;
 use tokio::sync::oneshot;
 

@@ -1,11 +1,9 @@
 //! What a session waits for the user to decide or fill in, for a client that is not attached: a terminal that helps on.
 
+use nudge_bridge::{ToV2, request_to_v2};
 use nudge_mailbox::ClientId;
 use nudge_peer::RawRequest;
-use nudge_wire::{
-    Error, RawJson, Version,
-    bridge::{ToV2, request_to_v2},
-};
+use nudge_wire::{Error, RawJson, Version};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 

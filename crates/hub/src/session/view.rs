@@ -2,10 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_wire::{
-    RawJson, Version,
-    bridge::{Call, JoinChunks, ToV1, ToV2},
-};
+use nudge_bridge::{Call, JoinChunks, ToV1, ToV2};
+use nudge_wire::{RawJson, Version};
 use tokio::time::Instant;
 
 use nudge_peer::RawNotification;

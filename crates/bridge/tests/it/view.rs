@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use nudge_wire::{
-    RawJson,
-    acp::v2,
-    bridge::{ToV1, V1Client},
-};
+use nudge_bridge::{ToV1, V1Client};
+use nudge_wire::{RawJson, acp::v2};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::object::{Object, raw};
-use crate::RawJson;
+use nudge_wire::RawJson;
+
+use crate::object::{Object, raw};
 
 /// How much of one message is joined; what follows is appended to it.
 const LONGEST: usize = 1024 * 1024;

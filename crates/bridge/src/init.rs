@@ -1,7 +1,8 @@
 //! `initialize`: who is there and what they can do.
 
-use super::object::{Object, items, list, quote};
-use crate::RawJson;
+use nudge_wire::{RawJson, Version, caps::ClientInit};
+
+use crate::object::{Object, items, list, quote};
 
 /// Capabilities of a client that v2 has no place for.
 const V1_CLIENT: [&str; 5] = ["fs", "terminal", "session", "subagents", "plan"];
@@ -14,9 +15,16 @@ const PROMPT: [&str; 3] = ["image", "audio", "embeddedContext"];
 /// Where what only v1 can say is kept.
 const KEPT: &str = "v1";
 
+/// What a client says in the params of `initialize`, as it may send them: in v2 `clientInfo` and `clientCapabilities`, which
+/// some pages of the draft have, count as well.
+pub fn client_init(version: Version, params: RawJson) -> ClientInit {
+    let params = if version == Version::V2 { client_v2(&params) } else { params };
+    ClientInit::new(version, params)
+}
+
 /// The params of a v2 `initialize`, where `clientInfo` and `clientCapabilities`, which some pages of the draft have, are
 /// also under their own names. What stands there already wins.
-pub fn client_v2(params: &RawJson) -> RawJson {
+fn client_v2(params: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
     if let Some(info) = object.value("clientInfo").filter(|_| object.value("info").is_none()) {
         let info = info.to_owned();

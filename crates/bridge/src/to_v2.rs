@@ -1,6 +1,8 @@
 //! A session whose frames are v1, for one v2 client.
 
-use super::{
+use nudge_wire::RawJson;
+
+use crate::{
     Setup, call_members, command,
     config::{self, V1Options},
     content::block_to_v2,
@@ -11,7 +13,6 @@ use super::{
     request::Call,
     turn,
 };
-use crate::RawJson;
 
 /// How many titles of tool calls are remembered, for permission requests that do not repeat them.
 const TITLES: usize = 64;

@@ -1,6 +1,8 @@
 //! Permission requests: v1 asks about a tool call, v2 asks a question that may be about one.
 
-use super::{
+use nudge_wire::RawJson;
+
+use crate::{
     call::{Calls, Prompt},
     call_members,
     content::text_item,
@@ -8,13 +10,12 @@ use super::{
     object::{Object, quote, string},
     terminal::Terminals,
 };
-use crate::RawJson;
 
 const PROMPT: &str = "Permission needed";
 const KINDS: [&str; 4] = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
 /// The params of `session/request_permission` for v1. `minted` names a tool call where there is none.
-pub(super) fn to_v1(params: &RawJson, calls: &mut Calls, terminals: &Terminals, minted: &str) -> RawJson {
+pub(crate) fn to_v1(params: &RawJson, calls: &mut Calls, terminals: &Terminals, minted: &str) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
     let title = object.take("title");
     let description = object.take("description");
@@ -46,7 +47,7 @@ pub(super) fn to_v1(params: &RawJson, calls: &mut Calls, terminals: &Terminals, 
 }
 
 /// The params of `session/request_permission` for v2. `known` is the title of the tool call as last seen.
-pub(super) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) -> Option<String>) -> RawJson {
+pub(crate) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) -> Option<String>) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
     let asked = object.recall("title");
     let description = object.recall("description");
@@ -80,7 +81,7 @@ pub(super) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) ->
 }
 
 /// The answer of a v2 client for a v1 agent. One that v1 does not know is never taken for consent.
-pub(super) fn answer_to_v1(result: &RawJson) -> RawJson {
+pub(crate) fn answer_to_v1(result: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
     let outcome = object.get("outcome").unwrap_or("null").to_owned();
     let kind = Object::read(&outcome).and_then(|outcome| outcome.string("outcome"));
@@ -92,7 +93,7 @@ pub(super) fn answer_to_v1(result: &RawJson) -> RawJson {
 }
 
 /// The answer of a v1 client for a v2 agent.
-pub(super) fn answer_to_v2(result: &RawJson) -> RawJson {
+pub(crate) fn answer_to_v2(result: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
     object.restore("outcome");
     object.raw()

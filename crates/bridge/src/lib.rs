@@ -8,6 +8,8 @@
 //!   append to, and names what v1 leaves nameless. What they remember is bounded.
 //! - [`request_to_v1`], [`request_to_v2`], [`agent_to_v1`], [`agent_to_v2`] and [`prompt_answer`] take no memory.
 //!
+//! This room is pure: it reads and writes text, nothing else.
+//!
 //! Input that is not what it should be passes as it came: the one who reads it is the one to complain.
 
 mod call;
@@ -32,7 +34,7 @@ mod to_v2;
 mod turn;
 
 pub use call::{CALL_CONTENT, SESSION_CONTENT};
-pub use init::{agent_to_v1, agent_to_v2, client_to_v1, client_to_v2, client_v2};
+pub use init::{agent_to_v1, agent_to_v2, client_init, client_to_v1, client_to_v2};
 pub use join::JoinChunks;
 pub use request::{Call, request_to_v1, request_to_v2};
 pub use terminal::TERMINAL_TAIL;
@@ -40,7 +42,7 @@ pub use to_v1::{ToV1, V1Client};
 pub use to_v2::ToV2;
 pub use turn::prompt_answer;
 
-use crate::RawJson;
+use nudge_wire::RawJson;
 
 /// How a session begins, or goes on, for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,18 +1,19 @@
 //! Messages for a reader that can only append: what it has been shown of each, and what to show it next.
 
-use super::{
+use nudge_wire::RawJson;
+
+use crate::{
     content::block_to_v1,
     object::{Object, items, quote, raw},
     recent::Recent,
 };
-use crate::RawJson;
 
 /// How many messages are remembered. One that is older is shown whole again if it is sent whole again.
 const MESSAGES: usize = 1024;
 
 /// What a v1 client has been shown of each message.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Messages(Recent<Shown, MESSAGES>);
+pub(crate) struct Messages(Recent<Shown, MESSAGES>);
 
 /// What has been shown of one message: not the text, only enough to recognise it as the beginning of a longer one.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +27,7 @@ struct Shown {
 
 impl Messages {
     /// A chunk of a message.
-    pub(super) fn chunk(&mut self, update: &RawJson, mut object: Object<'_>) -> RawJson {
+    pub(crate) fn chunk(&mut self, update: &RawJson, mut object: Object<'_>) -> RawJson {
         let (Some(id), Some(block)) = (object.string("messageId"), object.get("content")) else {
             return update.clone();
         };
@@ -42,7 +43,7 @@ impl Messages {
     }
 
     /// A whole message, as chunks of what has not been shown.
-    pub(super) fn whole(&mut self, chunk_kind: &str, mut object: Object<'_>) -> Vec<RawJson> {
+    pub(crate) fn whole(&mut self, chunk_kind: &str, mut object: Object<'_>) -> Vec<RawJson> {
         let (Some(id), Some(content)) = (object.string("messageId"), object.take("content")) else {
             return Vec::new();
         };
@@ -94,7 +95,7 @@ impl Shown {
 }
 
 /// A v1 chunk that carries what [`Messages`] did, as the v2 update it came from.
-pub(super) fn chunk_to_v2(mut object: Object<'_>, whole_kind: &str) -> RawJson {
+pub(crate) fn chunk_to_v2(mut object: Object<'_>, whole_kind: &str) -> RawJson {
     object.restore("messageId");
     if object.recall("replaces").is_some() {
         object.put("sessionUpdate", whole_kind);

@@ -1,12 +1,13 @@
 //! Requests and their params, by method: what a client asks of an agent and an agent of a client.
 
-use super::{
+use nudge_wire::RawJson;
+
+use crate::{
     config, content,
     init::{client_to_v1, client_to_v2},
     mcp,
     object::{Object, quote},
 };
-use crate::RawJson;
 
 /// A method and its params.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub struct Call {
 /// A v1 request or notification for v2, as far as that takes no knowledge of the session. Methods that are the same in
 /// both, and those of nobody's, pass as they are.
 ///
-/// Not here: `session/set_mode` and `session/set_config_option` ([`super::ToV1`]), `session/update` and
-/// `session/request_permission` ([`super::ToV2`]).
+/// Not here: `session/set_mode` and `session/set_config_option` ([`crate::ToV1`]), `session/update` and
+/// `session/request_permission` ([`crate::ToV2`]).
 pub fn request_to_v2(method: &str, params: &RawJson) -> Call {
     let same = || params.clone();
     let (method, params) = match method {

@@ -1,9 +1,9 @@
 //! MCP servers: v2 says of each how it is reached, v1 takes stdio for granted.
 
-use super::object::Object;
+use crate::object::Object;
 
 /// A server for v2.
-pub(super) fn to_v2(text: &str) -> String {
+pub(crate) fn to_v2(text: &str) -> String {
     let Some(mut server) = Object::read(text) else { return text.to_owned() };
     if server.get("type").is_none() {
         server.put("type", "stdio");
@@ -12,7 +12,7 @@ pub(super) fn to_v2(text: &str) -> String {
 }
 
 /// A server for v1, with the lists it wants even if they are empty.
-pub(super) fn to_v1(text: &str) -> String {
+pub(crate) fn to_v1(text: &str) -> String {
     let Some(mut server) = Object::read(text) else { return text.to_owned() };
     let lists: &[&'static str] = match server.string("type").as_deref() {
         Some("stdio") => {

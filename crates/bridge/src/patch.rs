@@ -7,39 +7,39 @@ const NO_NEWLINE: &str = "\\ No newline at end of file\n";
 
 /// What a patch does to one file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Section {
+pub(crate) struct Section {
     /// Its path before; `None` if there was none.
-    pub(super) old: Option<String>,
+    pub(crate) old: Option<String>,
     /// Its path after; `None` if there is none.
-    pub(super) new: Option<String>,
-    pub(super) hunks: Vec<Hunk>,
+    pub(crate) new: Option<String>,
+    pub(crate) hunks: Vec<Hunk>,
 }
 
 /// One place that changes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(crate) struct Hunk {
     /// The line that says where.
-    pub(super) header: String,
-    pub(super) old: String,
-    pub(super) new: String,
+    pub(crate) header: String,
+    pub(crate) old: String,
+    pub(crate) new: String,
 }
 
 /// Reads what can be read; lines that make no sense are passed over.
-pub(super) fn parse(text: &str) -> Vec<Section> {
+pub(crate) fn parse(text: &str) -> Vec<Section> {
     let mut reader = Reader::default();
     text.split('\n').for_each(|line| reader.line(line));
     reader.sections
 }
 
 /// The first lines of both sides that a hunk header names.
-pub(super) fn starts(header: &str) -> Option<(usize, usize)> {
+pub(crate) fn starts(header: &str) -> Option<(usize, usize)> {
     let (old, new) = ranges(header)?;
     Some((old.0, new.0))
 }
 
 /// What happens to the file as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whole {
+pub(crate) enum Whole {
     Added,
     Deleted,
     Kept,
@@ -47,7 +47,7 @@ pub(super) enum Whole {
 
 /// A patch of one file with one hunk; `None` if there is nothing to show. `starts` are the lines of the file the
 /// texts begin at.
-pub(super) fn make(path: &str, whole: Whole, old: &str, new: &str, starts: (usize, usize)) -> Option<String> {
+pub(crate) fn make(path: &str, whole: Whole, old: &str, new: &str, starts: (usize, usize)) -> Option<String> {
     let path = quoted(path);
     let header = match whole {
         Whole::Added => "new file mode 100644\n",

@@ -1,6 +1,7 @@
 //! Chunks joined to whole messages are JSON, and say what the chunks said, in their order.
 
-use nudge_wire::{RawJson, bridge::JoinChunks};
+use nudge_bridge::JoinChunks;
+use nudge_wire::RawJson;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,13 +1,13 @@
 //! Diffs: v1 shows a file's text before and after, v2 lists what happened to files and may add a patch.
 
-use super::{
+use crate::{
     content::text_item,
     object::{Object, items, list, quote},
     patch::{self, Section, Whole},
 };
 
 /// A v2 diff as v1 content: a diff for each hunk of its patch, and words for what has no hunk.
-pub(super) fn to_v1(diff: &str) -> Vec<String> {
+pub(crate) fn to_v1(diff: &str) -> Vec<String> {
     let Some(object) = Object::read(diff) else { return vec![diff.to_owned()] };
     let patch = object.get("patch").and_then(Object::read).unwrap_or_default();
     let text = patch.string("text").unwrap_or_default();
@@ -31,7 +31,7 @@ pub(super) fn to_v1(diff: &str) -> Vec<String> {
 }
 
 /// A v1 diff as a v2 diff with a patch; relative paths are in `cwd`.
-pub(super) fn to_v2(mut object: Object<'_>, cwd: Option<&str>) -> String {
+pub(crate) fn to_v2(mut object: Object<'_>, cwd: Option<&str>) -> String {
     let Some(path) = object.string("path").map(|path| absolute(&path, cwd)) else {
         return object.text();
     };
@@ -59,12 +59,12 @@ pub(super) fn to_v2(mut object: Object<'_>, cwd: Option<&str>) -> String {
 }
 
 /// The change that words in v1 stand for, as the v2 diff it came from.
-pub(super) fn change_to_v2(change: &str) -> String {
+pub(crate) fn change_to_v2(change: &str) -> String {
     Object::default().with_str("type", "diff").with("changes", list([change])).text()
 }
 
 /// The path as it is from `/`.
-pub(super) fn absolute(path: &str, cwd: Option<&str>) -> String {
+pub(crate) fn absolute(path: &str, cwd: Option<&str>) -> String {
     let drive = path.as_bytes().get(1) == Some(&b':') || path.starts_with('\\');
     match cwd {
         Some(cwd) if !path.starts_with('/') && !drive => {
@@ -75,7 +75,7 @@ pub(super) fn absolute(path: &str, cwd: Option<&str>) -> String {
 }
 
 /// Text as a block of code that it cannot end.
-pub(super) fn fenced(language: &str, text: &str) -> String {
+pub(crate) fn fenced(language: &str, text: &str) -> String {
     let (mut longest, mut run) = (0, 0);
     for byte in text.bytes() {
         run = if byte == b'`' { run + 1 } else { 0 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The latest `LIMIT` values by their ids. The oldest is forgotten first.
 #[derive(Debug, Clone)]
-pub(super) struct Recent<V, const LIMIT: usize> {
+pub(crate) struct Recent<V, const LIMIT: usize> {
     values: VecDeque<(String, V)>,
     /// The number of each value, counted from the first there ever was.
     numbers: BTreeMap<String, usize>,
@@ -19,17 +19,17 @@ impl<V, const LIMIT: usize> Default for Recent<V, LIMIT> {
 }
 
 impl<V, const LIMIT: usize> Recent<V, LIMIT> {
-    pub(super) fn get(&self, id: &str) -> Option<&V> {
+    pub(crate) fn get(&self, id: &str) -> Option<&V> {
         Some(&self.values.get(self.place(id)?)?.1)
     }
 
-    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, id: &str) -> Option<&mut V> {
         let place = self.place(id)?;
         Some(&mut self.values.get_mut(place)?.1)
     }
 
     /// Gives the value that was forgotten for this one, if there is one.
-    pub(super) fn insert(&mut self, id: &str, value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, id: &str, value: V) -> Option<V> {
         if let Some(known) = self.get_mut(id) {
             *known = value;
             return None;
@@ -45,23 +45,23 @@ impl<V, const LIMIT: usize> Recent<V, LIMIT> {
     }
 
     /// The number of a value, counted from the first there ever was: it stays the same.
-    pub(super) fn number(&self, id: &str) -> Option<usize> {
+    pub(crate) fn number(&self, id: &str) -> Option<usize> {
         self.numbers.get(id).copied()
     }
 
     /// Values with their numbers and ids, those with this number and later ones.
-    pub(super) fn range_mut(&mut self, number: usize) -> impl Iterator<Item = (usize, &str, &mut V)> {
+    pub(crate) fn range_mut(&mut self, number: usize) -> impl Iterator<Item = (usize, &str, &mut V)> {
         let skipped = number.saturating_sub(self.forgotten).min(self.values.len());
         let numbers = self.forgotten + skipped..;
         numbers.zip(self.values.range_mut(skipped..)).map(|(number, (id, value))| (number, &**id, value))
     }
 
     /// The id of the value that is forgotten if another one comes.
-    pub(super) fn next_to_go(&self) -> Option<&str> {
+    pub(crate) fn next_to_go(&self) -> Option<&str> {
         self.values.front().filter(|_| self.values.len() == LIMIT).map(|(id, _)| id.as_str())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
         self.values.iter().map(|(id, value)| (id.as_str(), value))
     }
 
@@ -76,7 +76,7 @@ impl<V, const LIMIT: usize> Recent<V, LIMIT> {
 
 impl<V: Default, const LIMIT: usize> Recent<V, LIMIT> {
     /// The value of `id`, made if it is not known.
-    pub(super) fn entry(&mut self, id: &str) -> &mut V {
+    pub(crate) fn entry(&mut self, id: &str) -> &mut V {
         if self.get(id).is_none() {
             self.insert(id, V::default());
         }

@@ -5,14 +5,15 @@ use std::{
     collections::{BTreeSet, VecDeque},
 };
 
-use super::{
+use nudge_wire::RawJson;
+
+use crate::{
     call_members::{default_title, members_to_v1},
     content::{item_to_v1, omitted_item, prompt_item},
     object::{Object, items, list, string},
     recent::Recent,
     terminal::Terminals,
 };
-use crate::RawJson;
 
 /// How much content of one tool call is kept so that it can be sent whole again; the oldest goes first.
 pub const CALL_CONTENT: usize = 256 * 1024;
@@ -45,7 +46,7 @@ const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
 
 /// The tool calls of a session, as a v1 client knows them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     known: Recent<Call, CALLS>,
     /// Length of the content of all of them.
     bytes: usize,
@@ -85,9 +86,9 @@ struct Call {
 
 /// What a permission request asks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Prompt<'a> {
-    pub(super) title: Option<&'a str>,
-    pub(super) description: Option<&'a str>,
+pub(crate) struct Prompt<'a> {
+    pub(crate) title: Option<&'a str>,
+    pub(crate) description: Option<&'a str>,
 }
 
 /// An item of content as v1 has it, or a reference to a terminal.
@@ -109,7 +110,7 @@ enum Replaced {
 
 impl Calls {
     /// A `tool_call_update`. Before the call ends, the last of its content is sent.
-    pub(super) fn update(
+    pub(crate) fn update(
         &mut self,
         update: &RawJson,
         mut object: Object<'_>,
@@ -149,7 +150,7 @@ impl Calls {
     }
 
     /// A `tool_call_content_chunk`: an update with all content there is, now or when more has come.
-    pub(super) fn chunk(
+    pub(crate) fn chunk(
         &mut self,
         chunk: &RawJson,
         mut object: Object<'_>,
@@ -175,7 +176,7 @@ impl Calls {
 
     /// An update for each tool call that shows the terminal, now or when more has come. `length` is that of what came,
     /// `ends` says that the terminal has ended, so that nothing more may come.
-    pub(super) fn terminal_changed(
+    pub(crate) fn terminal_changed(
         &mut self,
         terminal: &str,
         length: usize,
@@ -194,7 +195,7 @@ impl Calls {
     }
 
     /// The last content of every call that shows this terminal and of which the client does not have it.
-    pub(super) fn terminal_forgotten(&mut self, terminal: &str, terminals: &Terminals) -> Vec<RawJson> {
+    pub(crate) fn terminal_forgotten(&mut self, terminal: &str, terminals: &Terminals) -> Vec<RawJson> {
         self.showing(terminal).iter().filter_map(|id| self.send_ahead(id, terminals)).collect()
     }
 
@@ -204,7 +205,7 @@ impl Calls {
     }
 
     /// The last content of every call of which the client does not have it.
-    pub(super) fn flush(&mut self, terminals: &Terminals) -> Vec<RawJson> {
+    pub(crate) fn flush(&mut self, terminals: &Terminals) -> Vec<RawJson> {
         let mut updates = self.last_words();
         for id in std::mem::take(&mut self.unsent) {
             updates.push(self.whole(&id, terminals));
@@ -213,12 +214,12 @@ impl Calls {
     }
 
     /// The last content of calls that have been forgotten since this was last asked.
-    pub(super) fn last_words(&mut self) -> Vec<RawJson> {
+    pub(crate) fn last_words(&mut self) -> Vec<RawJson> {
         std::mem::take(&mut self.last_words)
     }
 
     /// About how long the content is that a flush sends; `None` if there is none.
-    pub(super) fn unsent(&self, terminals: &Terminals) -> Option<usize> {
+    pub(crate) fn unsent(&self, terminals: &Terminals) -> Option<usize> {
         let length = |id: &String| self.known.get(id).map_or(0, |call| call.shown(terminals));
         (!self.unsent.is_empty()).then(|| self.unsent.iter().map(length).sum())
     }
@@ -253,7 +254,7 @@ impl Calls {
     }
 
     /// The tool call that a permission request is about: patched as by an update.
-    pub(super) fn subject(&mut self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
+    pub(crate) fn subject(&mut self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
         let id = object.string("toolCallId").unwrap_or_default();
         self.change(&id, terminals, |call| {
             call.patch(object, terminals, false, |_| true);
@@ -263,7 +264,7 @@ impl Calls {
 
     /// A tool call that stands for something else a permission request is about: nothing of it is remembered. `item`
     /// is content of it.
-    pub(super) fn stand_in(
+    pub(crate) fn stand_in(
         &self,
         object: &mut Object<'_>,
         item: Option<&str>,

@@ -1,7 +1,8 @@
 //! Config options and modes: in v2 a mode is a config option of that category.
 
-use super::object::{Object, items, list, members, raw, string};
-use crate::RawJson;
+use nudge_wire::RawJson;
+
+use crate::object::{Object, items, list, members, raw, string};
 
 /// The option that stands for the modes of a v1 agent, unless the agent has an option of that id.
 const MODE: &str = "mode";
@@ -9,14 +10,14 @@ const MODE_IF_TAKEN: &str = "nudge-mode";
 
 /// The options of a session whose agent speaks v2, for a v1 client.
 #[derive(Debug, Clone, Default)]
-pub(super) struct V2Options {
+pub(crate) struct V2Options {
     options: Vec<String>,
     mode: Option<String>,
 }
 
 impl V2Options {
     /// Takes the options of an update or a result and gives those for v1; `None` if `text` is no list.
-    pub(super) fn take(&mut self, text: &str, booleans: bool) -> Option<String> {
+    pub(crate) fn take(&mut self, text: &str, booleans: bool) -> Option<String> {
         let options = items(text)?;
         let shown = list(options.iter().map(|option| option_to_v1(option, booleans)));
         self.options = options.into_iter().map(str::to_owned).collect();
@@ -24,7 +25,7 @@ impl V2Options {
     }
 
     /// The modes there are, as v1 has them.
-    pub(super) fn modes(&mut self) -> Option<String> {
+    pub(crate) fn modes(&mut self) -> Option<String> {
         let (_, current, option) = self.mode_option()?;
         let modes = flat(&option).into_iter().map(mode_of);
         let state = Object::default().with_str("currentModeId", &current).with("availableModes", list(modes));
@@ -33,7 +34,7 @@ impl V2Options {
     }
 
     /// The current mode if it is another than before.
-    pub(super) fn mode_change(&mut self) -> Option<RawJson> {
+    pub(crate) fn mode_change(&mut self) -> Option<RawJson> {
         let (_, current, _) = self.mode_option()?;
         if self.mode.as_ref() == Some(&current) {
             return None;
@@ -45,7 +46,7 @@ impl V2Options {
     }
 
     /// The params of `session/set_mode` as those of `session/set_config_option`; `None` if there are no modes.
-    pub(super) fn set_mode(&self, params: &RawJson) -> Option<RawJson> {
+    pub(crate) fn set_mode(&self, params: &RawJson) -> Option<RawJson> {
         let mut object = Object::read(params.as_str())?;
         let (id, _, _) = self.mode_option()?;
         let mode = object.take("modeId")?;
@@ -56,7 +57,7 @@ impl V2Options {
     }
 
     /// The params of `session/set_config_option` for v2.
-    pub(super) fn set_option(&self, params: &RawJson) -> RawJson {
+    pub(crate) fn set_option(&self, params: &RawJson) -> RawJson {
         let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
         if object.get("type").is_some() {
             return params.clone();
@@ -86,33 +87,33 @@ impl V2Options {
 
 /// The options and modes of a session whose agent speaks v1, for v2 clients.
 #[derive(Debug, Clone, Default)]
-pub(super) struct V1Options {
+pub(crate) struct V1Options {
     options: Vec<String>,
     modes: Option<String>,
 }
 
 impl V1Options {
     /// Takes what a session begins with.
-    pub(super) fn begin(&mut self, options: Option<&str>, modes: Option<&str>) {
+    pub(crate) fn begin(&mut self, options: Option<&str>, modes: Option<&str>) {
         self.take(options);
         self.modes = modes.filter(|modes| Object::read(modes).is_some()).map(str::to_owned);
     }
 
     /// Takes the options of an update or a result.
-    pub(super) fn take(&mut self, options: Option<&str>) {
+    pub(crate) fn take(&mut self, options: Option<&str>) {
         let options = options.and_then(items).unwrap_or_default();
         self.options = options.into_iter().map(str::to_owned).collect();
     }
 
     /// All options for v2, and whether there are any.
-    pub(super) fn to_v2(&self) -> Option<String> {
+    pub(crate) fn to_v2(&self) -> Option<String> {
         let own = self.options.iter().map(|option| option_to_v2(option));
         let options: Vec<String> = own.chain(self.mode_as_option()).collect();
         (!options.is_empty()).then(|| list(options))
     }
 
     /// Takes the current mode; `false` if it is known already.
-    pub(super) fn set_current(&mut self, mode: &str) -> bool {
+    pub(crate) fn set_current(&mut self, mode: &str) -> bool {
         let changed = self.current().as_deref() != Some(mode);
         for text in &mut self.options {
             if let Some(mut option) = Object::read(text).filter(|option| option.is("category", "mode")) {
@@ -129,7 +130,7 @@ impl V1Options {
     }
 
     /// Whether the option stands for the agent's modes.
-    pub(super) fn is_mode(&self, config_id: &str) -> bool {
+    pub(crate) fn is_mode(&self, config_id: &str) -> bool {
         self.modes.is_some() && !self.has_mode_option() && config_id == self.mode_id()
     }
 
@@ -175,7 +176,7 @@ impl V1Options {
 }
 
 /// The params of `session/set_config_option` for v1.
-pub(super) fn set_option_to_v1(params: &RawJson) -> RawJson {
+pub(crate) fn set_option_to_v1(params: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()).filter(|object| object.is("type", "id")) else {
         return params.clone();
     };
@@ -184,7 +185,7 @@ pub(super) fn set_option_to_v1(params: &RawJson) -> RawJson {
 }
 
 /// The params of `session/set_config_option` as those of `session/set_mode`.
-pub(super) fn set_mode_of(params: &RawJson) -> RawJson {
+pub(crate) fn set_mode_of(params: &RawJson) -> RawJson {
     let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
     object.remove(&["type", "configId"]);
     object.rename("value", "modeId");
@@ -252,13 +253,13 @@ fn value_of(mode: &str) -> String {
 }
 
 /// An update that says what the options are now.
-pub(super) fn update(options: Option<String>) -> RawJson {
+pub(crate) fn update(options: Option<String>) -> RawJson {
     let update = Object::default().with_str("sessionUpdate", "config_option_update");
     raw(update.with("configOptions", options.unwrap_or_else(|| "[]".to_owned())).text())
 }
 
 /// The mode that params of `session/set_mode` or `session/set_config_option` choose.
-pub(super) fn chosen_mode(params: &RawJson) -> Option<String> {
+pub(crate) fn chosen_mode(params: &RawJson) -> Option<String> {
     let object = Object::read(params.as_str())?;
     object.get("modeId").or_else(|| object.get("value")).and_then(string)
 }

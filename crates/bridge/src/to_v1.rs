@@ -1,10 +1,11 @@
 //! A session whose frames are v2, for one v1 client.
 
-use super::{
+use nudge_wire::RawJson;
+
+use crate::{
     Setup, call::Calls, command, config::V2Options, message::Messages, object::Object, permission, plan,
     terminal::Terminals, turn,
 };
-use crate::RawJson;
 
 /// What a v1 client says it takes beyond the plain protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

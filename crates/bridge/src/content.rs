@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{
+use crate::{
     diff,
     object::{Object, json},
 };
@@ -11,7 +11,7 @@ use super::{
 const BLOCKS: [&str; 5] = ["text", "image", "audio", "resource_link", "resource"];
 
 /// A content block for v1. One of a type v1 does not know becomes words and is kept in `_meta`.
-pub(super) fn block_to_v1(block: &str) -> Cow<'_, str> {
+pub(crate) fn block_to_v1(block: &str) -> Cow<'_, str> {
     let kind = Object::read(block).and_then(|object| object.string("type"));
     match kind {
         Some(kind) if !BLOCKS.contains(&kind.as_str()) => {
@@ -24,14 +24,14 @@ pub(super) fn block_to_v1(block: &str) -> Cow<'_, str> {
 }
 
 /// A content block for v2.
-pub(super) fn block_to_v2(block: &str) -> Cow<'_, str> {
+pub(crate) fn block_to_v2(block: &str) -> Cow<'_, str> {
     let original = Object::read(block).and_then(|mut object| object.recall("content"));
     original.map_or(block.into(), Cow::Owned)
 }
 
 /// An item of a tool call's content, which is this object, for v1: none, one or several. References to terminals are left to
-/// [`Terminals::item`](super::terminal::Terminals::item), because what they show changes.
-pub(super) fn item_to_v1(item: &str, mut object: Object<'_>) -> Vec<String> {
+/// [`Terminals::item`](crate::terminal::Terminals::item), because what they show changes.
+pub(crate) fn item_to_v1(item: &str, mut object: Object<'_>) -> Vec<String> {
     match object.string("type").as_deref() {
         Some("content") => match object.get("content").map(block_to_v1) {
             Some(Cow::Owned(block)) => {
@@ -51,7 +51,7 @@ pub(super) fn item_to_v1(item: &str, mut object: Object<'_>) -> Vec<String> {
 }
 
 /// An item of a tool call's content for v2; `None` for what only v1 is shown.
-pub(super) fn item_to_v2(item: &str, cwd: Option<&str>) -> Option<String> {
+pub(crate) fn item_to_v2(item: &str, cwd: Option<&str>) -> Option<String> {
     let Some(mut object) = Object::read(item) else { return Some(item.to_owned()) };
     match object.string("type").as_deref() {
         Some("diff") => return Some(diff::to_v2(object, cwd)),
@@ -74,7 +74,7 @@ pub(super) fn item_to_v2(item: &str, cwd: Option<&str>) -> Option<String> {
 }
 
 /// A place in a file for v2, which has no line 0 and no relative paths.
-pub(super) fn location_to_v2(location: &str, cwd: Option<&str>) -> String {
+pub(crate) fn location_to_v2(location: &str, cwd: Option<&str>) -> String {
     let Some(mut object) = Object::read(location) else { return location.to_owned() };
     if let Some(path) = object.string("path") {
         object.put("path", &diff::absolute(&path, cwd));
@@ -87,31 +87,31 @@ pub(super) fn location_to_v2(location: &str, cwd: Option<&str>) -> String {
 }
 
 /// A place in a file for v1.
-pub(super) fn location_to_v1(location: &str) -> String {
+pub(crate) fn location_to_v1(location: &str) -> String {
     let Some(mut object) = Object::read(location) else { return location.to_owned() };
     object.restore("line");
     object.text()
 }
 
 /// A text block.
-pub(super) fn text_block(words: &str) -> Object<'static> {
+pub(crate) fn text_block(words: &str) -> Object<'static> {
     Object::default().with_str("type", "text").with_str("text", words)
 }
 
 /// Text as an item of a tool call's content.
-pub(super) fn text_item(words: &str) -> Object<'static> {
+pub(crate) fn text_item(words: &str) -> Object<'static> {
     Object::default().with_str("type", "content").with("content", text_block(words).text())
 }
 
 /// The item that says how many before it were left out.
-pub(super) fn omitted_item(count: usize) -> String {
+pub(crate) fn omitted_item(count: usize) -> String {
     let mut item = text_item(&format!("[{count} earlier items left out]"));
     item.note("omitted", &json(&count));
     item.text()
 }
 
 /// The item that asks the user, in a permission request.
-pub(super) fn prompt_item(title: Option<&str>, description: Option<&str>) -> Option<String> {
+pub(crate) fn prompt_item(title: Option<&str>, description: Option<&str>) -> Option<String> {
     let words: Vec<&str> = [title, description].into_iter().flatten().collect();
     if words.is_empty() {
         return None;

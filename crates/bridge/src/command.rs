@@ -1,9 +1,9 @@
 //! Slash commands: v2 says of what type a command and its input are.
 
-use super::object::{Object, quote};
+use crate::object::{Object, quote};
 
 /// A command for v1.
-pub(super) fn to_v1(text: &str) -> String {
+pub(crate) fn to_v1(text: &str) -> String {
     let Some(mut command) = Object::read(text) else { return text.to_owned() };
     if command.is("type", "command") {
         command.take("type");
@@ -21,7 +21,7 @@ pub(super) fn to_v1(text: &str) -> String {
 }
 
 /// A command for v2.
-pub(super) fn to_v2(text: &str) -> String {
+pub(crate) fn to_v2(text: &str) -> String {
     let Some(mut command) = Object::read(text) else { return text.to_owned() };
     if command.get("type").is_none() {
         command.put("type", "command");

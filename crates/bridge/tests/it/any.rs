@@ -1,12 +1,10 @@
 //! The bridge takes any JSON, forgets what it must, and leaves alone what it does not know.
 
-use nudge_wire::{
-    RawJson,
-    bridge::{
-        CALL_CONTENT, SESSION_CONTENT, TERMINAL_TAIL, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2,
-        prompt_answer, request_to_v1, request_to_v2,
-    },
+use nudge_bridge::{
+    CALL_CONTENT, SESSION_CONTENT, TERMINAL_TAIL, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2,
+    prompt_answer, request_to_v1, request_to_v2,
 };
+use nudge_wire::RawJson;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

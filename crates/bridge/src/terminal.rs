@@ -8,7 +8,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 
-use super::{
+use crate::{
     content::text_item,
     diff::fenced,
     object::{Object, string},
@@ -29,7 +29,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// The terminals of a session.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Terminals {
+pub(crate) struct Terminals {
     known: Recent<Terminal, TERMINALS>,
     /// Those that the client runs itself.
     own: Recent<(), OWN>,
@@ -50,12 +50,12 @@ struct Terminal {
 
 impl Terminals {
     /// From now on the client that is written for runs this one.
-    pub(super) fn own(&mut self, id: &str) {
+    pub(crate) fn own(&mut self, id: &str) {
         self.own.insert(id, ());
     }
 
     /// Takes a `terminal_update`; the id, if something changed that is shown.
-    pub(super) fn update(&mut self, update: &Object<'_>) -> Option<String> {
+    pub(crate) fn update(&mut self, update: &Object<'_>) -> Option<String> {
         let id = self.foreign(update)?;
         let terminal = self.known.entry(&id);
         if let Some(command) = update.get("command") {
@@ -75,26 +75,26 @@ impl Terminals {
     }
 
     /// Takes a `terminal_output_chunk`; the id, if it is one that is shown.
-    pub(super) fn chunk(&mut self, chunk: &Object<'_>) -> Option<String> {
+    pub(crate) fn chunk(&mut self, chunk: &Object<'_>) -> Option<String> {
         let id = self.foreign(chunk)?;
         self.known.entry(&id).push(&chunk.string("data")?);
         Some(id)
     }
 
     /// Whether this update says for the first time that a terminal has ended.
-    pub(super) fn ends(&self, update: &Object<'_>) -> bool {
+    pub(crate) fn ends(&self, update: &Object<'_>) -> bool {
         let runs = |id: String| self.known.get(&id).is_none_or(|terminal| !terminal.has_ended);
         update.value("exitStatus").is_some() && self.foreign(update).is_some_and(runs)
     }
 
     /// The terminal that is forgotten because of this update.
-    pub(super) fn forgets_for(&self, update: &Object<'_>) -> Option<String> {
+    pub(crate) fn forgets_for(&self, update: &Object<'_>) -> Option<String> {
         self.foreign(update).filter(|id| self.known.get(id).is_none())?;
         self.known.next_to_go().map(str::to_owned)
     }
 
     /// About how much these show.
-    pub(super) fn shown(&self, ids: &BTreeSet<String>) -> usize {
+    pub(crate) fn shown(&self, ids: &BTreeSet<String>) -> usize {
         if ids.is_empty() {
             return 0;
         }
@@ -102,7 +102,7 @@ impl Terminals {
     }
 
     /// The item of a tool call's content that stands for a reference to a terminal.
-    pub(super) fn item(&self, reference: &Object<'_>) -> String {
+    pub(crate) fn item(&self, reference: &Object<'_>) -> String {
         let id = reference.string("terminalId").unwrap_or_default();
         if self.own.get(&id).is_some() {
             return reference.text();

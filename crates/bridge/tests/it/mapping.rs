@@ -2,15 +2,13 @@
 
 use std::{collections::BTreeSet, env, fs};
 
-use nudge_wire::{
-    RawJson,
-    bridge::{
-        Call, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2,
-    },
+use nudge_bridge::{
+    Call, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2,
 };
+use nudge_wire::RawJson;
 use serde_json::{Value, json};
 
-use crate::bridge_types::{self, Side};
+use crate::types::{self, Side};
 
 const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec");
 
@@ -188,7 +186,7 @@ fn call(call: &Call) -> Value {
     json!({ "method": call.method, "params": value(&call.params) })
 }
 
-fn setup(setup: &nudge_wire::bridge::Setup) -> Value {
+fn setup(setup: &nudge_bridge::Setup) -> Value {
     json!({ "result": value(&setup.result), "updates": list(&setup.updates) })
 }
 
@@ -328,10 +326,9 @@ fn examples_are_what_the_official_types_say() {
             // What goes away from the client is written in the client's version.
             let away = matches!(name, "set_mode" | "set_config_option");
             let read = if away { client(&case) } else { case.to.other() };
-            let input = if typed("input") { bridge_types::check(read, name, input) } else { Ok(()) };
+            let input = if typed("input") { types::check(read, name, input) } else { Ok(()) };
             let given = &step["gives"];
-            let given =
-                if typed("gives") { bridge_types::check_given(read.other(), name, given) } else { Ok(()) };
+            let given = if typed("gives") { types::check_given(read.other(), name, given) } else { Ok(()) };
             let place = |what: &str| format!("{} to {:?} step {index}, {what}: ", case.id, case.to);
             wrong.extend(input.err().map(|error| place("input") + &error));
             wrong.extend(given.err().map(|error| place("gives") + &error));

@@ -1,6 +1,6 @@
 //! The members of a tool call, beside what becomes of its content in the course of it.
 
-use super::{
+use crate::{
     content::{item_to_v2, location_to_v1, location_to_v2},
     object::{Object, items, json, list, quote},
 };
@@ -10,7 +10,7 @@ const FIELDS: [&str; 8] =
     ["title", "name", "kind", "status", "content", "locations", "rawInput", "rawOutput"];
 
 /// A v1 `tool_call` or `tool_call_update`, or the tool call of a permission request, as a v2 patch.
-pub(super) fn to_v2(object: &mut Object<'_>, cwd: Option<&str>) {
+pub(crate) fn to_v2(object: &mut Object<'_>, cwd: Option<&str>) {
     for field in FIELDS {
         if object.is_null(field) {
             object.take(field);
@@ -67,7 +67,7 @@ fn clear(object: &mut Object<'_>, first: bool) {
 }
 
 /// The members of a patch beside its content, for v1.
-pub(super) fn members_to_v1(object: &mut Object<'_>, first: bool) {
+pub(crate) fn members_to_v1(object: &mut Object<'_>, first: bool) {
     object.edit_each("locations", location_to_v1);
     clear(object, first);
     status_to_v1(object);
@@ -86,7 +86,7 @@ fn status_to_v1(object: &mut Object<'_>) {
 }
 
 /// The title of a tool call that has none.
-pub(super) fn default_title(object: &Object<'_>) -> String {
+pub(crate) fn default_title(object: &Object<'_>) -> String {
     let name = object.string("name").or_else(|| object.string("kind").filter(|kind| kind != "other"));
     name.unwrap_or_else(|| "Tool call".to_owned())
 }

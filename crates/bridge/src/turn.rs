@@ -1,7 +1,8 @@
 //! Turns: in v1 the answer to a prompt ends one, in v2 an update says so.
 
-use super::object::{Object, quote, raw};
-use crate::RawJson;
+use nudge_wire::RawJson;
+
+use crate::object::{Object, quote, raw};
 
 /// The reasons to stop that v1 knows.
 const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
@@ -21,12 +22,12 @@ pub fn prompt_answer(state: &RawJson) -> Result<RawJson, RawJson> {
 }
 
 /// The `state_update` that says that a turn runs.
-pub(super) fn running() -> RawJson {
+pub(crate) fn running() -> RawJson {
     raw(state("running").text())
 }
 
 /// The `state_update` for the result of a v1 prompt.
-pub(super) fn idle(result: &RawJson) -> RawJson {
+pub(crate) fn idle(result: &RawJson) -> RawJson {
     let mut object = Object::read(result.as_str()).unwrap_or_default();
     object.restore("stopReason");
     if object.value("usage").is_none() {
@@ -39,13 +40,13 @@ pub(super) fn idle(result: &RawJson) -> RawJson {
 }
 
 /// The `state_update` for a v1 prompt that was answered with an error.
-pub(super) fn failed(error: &RawJson) -> RawJson {
+pub(crate) fn failed(error: &RawJson) -> RawJson {
     let update = state("idle").with_str("stopReason", "error");
     raw(update.with("error", error.as_str()).text())
 }
 
 /// A `state_update` for a v1 client, which has nothing like it: as `_meta` of a `session_info_update`.
-pub(super) fn state_to_v1(update: &RawJson, object: &Object<'_>) -> Option<RawJson> {
+pub(crate) fn state_to_v1(update: &RawJson, object: &Object<'_>) -> Option<RawJson> {
     if object.is("state", "requires_action") {
         return None;
     }
@@ -59,21 +60,21 @@ pub(super) fn state_to_v1(update: &RawJson, object: &Object<'_>) -> Option<RawJs
 }
 
 /// A `notice` for a v1 client that does not know it.
-pub(super) fn notice_to_v1(update: &RawJson, object: &Object<'_>) -> RawJson {
+pub(crate) fn notice_to_v1(update: &RawJson, object: &Object<'_>) -> RawJson {
     let mut notice = object.clone();
     notice.take("sessionUpdate");
     carried(update, Object::default().with("notice", notice.text()))
 }
 
 /// A v2 update that v1 has no place for, whole in the `_meta` of an update that changes nothing.
-pub(super) fn carried(update: &RawJson, mut meta: Object<'_>) -> RawJson {
+pub(crate) fn carried(update: &RawJson, mut meta: Object<'_>) -> RawJson {
     meta.set("nudge", update.as_str().to_owned());
     let carrier = Object::default().with_str("sessionUpdate", "session_info_update");
     raw(carrier.with("_meta", meta.text()).text())
 }
 
 /// The update that [`carried`] carries.
-pub(super) fn uncarried(object: &Object<'_>) -> Option<RawJson> {
+pub(crate) fn uncarried(object: &Object<'_>) -> Option<RawJson> {
     let meta = Object::read(object.get("_meta")?)?;
     let nudge = meta.get("nudge")?;
     Object::read(nudge)?.string("sessionUpdate")?;

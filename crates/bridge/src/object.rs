@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
+use nudge_wire::{RawJson, slice};
 use serde::Serialize;
-
-use crate::{RawJson, slice};
 
 /// Where Nudge keeps what the other version has no place for: `_meta.nudge`.
 const META: &str = "_meta";
@@ -12,56 +11,56 @@ const NUDGE: &str = "nudge";
 
 /// The members of one object, in their order, each value as JSON text.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Object<'a> {
+pub(crate) struct Object<'a> {
     members: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     is_changed: bool,
 }
 
 impl<'a> Object<'a> {
     /// The members of the object `text` is; `None` if it is none.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
         let members = slice::members(text)?;
         let members = members.into_iter().map(|(key, value)| (key, Cow::Borrowed(value))).collect();
         Some(Self { members, is_changed: false })
     }
 
     /// The JSON text of a member. Of duplicates the last one counts.
-    pub(super) fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
     }
 
     /// The JSON text of a member that is there and not `null`.
-    pub(super) fn value(&self, key: &str) -> Option<&str> {
+    pub(crate) fn value(&self, key: &str) -> Option<&str> {
         self.get(key).filter(|value| *value != "null")
     }
 
     /// A member that is a string.
-    pub(super) fn string(&self, key: &str) -> Option<String> {
+    pub(crate) fn string(&self, key: &str) -> Option<String> {
         string(self.get(key)?)
     }
 
     /// Whether the member is this string.
-    pub(super) fn is(&self, key: &str, value: &str) -> bool {
+    pub(crate) fn is(&self, key: &str, value: &str) -> bool {
         self.get(key).and_then(slice::unquoted).is_some_and(|found| found == value)
     }
 
     /// Whether the member is there and `null`.
-    pub(super) fn is_null(&self, key: &str) -> bool {
+    pub(crate) fn is_null(&self, key: &str) -> bool {
         self.get(key) == Some("null")
     }
 
     /// Whether there is no member.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
     /// The names of the members.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.members.iter().map(|(key, _)| key.as_ref())
     }
 
     /// Sets a member to JSON text.
-    pub(super) fn set(&mut self, key: &'static str, value: impl Into<Cow<'a, str>>) {
+    pub(crate) fn set(&mut self, key: &'static str, value: impl Into<Cow<'a, str>>) {
         let value = value.into();
         match self.members.iter_mut().rev().find(|(name, _)| name == key) {
             Some((_, old)) if *old == value => return,
@@ -72,43 +71,43 @@ impl<'a> Object<'a> {
     }
 
     /// Sets a member to a string.
-    pub(super) fn put(&mut self, key: &'static str, value: &str) {
+    pub(crate) fn put(&mut self, key: &'static str, value: &str) {
         self.set(key, quote(value));
     }
 
     /// The same with a member set to JSON text.
-    pub(super) fn with(mut self, key: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn with(mut self, key: &'static str, value: impl Into<Cow<'a, str>>) -> Self {
         self.set(key, value);
         self
     }
 
     /// The same with a member set to a string.
-    pub(super) fn with_str(self, key: &'static str, value: &str) -> Self {
+    pub(crate) fn with_str(self, key: &'static str, value: &str) -> Self {
         self.with(key, quote(value))
     }
 
     /// The same with the members of another after its own, which win.
-    pub(super) fn followed_by(mut self, other: &Object<'a>) -> Self {
+    pub(crate) fn followed_by(mut self, other: &Object<'a>) -> Self {
         self.follow_with(other.clone());
         self
     }
 
     /// Adds the members of another that it has not itself.
-    pub(super) fn follow_with(&mut self, other: Object<'a>) {
+    pub(crate) fn follow_with(&mut self, other: Object<'a>) {
         let more: Vec<_> = other.members.into_iter().filter(|(key, _)| self.get(key).is_none()).collect();
         self.is_changed |= !more.is_empty();
         self.members.extend(more);
     }
 
     /// The same with texts of its own.
-    pub(super) fn to_owned(&self) -> Object<'static> {
+    pub(crate) fn to_owned(&self) -> Object<'static> {
         let own = |text: &Cow<'_, str>| Cow::Owned(text.clone().into_owned());
         let members = self.members.iter().map(|(key, value)| (own(key), own(value))).collect();
         Object { members, is_changed: self.is_changed }
     }
 
     /// Takes a member out.
-    pub(super) fn take(&mut self, key: &str) -> Option<Cow<'a, str>> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<Cow<'a, str>> {
         let at = self.members.iter().rposition(|(name, _)| name == key)?;
         let value = std::mem::take(&mut self.members[at].1);
         self.remove(&[key]);
@@ -116,14 +115,14 @@ impl<'a> Object<'a> {
     }
 
     /// Takes these members out for good.
-    pub(super) fn remove(&mut self, keys: &[&str]) {
+    pub(crate) fn remove(&mut self, keys: &[&str]) {
         let before = self.members.len();
         self.members.retain(|(name, _)| !keys.contains(&name.as_ref()));
         self.is_changed |= self.members.len() < before;
     }
 
     /// Gives a member another name, in its place. A member that has that name already stays and wins.
-    pub(super) fn rename(&mut self, from: &str, to: &'static str) {
+    pub(crate) fn rename(&mut self, from: &str, to: &'static str) {
         if self.get(to).is_some() {
             self.take(from);
         }
@@ -134,7 +133,7 @@ impl<'a> Object<'a> {
     }
 
     /// Changes a member that is an object.
-    pub(super) fn edit(&mut self, key: &'static str, change: impl FnOnce(&mut Object<'_>)) {
+    pub(crate) fn edit(&mut self, key: &'static str, change: impl FnOnce(&mut Object<'_>)) {
         let Some(text) = self.get(key).and_then(|text| {
             let mut inner = Object::read(text)?;
             change(&mut inner);
@@ -146,7 +145,7 @@ impl<'a> Object<'a> {
     }
 
     /// Changes each item of a member that is a list.
-    pub(super) fn edit_each(&mut self, key: &'static str, change: impl FnMut(&str) -> String) {
+    pub(crate) fn edit_each(&mut self, key: &'static str, change: impl FnMut(&str) -> String) {
         let Some(text) = self.get(key).and_then(items).map(|all| list(all.into_iter().map(change))) else {
             return;
         };
@@ -154,7 +153,7 @@ impl<'a> Object<'a> {
     }
 
     /// Keeps JSON text in `_meta.nudge`.
-    pub(super) fn note(&mut self, key: &'static str, value: &str) {
+    pub(crate) fn note(&mut self, key: &'static str, value: &str) {
         let mut meta = self.get(META).and_then(Object::read).unwrap_or_default();
         let mut nudge = meta.get(NUDGE).and_then(Object::read).unwrap_or_default();
         nudge.set(key, value);
@@ -165,7 +164,7 @@ impl<'a> Object<'a> {
     }
 
     /// What was kept in `_meta.nudge`; it is taken out, and so is what becomes empty by that.
-    pub(super) fn recall(&mut self, key: &str) -> Option<String> {
+    pub(crate) fn recall(&mut self, key: &str) -> Option<String> {
         let mut meta = Object::read(self.get(META)?)?;
         let mut nudge = Object::read(meta.get(NUDGE)?)?;
         let value = nudge.take(key)?.into_owned();
@@ -185,19 +184,19 @@ impl<'a> Object<'a> {
     }
 
     /// A string that was kept in `_meta.nudge`.
-    pub(super) fn recall_string(&mut self, key: &str) -> Option<String> {
+    pub(crate) fn recall_string(&mut self, key: &str) -> Option<String> {
         string(&self.recall(key)?)
     }
 
     /// Puts a value that was kept in `_meta.nudge` back to where it belongs.
-    pub(super) fn restore(&mut self, key: &'static str) {
+    pub(crate) fn restore(&mut self, key: &'static str) {
         if let Some(value) = self.recall(key) {
             self.set(key, value);
         }
     }
 
     /// The object as JSON text.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let len: usize = self.members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
         let mut text = String::with_capacity(len + 2);
         text.push('{');
@@ -214,33 +213,33 @@ impl<'a> Object<'a> {
     }
 
     /// The object as a message part.
-    pub(super) fn raw(&self) -> RawJson {
+    pub(crate) fn raw(&self) -> RawJson {
         raw(self.text())
     }
 
     /// The object as a message part: the one it was read from, if nothing was changed.
-    pub(super) fn raw_or(&self, original: &RawJson) -> RawJson {
+    pub(crate) fn raw_or(&self, original: &RawJson) -> RawJson {
         if self.is_changed { self.raw() } else { original.clone() }
     }
 }
 
 /// JSON text that was put together from checked parts.
-pub(super) fn raw(text: String) -> RawJson {
-    RawJson::checked(text.into())
+pub(crate) fn raw(text: String) -> RawJson {
+    RawJson::written(text)
 }
 
 /// The items of a list; `None` if `text` is none.
-pub(super) fn items(text: &str) -> Option<Vec<&str>> {
+pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
     slice::items(text)
 }
 
 /// The members of an object as slices of its text; none if `text` is no object.
-pub(super) fn members(text: &str) -> Vec<(Cow<'_, str>, &str)> {
+pub(crate) fn members(text: &str) -> Vec<(Cow<'_, str>, &str)> {
     slice::members(text).unwrap_or_default()
 }
 
 /// A list of these items.
-pub(super) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+pub(crate) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let items: Vec<_> = items.into_iter().collect();
     let mut text = String::with_capacity(items.iter().map(|item| item.as_ref().len() + 1).sum::<usize>() + 2);
     text.push('[');
@@ -255,12 +254,12 @@ pub(super) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
 }
 
 /// The string `text` is the JSON of.
-pub(super) fn string(text: &str) -> Option<String> {
+pub(crate) fn string(text: &str) -> Option<String> {
     slice::unquoted(text).map(Cow::into_owned)
 }
 
 /// A string as JSON text.
-pub(super) fn quote(value: &str) -> String {
+pub(crate) fn quote(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 2);
     push_quoted(&mut text, value);
     text
@@ -278,7 +277,7 @@ fn push_quoted(text: &mut String, value: &str) {
 }
 
 /// Plain data as JSON text.
-pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> String {
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("strings, numbers and lists of them can be written")
 }
 

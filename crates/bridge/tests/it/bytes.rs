@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use nudge_wire::{
-    RawJson,
-    bridge::{ToV1, ToV2, V1Client},
-};
+use nudge_bridge::{ToV1, ToV2, V1Client};
+use nudge_wire::RawJson;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,15 +1,16 @@
 //! Plans: v1 has one without a name, v2 has several kinds of them, each with an id.
 
-use super::object::{Object, items, list, quote, raw};
-use crate::RawJson;
+use nudge_wire::RawJson;
+
+use crate::object::{Object, items, list, quote, raw};
 
 /// The plan a v1 client is shown: the one that changed last.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Shown(Option<String>);
+pub(crate) struct Shown(Option<String>);
 
 impl Shown {
     /// A `plan_update` for a client that knows only one plan; `None` for a kind of plan it cannot be shown.
-    pub(super) fn update(&mut self, mut object: Object<'_>) -> Option<RawJson> {
+    pub(crate) fn update(&mut self, mut object: Object<'_>) -> Option<RawJson> {
         let plan = object.take("plan")?;
         let mut plan = Object::read(&plan)?;
         let id = plan.string("planId")?;
@@ -33,7 +34,7 @@ impl Shown {
     }
 
     /// A `plan_removed` for such a client: nothing if another plan is shown.
-    pub(super) fn removed(&mut self, mut object: Object<'_>) -> Option<RawJson> {
+    pub(crate) fn removed(&mut self, mut object: Object<'_>) -> Option<RawJson> {
         let id = object.string("planId")?;
         self.0.take_if(|shown| *shown == id)?;
         object.take("planId");
@@ -46,19 +47,19 @@ impl Shown {
 }
 
 /// A `plan_update` for a v1 client that knows them.
-pub(super) fn update_to_v1(mut object: Object<'_>) -> RawJson {
+pub(crate) fn update_to_v1(mut object: Object<'_>) -> RawJson {
     object.edit("plan", |plan| plan.edit_each("entries", entry_to_v1));
     object.raw()
 }
 
 /// A v1 `plan_update` for v2.
-pub(super) fn update_to_v2(mut object: Object<'_>) -> RawJson {
+pub(crate) fn update_to_v2(mut object: Object<'_>) -> RawJson {
     object.edit("plan", |plan| plan.edit_each("entries", entry_to_v2));
     object.raw()
 }
 
 /// A v1 `plan` for v2.
-pub(super) fn to_v2(mut object: Object<'_>, default_id: &str) -> RawJson {
+pub(crate) fn to_v2(mut object: Object<'_>, default_id: &str) -> RawJson {
     let id = object.recall_string("planId");
     let kept = object.recall("plan");
     let removed = object.recall("removed").is_some();

@@ -1,0 +1,10 @@
+//! The bridge between the versions, against the examples in `spec/`, the official types and any JSON.
+
+#![allow(clippy::disallowed_methods, reason = "tests read golden files and schemas")]
+
+mod any;
+mod bytes;
+mod join;
+mod mapping;
+mod types;
+mod view;
