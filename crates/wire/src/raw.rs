@@ -72,6 +72,11 @@ impl RawJson {
         Some(Self(self.0.slice_ref(&self.0[span])))
     }
 
+    /// The value that `part` is the text of, which was found in this text, for instance by [`slice`]. Shares the text.
+    pub fn part(&self, part: &str) -> RawJson {
+        Self(self.0.slice_ref(part))
+    }
+
     /// The same text with `value` at `path` and not a byte changed elsewhere. Objects on the way that are missing
     /// or `null` are made; new members go last.
     ///
