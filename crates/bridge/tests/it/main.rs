@@ -5,6 +5,7 @@
 mod any;
 mod bytes;
 mod join;
+mod kinds;
 mod mapping;
 mod types;
 mod view;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::types::{self, Side};
 
-const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec");
+pub(crate) const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec");
 
 /// What a row of the table says about one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
