@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use nudge_wire::RawJson;
 
-use crate::object::{Object, raw};
+use crate::{
+    UpdateKind,
+    object::{Object, raw},
+};
 
 /// How much of one message is joined; what follows is appended to it.
 const LONGEST: usize = 1024 * 1024;
@@ -40,13 +43,14 @@ impl JoinChunks {
         let object = Object::read(update.as_str());
         let kind = object.as_ref().and_then(|object| object.string("sessionUpdate")).unwrap_or_default();
         let id = object.as_ref().and_then(|object| object.string("messageId"));
-        let message = kind.strip_suffix("_chunk").filter(|message| is_message(message));
+        let known = UpdateKind::of(&kind);
+        let message = kind.strip_suffix("_chunk").filter(|_| known.is_message_chunk());
         let chunk = message.zip(id.as_deref()).zip(object.as_ref()).filter(|(_, object)| is_plain(object));
         if let Some(((message, id), object)) = chunk {
             return self.chunk(message, id, object);
         }
         let mut updates = self.finish();
-        if let Some(id) = id.filter(|_| message.is_some() || is_message(&kind)) {
+        if let Some(id) = id.filter(|_| known.is_message()) {
             self.begun.insert(hash(&id));
         }
         updates.push(update.clone());
@@ -144,10 +148,6 @@ fn plain_text(block: &str) -> Option<&str> {
 fn is_plain(object: &Object<'_>) -> bool {
     let is_known = |key: &str| matches!(key, "sessionUpdate" | "messageId" | "content" | "_meta");
     object.get("content").is_some() && object.keys().all(is_known)
-}
-
-fn is_message(kind: &str) -> bool {
-    matches!(kind, "user_message" | "agent_message" | "agent_thought")
 }
 
 /// FNV-1a.

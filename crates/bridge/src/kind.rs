@@ -153,10 +153,14 @@ impl UpdateKind {
         self.row().portion
     }
 
+    /// Whether it is a message or thought, whole or a chunk of it.
+    pub fn is_message(&self) -> bool {
+        matches!(self.speaker(), Speaker::User | Speaker::Agent | Speaker::Thought)
+    }
+
     /// Whether it is a chunk of a message or thought, which both versions write alike.
     pub fn is_message_chunk(&self) -> bool {
-        let is_message = matches!(self.speaker(), Speaker::User | Speaker::Agent | Speaker::Thought);
-        is_message && self.portion() == Portion::Chunk
+        self.is_message() && self.portion() == Portion::Chunk
     }
 
     /// Whether it tells of a tool call and how far that has come.

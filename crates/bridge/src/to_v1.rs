@@ -3,8 +3,8 @@
 use nudge_wire::RawJson;
 
 use crate::{
-    Setup, call::Calls, command, config::V2Options, message::Messages, object::Object, permission, plan,
-    terminal::Terminals, turn,
+    Setup, UpdateKind, call::Calls, command, config::V2Options, message::Messages, object::Object,
+    permission, plan, terminal::Terminals, turn,
 };
 
 /// What a v1 client says it takes beyond the plain protocol.
@@ -95,30 +95,29 @@ impl ToV1 {
         let pass = || vec![update.clone()];
         let Some(object) = Object::read(update.as_str()) else { return pass() };
         let Some(kind) = object.string("sessionUpdate") else { return pass() };
-        match kind.as_str() {
-            "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" => {
-                vec![self.messages.chunk(update, object)]
+        let kind = UpdateKind::of(&kind);
+        match &kind {
+            chunk if chunk.is_message_chunk() => vec![self.messages.chunk(update, object)],
+            UpdateKind::UserMessage | UpdateKind::AgentMessage | UpdateKind::AgentThought => {
+                self.messages.whole(&format!("{}_chunk", kind.name()), object)
             }
-            "user_message" | "agent_message" | "agent_thought" => {
-                self.messages.whole(&format!("{kind}_chunk"), object)
-            }
-            "tool_call_update" => self.calls.update(update, object, &self.terminals),
-            "tool_call_content_chunk" => {
+            UpdateKind::ToolCallUpdate => self.calls.update(update, object, &self.terminals),
+            UpdateKind::ToolCallContentChunk => {
                 self.calls.chunk(update, object, &self.terminals).into_iter().collect()
             }
-            "terminal_update" | "terminal_output_chunk" => {
-                self.terminal_changed(&object, kind == "terminal_update", update.as_str().len())
+            UpdateKind::TerminalUpdate | UpdateKind::TerminalOutputChunk => {
+                self.terminal_changed(&object, kind == UpdateKind::TerminalUpdate, update.as_str().len())
             }
-            "plan_update" => vec![self.plan_update(update, object)],
-            "plan_removed" if !self.client.plans => self.plan.removed(object).into_iter().collect(),
-            "available_commands_update" => vec![commands(object)],
-            "config_option_update" => self.config_update(object),
-            "state_update" => {
+            UpdateKind::PlanUpdate => vec![self.plan_update(update, object)],
+            UpdateKind::PlanRemoved if !self.client.plans => self.plan.removed(object).into_iter().collect(),
+            UpdateKind::AvailableCommandsUpdate => vec![commands(object)],
+            UpdateKind::ConfigOptionUpdate => self.config_update(object),
+            UpdateKind::StateUpdate => {
                 let mut updates = if object.is("state", "running") { Vec::new() } else { self.flush() };
                 updates.extend(turn::state_to_v1(update, &object));
                 updates
             }
-            "notice" if !self.client.notices => vec![turn::notice_to_v1(update, &object)],
+            UpdateKind::Notice if !self.client.notices => vec![turn::notice_to_v1(update, &object)],
             _ if self.must_carry(&kind) => vec![turn::carried(update, Object::default())],
             _ => pass(),
         }
@@ -204,10 +203,12 @@ impl ToV1 {
     }
 
     /// Whether the client takes updates of this kind only if it says so, and does not.
-    fn must_carry(&self, kind: &str) -> bool {
+    fn must_carry(&self, kind: &UpdateKind) -> bool {
         match kind {
-            "compaction_update" | "compaction_summary_chunk" => !self.client.compaction,
-            "subagent_update" | "session_message" | "session_message_chunk" => !self.client.subagents,
+            UpdateKind::CompactionUpdate | UpdateKind::CompactionSummaryChunk => !self.client.compaction,
+            UpdateKind::SubagentUpdate | UpdateKind::SessionMessage | UpdateKind::SessionMessageChunk => {
+                !self.client.subagents
+            }
             _ => false,
         }
     }

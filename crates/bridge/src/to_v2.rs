@@ -3,7 +3,7 @@
 use nudge_wire::RawJson;
 
 use crate::{
-    Setup, call_members, command,
+    Setup, UpdateKind, call_members, command,
     config::{self, V1Options},
     content::block_to_v2,
     message::chunk_to_v2,
@@ -57,27 +57,28 @@ impl ToV2 {
         let read =
             Object::read(update.as_str()).and_then(|object| Some((object.string("sessionUpdate")?, object)));
         let Some((kind, mut object)) = read else { return pass() };
-        if let Some(message) = kind.strip_suffix("_chunk").filter(|message| is_message(message)) {
+        let known = UpdateKind::of(&kind);
+        if let Some(message) = kind.strip_suffix("_chunk").filter(|_| known.is_message_chunk()) {
             return vec![self.chunk(update, &kind, message, object)];
         }
         self.run = None;
-        match kind.as_str() {
-            "tool_call" | "tool_call_update" => vec![self.call(object)],
-            "plan" => vec![plan::to_v2(object, &format!("{}plan", self.prefix))],
-            "plan_update" => vec![plan::update_to_v2(object)],
-            "available_commands_update" => {
+        match known {
+            UpdateKind::ToolCall | UpdateKind::ToolCallUpdate => vec![self.call(object)],
+            UpdateKind::Plan => vec![plan::to_v2(object, &format!("{}plan", self.prefix))],
+            UpdateKind::PlanUpdate => vec![plan::update_to_v2(object)],
+            UpdateKind::AvailableCommandsUpdate => {
                 object.edit_each("availableCommands", command::to_v2);
                 vec![object.raw()]
             }
-            "current_mode_update" => self.mode_update(&object).into_iter().collect(),
-            "config_option_update" => {
+            UpdateKind::CurrentModeUpdate => self.mode_update(&object).into_iter().collect(),
+            UpdateKind::ConfigOptionUpdate => {
                 self.options.take(object.get("configOptions"));
                 if let Some(options) = self.options.to_v2() {
                     object.set("configOptions", options);
                 }
                 vec![object.raw()]
             }
-            "session_info_update" => vec![turn::uncarried(&object).unwrap_or_else(|| update.clone())],
+            UpdateKind::SessionInfoUpdate => vec![turn::uncarried(&object).unwrap_or_else(|| update.clone())],
             _ => pass(),
         }
     }
@@ -196,8 +197,4 @@ impl ToV2 {
         let mode = object.string("currentModeId")?;
         self.options.set_current(&mode).then(|| config::update(self.options.to_v2()))
     }
-}
-
-fn is_message(kind: &str) -> bool {
-    matches!(kind, "user_message" | "agent_message" | "agent_thought")
 }
