@@ -4,6 +4,8 @@
 //! here. What has no place in the other version is kept in `_meta.nudge`, and what passes untouched passes byte for
 //! byte. The table of what becomes what is `spec/mapping.md`; each of its rows is tested.
 //!
+//! - [`UpdateKind`] says how each kind of update is treated, and [`IndexedUpdate`] is one of a session with what is looked
+//!   at in it, found once.
 //! - [`ToV1`] and [`ToV2`] remember what one client has seen of one session, because v2 changes what v1 can only
 //!   append to, and names what v1 leaves nameless. What they remember is bounded.
 //! - [`request_to_v1`], [`request_to_v2`], [`agent_to_v1`], [`agent_to_v2`] and [`prompt_answer`] take no memory.
@@ -18,6 +20,7 @@ mod command;
 mod config;
 mod content;
 mod diff;
+mod indexed;
 mod init;
 mod join;
 mod kind;
@@ -35,6 +38,7 @@ mod to_v2;
 mod turn;
 
 pub use call::{CALL_CONTENT, SESSION_CONTENT};
+pub use indexed::{CallProgress, IndexedUpdate, update_params};
 pub use init::{agent_to_v1, agent_to_v2, client_init, client_to_v1, client_to_v2};
 pub use join::JoinChunks;
 pub use kind::{Portion, Speaker, UpdateKind};

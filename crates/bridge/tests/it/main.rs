@@ -4,6 +4,7 @@
 
 mod any;
 mod bytes;
+mod indexed;
 mod join;
 mod kinds;
 mod mapping;
