@@ -71,10 +71,10 @@ impl IndexedUpdate {
     }
 
     /// What Nudge or its built-in agent says, in version 2. `None` if it is not an object with a `sessionUpdate`.
-    pub fn read(raw: RawJson) -> Option<Self> {
+    pub fn read(raw: &RawJson) -> Option<Self> {
         let mut members = Members::default();
         slice::each_member(raw.as_str(), |name, value| members.take(&name, value))?;
-        members.index(Version::V2, UpdateKind::of, &raw, raw.as_str())
+        members.index(Version::V2, UpdateKind::of, raw, raw.as_str())
     }
 
     /// What an agent of this version says. `None` if it is not a `session/update` as either version writes it, or names no

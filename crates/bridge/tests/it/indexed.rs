@@ -73,7 +73,7 @@ fn what_is_no_update_is_not_taken_for_one() {
 fn how_far_a_tool_call_has_come_is_told_by_its_status() {
     let progress = |kind: &str, status: &str| {
         let update = format!(r#"{{"sessionUpdate":"{kind}","toolCallId":"t"{status}}}"#);
-        IndexedUpdate::read(raw(&update)).expect("an update").call_progress
+        IndexedUpdate::read(&raw(&update)).expect("an update").call_progress
     };
     let (open, over) = (Some(CallProgress::Open), Some(CallProgress::Over));
     for (kind, status, expected) in [

@@ -7,7 +7,7 @@ use nudge_wire::{Error, RawJson, Version};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::{session::actor::Actor, shape, update};
+use crate::{session::actor::Actor, shape};
 
 /// The method by which an agent asks for permission.
 const PERMISSION: &str = "session/request_permission";
@@ -62,7 +62,7 @@ impl Actor {
     pub(crate) fn hold_form(&mut self, version: Version, request: &RawRequest) -> oneshot::Receiver<RawJson> {
         let (answer, answered) = oneshot::channel();
         let params = request.params().cloned().unwrap_or_else(shape::empty);
-        let params = update::for_session(&params, &self.row.id);
+        let params = shape::for_session(&params, &self.row.id);
         let request = if version == Version::V1 { request_to_v2(FORM, &params).params } else { params };
         self.asks += 1;
         self.forms.retain(|form| !form.answer.is_closed());
@@ -82,7 +82,7 @@ impl Actor {
             OpenQuestion { session_id, question_id, method, request }
         };
         let permissions = self.permissions.iter().map(|permission| {
-            let request = update::for_session(&permission.request, &self.row.id);
+            let request = shape::for_session(&permission.request, &self.row.id);
             let request = match permission.version {
                 Version::V1 => ToV2::new("nudge-").permission(&request),
                 Version::V2 => request,
