@@ -2,6 +2,29 @@
 
 use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind, update_params};
 use nudge_wire::{Message, RawJson, Version, message::Parsed};
+use proptest::prelude::*;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The same, found by a parser.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    #[serde(rename = "sessionId")]
+    _session_id: String,
+    #[serde(borrow)]
+    update: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a> {
+    session_update: String,
+    message_id: Option<String>,
+    tool_call_id: Option<String>,
+    #[serde(rename = "status", borrow)]
+    _status: Option<&'a RawValue>,
+}
 
 fn notification(params: &str) -> Message {
     let frame = format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#);
@@ -122,4 +145,49 @@ fn the_message_passes_to_those_who_know_the_session_by_its_name() {
     let kept = update.without_message();
     assert_eq!(kept.size(), kept.raw.as_str().len());
     assert!(kept.message_for("s").is_none());
+}
+
+/// An object of members that mean something, in any order, some of them twice.
+fn object(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+    const NAMES: &[&str] =
+        &["sessionId", "sessionUpdate", "messageId", "toolCallId", "status", "content", "\\u0073tatus"];
+    let name = prop::sample::select(NAMES);
+    prop::collection::vec((name, inner), 0..6).prop_map(|members| {
+        let members: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\" :{value}")).collect();
+        format!("{{{}}}", members.join(" , "))
+    })
+}
+
+fn leaf() -> impl Strategy<Value = String> {
+    const WORDS: &[&str] = &[
+        "null",
+        "1.50",
+        "\"s\"",
+        "\"plan\"",
+        "\"a\\\"}\"",
+        "\"\\ud800\"",
+        "{\"update\":{ }}",
+        "[]",
+        "[{},\"]\"]",
+    ];
+    prop_oneof![3 => Just("\"plan\"".to_owned()), 2 => prop::sample::select(WORDS).prop_map(str::to_owned)]
+}
+
+proptest! {
+    #[test]
+    fn what_is_found_is_what_a_parser_finds(update in object(leaf()), more in object(leaf()), is_named: bool) {
+        let named = if is_named { "\"sessionId\":\"s\"," } else { "" };
+        let more = more.replacen('{', if more == "{}" { "" } else { "," }, 1);
+        let params = format!("{{{named}\"update\": {update} {more}");
+        let raw = serde_json::from_str::<Params<'_>>(&params).ok().map(|params| params.update);
+        let parsed = raw.and_then(|raw| Some((raw, serde_json::from_str::<Update<'_>>(raw.get()).ok()?)));
+        let heard = heard(&params);
+        prop_assert_eq!(heard.is_some(), parsed.is_some(), "{}", params);
+        if let (Some(heard), Some((raw, parsed))) = (heard, parsed) {
+            prop_assert_eq!(heard.raw.as_str(), raw.get());
+            prop_assert_eq!(heard.kind.name(), parsed.session_update);
+            prop_assert_eq!(heard.message_id.as_deref(), parsed.message_id.as_deref());
+            prop_assert_eq!(heard.tool_call_id.as_deref(), parsed.tool_call_id.as_deref());
+        }
+    }
 }
