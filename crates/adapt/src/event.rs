@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use nudge_bridge::IndexedUpdate;
 use nudge_peer::{RawNotification, RawRequest};
 use nudge_wire::{Error, RawJson, Version};
 use tokio::sync::oneshot;
 
-use crate::{End, Said, pulse::Change};
+use crate::{End, pulse::Change};
 
 /// Something the user said.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ pub struct UserMessage {
 #[non_exhaustive]
 pub enum Event {
     /// A `session/update`.
-    Update(Said),
+    Update(IndexedUpdate),
     /// A request about the session.
     Request(RawRequest),
     /// Any other notification about the session.

@@ -1,9 +1,7 @@
 //! The words in which an agent is told what the user says.
 
-use nudge_wire::{
-    RawJson, Version,
-    bridge::{request_to_v1, request_to_v2},
-};
+use nudge_bridge::{request_to_v1, request_to_v2};
+use nudge_wire::{RawJson, Version};
 use serde_json::json;
 
 use crate::{Tier, UserMessage};

@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 
+use nudge_bridge::{IndexedUpdate, Speaker, UpdateKind};
 use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
 use tokio::{
@@ -10,14 +11,15 @@ use tokio::{
 };
 
 use crate::{
-    Agent, End, Event, Recap, Said, Tier, UserMessage,
+    Agent, End, Event, Recap, Tier, UserMessage,
     echo::Echo,
     late::{self, LateReplay},
     open::{Base, Link, TakenUp, failed, take_up},
-    pulse::{Change, Tools},
+    pulse::{Change, Tools, is_word},
     recap,
     retold::Retold,
     route::Incoming,
+    routed::RoutedMessage,
     say::{go_on, prompt, steer},
     turn::{Answer, Step, Turn, of},
 };
@@ -312,16 +314,13 @@ impl Session {
     }
 
     /// Takes what the agent says.
-    fn hear(&mut self, message: Unhandled) {
+    fn hear(&mut self, message: RoutedMessage) {
         match message {
-            Unhandled::Notification(note) if &**note.method() == "session/update" => {
-                match Said::read(note.clone()) {
-                    Some(said) => self.hear_update(said),
-                    None => self.ready.push_back(Event::Notification(note)),
-                }
+            RoutedMessage::Update(update) => self.hear_update(update),
+            RoutedMessage::Other(Unhandled::Notification(note)) => {
+                self.ready.push_back(Event::Notification(note));
             }
-            Unhandled::Notification(note) => self.ready.push_back(Event::Notification(note)),
-            Unhandled::Request(request) => {
+            RoutedMessage::Other(Unhandled::Request(request)) => {
                 if self.turn.is_some() && &**request.method() == "session/request_permission" {
                     let change = request.params().and_then(|params| self.tools.asked_for(params));
                     self.ready.extend(change.map(Event::from));
@@ -331,14 +330,14 @@ impl Session {
         }
     }
 
-    fn hear_update(&mut self, said: Said) {
-        if &*said.kind == "state_update" && self.version() == Some(Version::V2) {
+    fn hear_update(&mut self, said: IndexedUpdate) {
+        if said.kind == UpdateKind::StateUpdate && self.version() == Some(Version::V2) {
             return self.hear_state(&said);
         }
-        if said.is_user_message() {
+        if said.kind.speaker() == Speaker::User {
             let name = self.turn.as_ref().and_then(|turn| turn.message_id.as_ref());
             let is_named = name.is_some() && said.message_id.as_ref() == name;
-            if is_named || self.replay.is_some() || self.echo.is_repeated(&said.update) {
+            if is_named || self.replay.is_some() || self.echo.is_repeated(&said.raw) {
                 return;
             }
         }
@@ -353,28 +352,29 @@ impl Session {
                 turn.has_worked = true;
             }
             self.ready.extend(change.map(Event::from));
-            turn.is_heard |= said.is_history();
-            let is_first = said.is_word() && !std::mem::replace(&mut turn.has_spoken, true);
+            turn.is_heard |= !said.kind.is_state();
+            let is_first = !turn.has_spoken && is_word(&said);
+            turn.has_spoken |= is_first;
             if is_first && turn.is_interrupted && !turn.is_cancelled {
                 turn.deadline = None;
                 self.stop();
             }
         }
         match &mut self.replay {
-            Some(replay) if !is_prompted && said.is_history() => replay.goes_on(Instant::now()),
+            Some(replay) if !is_prompted && !said.kind.is_state() => replay.goes_on(Instant::now()),
             _ => self.ready.push_back(Event::Update(said)),
         }
     }
 
     /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
-    fn hear_state(&mut self, said: &Said) {
-        let state = said.update.get(&["state"]).and_then(|state| state.to::<String>().ok());
+    fn hear_state(&mut self, said: &IndexedUpdate) {
+        let state = said.raw.get(&["state"]).and_then(|state| state.to::<String>().ok());
         match (state.as_deref(), &mut self.turn) {
             (Some("running"), Some(turn)) if turn.is_running() => turn.has_begun = true,
             (Some("running"), Some(_)) => self.goes_on(),
             // One that comes before that is about an earlier turn.
             (Some("idle"), Some(turn)) if turn.is_running() && turn.has_begun => {
-                self.ended(End::State(said.update.clone()));
+                self.ended(End::State(said.raw.clone()));
             }
             (Some("running"), None) => {
                 self.turn = Some(Turn::of_its_own());

@@ -5,14 +5,15 @@ mod built_in;
 
 use std::sync::Arc;
 
+use nudge_bridge::{IndexedUpdate, ToV2, UpdateKind, prompt_answer};
 use nudge_mailbox::InStream;
 use nudge_peer::{RawNotification, RawRequest, Responder, Unhandled};
-use nudge_wire::{Error, RawJson, Version, bridge};
+use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Environment;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::{shape, update::Update};
+use crate::{own_updates, shape};
 
 pub(crate) use adapted::Adapted;
 pub(crate) use built_in::BuiltIn;
@@ -35,7 +36,7 @@ pub(crate) struct UserMessage {
 
 /// What the agent does.
 pub(crate) enum Event {
-    Update(Update),
+    Update(IndexedUpdate),
     /// A turn runs that the agent began by itself.
     TurnStarted,
     StreamStarted,
@@ -65,18 +66,18 @@ pub(crate) enum Event {
 /// How a turn ended.
 pub(crate) struct Ended {
     /// The `state_update` that says so, in version 2.
-    pub(crate) state: Update,
+    pub(crate) state: IndexedUpdate,
     /// The answer to a prompt of version 1 that waits for the end.
     pub(crate) answer: Result<RawJson, Error>,
 }
 
 impl Ended {
     pub(crate) fn stopped(stop_reason: &str) -> Self {
-        Self { state: Update::idle(Some(stop_reason), None), answer: Ok(shape::stopped(stop_reason)) }
+        Self { state: own_updates::idle(Some(stop_reason), None), answer: Ok(shape::stopped(stop_reason)) }
     }
 
     pub(crate) fn failed(error: Error) -> Self {
-        Self { state: Update::idle(Some("error"), Some(&error)), answer: Err(error) }
+        Self { state: own_updates::idle(Some("error"), Some(&error)), answer: Err(error) }
     }
 }
 
@@ -246,7 +247,7 @@ impl Backend {
     }
 
     /// What a client that joins is told of now.
-    pub(crate) fn news(&self) -> Vec<Update> {
+    pub(crate) fn news(&self) -> Vec<IndexedUpdate> {
         match self {
             Self::BuiltIn(agent) => vec![agent.commands()],
             Self::Adapted(agent) => agent.news(),
@@ -281,15 +282,15 @@ impl Backend {
 
 /// How an adapted agent's turn ended, in the words of both versions.
 pub(crate) fn ended(end: nudge_adapt::End) -> Ended {
-    let read = |raw| Update::read(raw).expect("the end of a turn is a `state_update`");
+    let idle = |raw| IndexedUpdate::new(UpdateKind::StateUpdate, raw);
     match end {
         nudge_adapt::End::Answered(result) => {
-            Ended { state: read(bridge::ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
+            Ended { state: idle(ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
         }
         nudge_adapt::End::State(state) => {
-            let answer = bridge::prompt_answer(&state)
+            let answer = prompt_answer(&state)
                 .map_err(|error| error.to().unwrap_or_else(|_| Error::internal("The turn failed")));
-            Ended { state: read(state), answer }
+            Ended { state: idle(state), answer }
         }
         nudge_adapt::End::Failed(error) => Ended::failed(error),
     }

@@ -14,14 +14,15 @@ mod edge;
 mod history;
 mod hub;
 mod listing;
+mod message_runs;
 mod opening;
+mod own_updates;
 mod params;
 mod permission;
 mod recap;
 mod session;
 mod shape;
 mod time;
-mod update;
 
 pub use edge::Edge;
 pub use hub::{Hub, HubError, Options, Status};

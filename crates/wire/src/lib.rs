@@ -3,7 +3,6 @@
 //!
 //! This room is pure: it reads and writes text, nothing else.
 
-pub mod bridge;
 pub mod caps;
 pub mod document;
 mod environment;
@@ -18,7 +17,7 @@ pub mod nes;
 pub mod raw;
 #[cfg(feature = "schema")]
 pub mod schema;
-mod slice;
+pub mod slice;
 pub mod version;
 pub mod write;
 

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use nudge_adapt::{Agent, Offers, Session};
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
 
 use super::{Answer, AtBreak, ClientRequest, Event, Question, UserMessage, ended};
-use crate::{shape, update::Update};
-
-/// What agents tell of now, which a client that joins later has to be told as well.
-const NEWS: [&str; 1] = ["available_commands_update"];
+use crate::shape;
 
 /// The adapted agent of one session.
 pub(crate) struct Adapted {
@@ -20,7 +18,7 @@ pub(crate) struct Adapted {
     takes_steers: bool,
     /// What it answered when the session was opened, kept up to date.
     result: RawJson,
-    news: Vec<Update>,
+    news: Vec<IndexedUpdate>,
     _agent: Arc<Agent>,
 }
 
@@ -74,7 +72,7 @@ impl Adapted {
         result.with(&["_meta", "inject"], &inject).unwrap_or(result)
     }
 
-    pub(super) fn news(&self) -> Vec<Update> {
+    pub(super) fn news(&self) -> Vec<IndexedUpdate> {
         self.news.clone()
     }
 
@@ -100,8 +98,7 @@ impl Adapted {
     fn event(&mut self, event: nudge_adapt::Event) -> Option<Event> {
         use nudge_adapt::Event as From;
         Some(match event {
-            From::Update(said) => {
-                let update = Update::said(said, self.version);
+            From::Update(update) => {
                 self.keep(&update);
                 Event::Update(update)
             }
@@ -132,19 +129,20 @@ impl Adapted {
     }
 
     /// Remembers what tells of now.
-    pub(crate) fn keep(&mut self, update: &Update) {
-        match update.kind.name() {
-            "current_mode_update" => {
+    pub(crate) fn keep(&mut self, update: &IndexedUpdate) {
+        match update.kind {
+            UpdateKind::CurrentModeUpdate => {
                 if let Some(mode) = update.raw.get(&["currentModeId"]) {
                     self.note(&["modes", "currentModeId"], &mode);
                 }
             }
-            "config_option_update" => {
+            UpdateKind::ConfigOptionUpdate => {
                 if let Some(options) = update.raw.get(&["configOptions"]) {
                     self.note(&["configOptions"], &options);
                 }
             }
-            name if NEWS.contains(&name) => {
+            // A client that joins later has to be told as well.
+            UpdateKind::AvailableCommandsUpdate => {
                 self.news.retain(|other| other.kind != update.kind);
                 self.news.push(update.clone());
             }

@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use nudge_agent::{Handle, Setup};
+use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Environment;
@@ -10,7 +11,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Answer, AtBreak, ClientRequest, Ended, Event, Question, UserMessage};
-use crate::{shape, update::Update};
+use crate::{own_updates, shape};
 
 /// The built-in agent of one session.
 pub(crate) struct BuiltIn {
@@ -94,10 +95,9 @@ impl BuiltIn {
     }
 
     /// The commands it offers, as an update.
-    pub(super) fn commands(&self) -> Update {
+    pub(super) fn commands(&self) -> IndexedUpdate {
         let commands = self.handle.as_ref().map_or_else(|| shape::raw(&json!([])), Handle::commands);
-        let update = json!({ "sessionUpdate": "available_commands_update", "availableCommands": commands });
-        Update::read(shape::raw(&update)).expect("an update made here has its kind")
+        own_updates::available_commands(&commands)
     }
 
     pub(super) async fn end(&mut self) {
@@ -115,7 +115,7 @@ pub(super) fn messages(said: Vec<UserMessage>) -> Vec<nudge_agent::UserMessage> 
 fn event(event: nudge_agent::Event) -> Option<Event> {
     use nudge_agent::Event as From;
     Some(match event {
-        From::Update(raw) => Event::Update(Update::read(raw)?),
+        From::Update(raw) => Event::Update(IndexedUpdate::read(&raw)?),
         From::StreamStarted => Event::StreamStarted,
         From::StreamFinished => Event::StreamFinished,
         From::ToolStarted(id) => Event::ToolStarted(id.into()),

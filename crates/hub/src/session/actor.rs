@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Lease, Session};
@@ -19,6 +20,7 @@ use crate::{
     client::{Client, Out},
     door::Closing,
     hub::Shared,
+    message_runs::MessageRuns,
     permission::Permission,
     session::{
         Command, Commands, Handle, Live, Pending, Request,
@@ -29,7 +31,6 @@ use crate::{
         view::{Shown, View, flush_time},
     },
     shape,
-    update::{Runs, Update},
 };
 
 /// Bytes of permission requests that may be open before the backend has to wait for answers.
@@ -63,7 +64,7 @@ pub(crate) struct Actor {
     pub(crate) held_break: Option<AtBreak>,
     /// The params of prompts that wait, which pass to an agent of the same version as they came.
     pub(crate) params: HashMap<MessageId, (Version, RawJson)>,
-    pub(crate) runs: Runs,
+    pub(crate) runs: MessageRuns,
     /// Files and terminals for an adapted agent that no editor offers.
     pub(crate) workspace: Option<Arc<Workspace>>,
     pub(crate) environments: Environments,
@@ -78,7 +79,7 @@ pub(crate) struct Actor {
     pub(crate) ending: Option<Ending>,
     pub(crate) stage: Stage,
     /// The newest entries shown, and all of those that are not on disk.
-    pub(crate) recent: VecDeque<(u64, Update)>,
+    pub(crate) recent: VecDeque<(u64, IndexedUpdate)>,
     pub(crate) recent_bytes: usize,
     /// The number of the next entry of the transcript.
     pub(crate) next_seq: u64,
@@ -242,7 +243,7 @@ impl Actor {
             steers_under_way: 0,
             held_break: None,
             params: HashMap::new(),
-            runs: Runs::default(),
+            runs: MessageRuns::default(),
             workspace: None,
             environments: Environments::new(environment),
             has_been_seen: false,
@@ -353,7 +354,7 @@ impl Actor {
             Command::Terminal(_) if self.stall.is_some() => {}
             Command::Terminal(update) => {
                 let mut step = Step::default();
-                if let Some(update) = Update::read(update) {
+                if let Some(update) = IndexedUpdate::read(&update) {
                     self.record(&mut step, update, None);
                 }
                 self.finish(step);

@@ -2,11 +2,9 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use nudge_bridge::{Call, request_to_v1, request_to_v2};
 use nudge_peer::{CallError, CancellationToken, RawNotification, RawRequest};
-use nudge_wire::{
-    Error, RawJson, Version,
-    bridge::{Call, request_to_v1, request_to_v2},
-};
+use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Workspace;
 use tokio::sync::oneshot;
 
@@ -14,7 +12,7 @@ use crate::{
     backend::ClientRequest,
     client::{Ask, Client, Out, is_form},
     session::{Command, actor::Actor, question::FORM},
-    shape, update,
+    shape,
 };
 
 impl Actor {
@@ -30,7 +28,7 @@ impl Actor {
 
     /// Passes a notification of the agent on that is no update: as it came where it can be read as it is.
     pub(crate) fn pass(&self, note: &RawNotification) {
-        let params = note.params().map(|params| update::for_session(params, &self.row.id));
+        let params = note.params().map(|params| shape::for_session(params, &self.row.id));
         let is_same = params.as_ref() == note.params();
         for view in &self.views {
             let client = &view.client;
@@ -153,7 +151,7 @@ impl Actor {
         elsewhere: Option<oneshot::Receiver<RawJson>>,
     ) {
         let params = request.params().cloned().unwrap_or_else(shape::empty);
-        let params = update::for_session(&params, &self.row.id);
+        let params = shape::for_session(&params, &self.row.id);
         let Call { method, params } = translated(version, client.version, method, &params);
         let (answer, answered) = oneshot::channel();
         let withdrawn = CancellationToken::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nudge_bridge::IndexedUpdate;
 use nudge_peer::Responder;
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::{
     client::Out,
     hub::Shared,
+    own_updates,
     session::{
         Command, Wish,
         actor::{Actor, Ending, Stage},
@@ -17,7 +19,6 @@ use crate::{
         view::{Shown, View},
     },
     shape,
-    update::{Kind, Update},
 };
 
 /// What a client that joins wants.
@@ -136,7 +137,7 @@ impl Actor {
         }
         let from = view.from;
         let missing = self.recent.iter().filter(|(seq, _)| *seq >= from);
-        for (_, update) in missing.filter(|(_, update)| Kind::is_history(update.kind.name())) {
+        for (_, update) in missing.filter(|(_, update)| update.kind.is_replayed()) {
             view.show_history(&mut Shown::new(&self.row.id, update));
         }
         true
@@ -158,11 +159,11 @@ impl Actor {
         }
     }
 
-    fn state(&self) -> Update {
+    fn state(&self) -> IndexedUpdate {
         match &self.turn {
-            None => Update::idle(None, None),
-            Some(_) if self.permissions.is_empty() => Update::running(),
-            Some(_) => Update::requires_action(),
+            None => own_updates::idle(None, None),
+            Some(_) if self.permissions.is_empty() => own_updates::running(),
+            Some(_) => own_updates::requires_action(),
         }
     }
 

@@ -14,13 +14,13 @@ use serde_json::json;
 use crate::{
     backend::UserMessage,
     client::Client,
+    own_updates,
     session::{
         Prompt,
         actor::{Actor, Asked, Turn},
         outbox::{Effect, Step},
     },
     shape,
-    update::Update,
 };
 
 /// Messages that may wait in one session.
@@ -248,7 +248,7 @@ impl Actor {
         self.forget_environments();
         self.give_title(&first.content, step);
         let messages = self.tell(messages, step, Some(&mut turn));
-        self.record(step, Update::running(), turn.told());
+        self.record(step, own_updates::running(), turn.told());
         self.turn = Some(turn);
         step.effects.push(Effect::Prompt(messages));
     }
@@ -287,7 +287,7 @@ impl Actor {
             }
             let shows_it_itself = matches!(dialect, Dialect::PromptV1 | Dialect::Steering);
             let but = shows_it_itself.then_some(client);
-            self.record(step, Update::user_message(&id, &content), but);
+            self.record(step, own_updates::user_message(&id, &content), but);
             let params = self.params.remove(&id);
             told.push(UserMessage { id: id.to_string(), content, params });
         }
@@ -302,7 +302,7 @@ impl Actor {
             step.effects.push(Effect::Titled(title.clone()));
             if self.backend.wants_title() {
                 let at = crate::time::written(crate::time::now());
-                step.show(Update::info(Some(&title), &at), None);
+                step.show(own_updates::session_info(Some(&title), &at), None);
             }
             step.update_row(SessionChange { title: Some(Some(title)), ..SessionChange::default() });
         }

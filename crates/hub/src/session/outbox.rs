@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, MessageId};
 use nudge_peer::{RawNotification, Responder};
 use nudge_store::{Op, SessionChange, StoreError, Ticket};
@@ -13,7 +14,6 @@ use crate::{
     params::SetOption,
     permission::Permission,
     session::{Pending, actor::Ending, attach::Attaching},
-    update::Update,
 };
 
 /// Commits that may be under way before the backend has to wait.
@@ -27,7 +27,7 @@ const BRIM: usize = 32 * 1024 * 1024;
 /// Something that is seen from outside.
 pub(crate) enum Effect {
     /// An update for the clients, with its number if it is written down.
-    Show { update: Update, seq: Option<u64>, but: Option<ClientId> },
+    Show { update: IndexedUpdate, seq: Option<u64>, but: Option<ClientId> },
     /// The answer to a request.
     Answer { client: Arc<Client>, responder: Responder, outcome: Result<RawJson, Error> },
     /// A turn begins.
@@ -129,7 +129,7 @@ impl Step {
         self.ops.push(Op::UpdateSession(change));
     }
 
-    pub(crate) fn show(&mut self, update: Update, but: Option<ClientId>) {
+    pub(crate) fn show(&mut self, update: IndexedUpdate, but: Option<ClientId>) {
         self.bytes += update.raw.as_str().len();
         self.effects.push(Effect::Show { update, seq: None, but });
     }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
 use nudge_agent::{History, Setup};
+use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
 use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
@@ -15,7 +16,8 @@ use crate::{
     backend::{Adapted, Backend, BuiltIn},
     client::Client,
     hub::Shared,
-    recap,
+    message_runs::MessageRuns,
+    own_updates, recap,
     session::{
         Handle,
         actor::{Actor, Parts},
@@ -24,7 +26,6 @@ use crate::{
     },
     shape,
     time::now,
-    update::{Runs, Update},
 };
 
 /// Entries at the end of a transcript that are read when it comes into use; a model is not given more anyway.
@@ -110,12 +111,11 @@ pub(crate) async fn begin(
     let mut ops = vec![Op::CreateSession(row.clone())];
     ops.extend(past);
     let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
-    let mut runs = Runs::default();
-    for said in replayed {
-        let mut update = Update::said(said, adapted.version);
+    let mut runs = MessageRuns::default();
+    for mut update in replayed {
         adapted.keep(&update);
         runs.name(&mut update);
-        if update.kind.is_kept() {
+        if update.kind.is_stored() {
             ops.push(Op::Append(entry(next_seq, &update)));
             next_seq += 1;
         }
@@ -223,8 +223,7 @@ async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Ba
     }
     let (_, offers, _) = agent.offers().await?;
     let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
-    for said in replayed {
-        let update = Update::said(said, adapted.version);
+    for update in replayed {
         adapted.keep(&update);
     }
     Ok((Backend::Adapted(Box::new(adapted)), row))
@@ -279,12 +278,12 @@ impl Past {
     pub(super) fn take(&mut self, entry: &Entry) {
         self.next_seq = entry.seq + 1;
         let Some(raw) = crate::history::json(entry) else { return };
-        match &*entry.kind {
-            "state_update" => {
+        match UpdateKind::of(&entry.kind) {
+            UpdateKind::StateUpdate => {
                 self.has_state = true;
                 self.is_running = raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
             }
-            "tool_call" | "tool_call_update" => self.take_tool_call(entry, &raw),
+            kind if kind.is_tool_call() => self.take_tool_call(entry, &kind, &raw),
             _ => {}
         }
         if let Some(history) = &mut self.history {
@@ -292,28 +291,29 @@ impl Past {
         }
     }
 
-    fn take_tool_call(&mut self, entry: &Entry, raw: &RawJson) {
+    fn take_tool_call(&mut self, entry: &Entry, kind: &UpdateKind, raw: &RawJson) {
         let Some(id) = &entry.tool_call_id else { return };
-        // Version 1 leaves the status out of a call that is pending.
-        let status =
-            raw.get(&["status"]).or_else(|| (entry.kind == "tool_call").then(|| shape::raw(&"pending")));
-        let Some(status) = status else { return };
-        if matches!(status.as_str(), "\"pending\"" | "\"in_progress\"") {
-            self.open_tools.insert(id.clone(), crate::history::version(entry));
-        } else {
-            self.open_tools.remove(&**id);
+        let status = raw.get(&["status"]);
+        match CallProgress::of(kind, status.as_ref().map(RawJson::as_str)) {
+            Some(CallProgress::Open) => {
+                self.open_tools.insert(id.clone(), crate::history::version(entry));
+            }
+            Some(CallProgress::Over) => {
+                self.open_tools.remove(&**id);
+            }
+            None => {}
         }
     }
 }
 
 /// What a transcript ends with whose turn was cut off.
-pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<Update> {
+pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<IndexedUpdate> {
     let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
     let meta = json!({ "nudge": { "interrupted": true } });
     let mut updates: Vec<_> =
-        open_tools.iter().map(|(id, version)| Update::tool_call_cancelled(id, *version)).collect();
-    updates.push(Update::agent_message(&shape::mint("msg"), &text, &meta));
-    updates.push(Update::idle(Some("cancelled"), None));
+        open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version)).collect();
+    updates.push(own_updates::agent_message(&shape::mint("msg"), &text, &meta));
+    updates.push(own_updates::idle(Some("cancelled"), None));
     updates
 }
 

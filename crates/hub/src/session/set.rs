@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use nudge_bridge::Call;
 use nudge_mailbox::ClientId;
 use nudge_peer::Responder;
 use nudge_store::SessionChange;
-use nudge_wire::{Error, RawJson, bridge::Call};
+use nudge_wire::{Error, RawJson};
 
 use crate::{
     backend::Backend,

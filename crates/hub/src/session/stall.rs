@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Event as Input, InStream, Mailbox, MessageId};
 use nudge_store::{Batch, Entry, Op, Pages, SessionChange, StoreError};
 use nudge_wire::Error;
@@ -14,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::{
     backend::{Backend, Event},
+    own_updates,
     session::{
         actor::{Actor, Interrupt, Stage, Turn},
         outbox::{Effect, Failed, InDoubt, Step},
@@ -21,7 +23,6 @@ use crate::{
         restore::{self, dropped, interruption, past, saved},
     },
     time::now,
-    update::{Kind, Update},
 };
 
 /// How often a session looks by itself whether it can be written again.
@@ -129,7 +130,7 @@ impl Actor {
             self.backend.cancel();
         }
         if was_running {
-            self.show(Update::idle(Some("error"), Some(why)), None, None);
+            self.show(own_updates::idle(Some("error"), Some(why)), None, None);
         }
         if let Some(event) = self.parked.take() {
             self.event_in_stall(event);
@@ -157,7 +158,7 @@ impl Actor {
     /// Takes in what the backend does while nothing of it can be kept.
     pub(crate) fn event_in_stall(&mut self, event: Event) {
         match event {
-            Event::Update(update) if !update.kind.is_kept() => {
+            Event::Update(update) if !update.kind.is_stored() => {
                 // Its title is written when the session can be.
                 self.note_title(&update, &mut Step::default());
                 self.show(update, None, None);
@@ -228,7 +229,7 @@ impl Actor {
 
     /// Notes what was shown and is not on disk, and how the turn ended that was under way; gives the latter, and
     /// the number after the former.
-    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<(u64, Vec<(u64, Update)>), Error> {
+    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<(u64, Vec<(u64, IndexedUpdate)>), Error> {
         let mut past = past(&self.hub, &self.row.id, false).await?;
         let missing = self.missing(past.next_seq).await?;
         for entry in &missing {
@@ -265,7 +266,12 @@ impl Actor {
     }
 
     /// All is on disk: the session is in use as before.
-    fn go_on(&mut self, mailbox: Mailbox<nudge_wire::RawJson>, next_seq: u64, ending: Vec<(u64, Update)>) {
+    fn go_on(
+        &mut self,
+        mailbox: Mailbox<nudge_wire::RawJson>,
+        next_seq: u64,
+        ending: Vec<(u64, IndexedUpdate)>,
+    ) {
         let Some(stall) = self.stall.take() else { return };
         tracing::info!(session = %self.row.id, "the session can be written again");
         self.mailbox = mailbox;
@@ -274,7 +280,7 @@ impl Actor {
         self.on_disk = self.next_seq;
         for (seq, update) in ending {
             // That the turn is over was told when it was.
-            if update.kind == Kind::State {
+            if update.kind == UpdateKind::StateUpdate {
                 self.remember(seq, update);
             } else {
                 self.show(update, Some(seq), None);

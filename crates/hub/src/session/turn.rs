@@ -1,5 +1,6 @@
 //! A turn as it goes: what the backend reports, permission, cancel, and the end.
 
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Event as Input, Revoked};
 use nudge_peer::CallError;
 use nudge_store::SessionChange;
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::{
     backend::{AtBreak, Ended, Event, Question},
     client::{Ask, Out},
+    own_updates,
     permission::Permission,
     session::{
         Command,
@@ -18,7 +20,6 @@ use crate::{
         outbox::{Effect, Step},
     },
     shape,
-    update::Update,
 };
 
 impl Actor {
@@ -60,7 +61,10 @@ impl Actor {
             Event::Lost(error) => {
                 self.permissions.clear();
                 let title = format!("{}; it is started again", error.message);
-                step.show(Update::notice("warning", &title, &json!({ "nudge": { "agent": "gone" } })), None);
+                step.show(
+                    own_updates::notice("warning", &title, &json!({ "nudge": { "agent": "gone" } })),
+                    None,
+                );
             }
             Event::Back { id, is_recap } => self.agent_is_back(&id, is_recap, step),
         }
@@ -75,7 +79,7 @@ impl Actor {
             "The agent is back and remembers the session"
         };
         step.show(
-            Update::notice("info", title, &json!({ "nudge": { "agent": "back", "recap": is_recap } })),
+            own_updates::notice("info", title, &json!({ "nudge": { "agent": "back", "recap": is_recap } })),
             None,
         );
         self.know_as(id, step);
@@ -91,8 +95,8 @@ impl Actor {
     }
 
     /// An agent may name its session itself.
-    pub(crate) fn note_title(&mut self, update: &Update, step: &mut Step) {
-        if update.kind.name() == "session_info_update"
+    pub(crate) fn note_title(&mut self, update: &IndexedUpdate, step: &mut Step) {
+        if update.kind == UpdateKind::SessionInfoUpdate
             && let Some(title) = update.raw.get(&["title"]).and_then(|title| title.to::<String>().ok())
         {
             self.row.title = Some(title.clone());
@@ -107,7 +111,7 @@ impl Actor {
         if self.turn.is_none() {
             self.turn =
                 Some(Turn { prompter: self.last_prompter.unwrap_or(FORMER), prompt: None, owner: None });
-            self.record(step, Update::running(), None);
+            self.record(step, own_updates::running(), None);
         }
     }
 
@@ -190,7 +194,7 @@ impl Actor {
                 if count == 1 { "1 message follows".to_owned() } else { format!("{count} messages follow") };
             let title = format!("{what} the cancelled turn; revoke what is not wanted");
             let meta = json!({ "inject": { "following": count, "pending": self.pending() } });
-            step.show(Update::notice("info", &title, &meta), None);
+            step.show(own_updates::notice("info", &title, &meta), None);
         }
         // Behind the prompt that it ends, which may still wait for the disk.
         step.effects.push(Effect::Cancel);
@@ -259,7 +263,7 @@ impl Actor {
         step.bytes += question.params.as_str().len();
         self.mailbox.handle(Input::PermissionOpened(id.to_string().into()));
         self.permissions.push(Permission::new(id, question));
-        self.record(step, Update::requires_action(), self.turn.as_ref().and_then(Turn::told));
+        self.record(step, own_updates::requires_action(), self.turn.as_ref().and_then(Turn::told));
         step.effects.push(Effect::Ask(id));
         if self.ending.is_some() {
             self.end_turn();
@@ -346,19 +350,19 @@ impl Actor {
         let permission = self.permissions.remove(at);
         self.mailbox.handle(Input::PermissionClosed(id.to_string().into()));
         let mut step = Step { is_durable: true, ..Step::default() };
-        self.keep_quietly(&mut step, &Update::permission_answer(version, &permission.request, &outcome));
+        self.keep_quietly(&mut step, &own_updates::permission_answer(version, &permission.request, &outcome));
         step.effects.push(Effect::Permit { permission, by: client, answer: outcome });
         if self.permissions.is_empty() {
             let told = self.turn.as_ref().and_then(Turn::told);
-            self.record(&mut step, Update::running(), told);
+            self.record(&mut step, own_updates::running(), told);
         }
         self.finish(step);
     }
 }
 
 /// What is said of a turn that nobody came back to.
-fn interrupted() -> Update {
+fn interrupted() -> IndexedUpdate {
     let text = "The turn was interrupted: it waited for an answer, and nobody was there to give it. It is not run again; \
                 say how to go on.";
-    Update::agent_message(&shape::mint("msg"), text, &json!({ "nudge": { "interrupted": true } }))
+    own_updates::agent_message(&shape::mint("msg"), text, &json!({ "nudge": { "interrupted": true } }))
 }
