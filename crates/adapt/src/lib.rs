@@ -9,14 +9,15 @@
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
+mod backend;
 mod echo;
-mod event;
 mod lane;
 mod late;
 mod merge;
 mod open;
 mod pool;
 mod pulse;
+mod question;
 mod recap;
 mod retold;
 mod route;
@@ -25,11 +26,11 @@ mod running;
 mod say;
 mod session;
 mod spec;
+mod standing;
 mod tier;
 mod turn;
 
 pub use agent::{Agent, Listening};
-pub use event::{Event, UserMessage};
 pub use lane::Lane;
 pub use merge::{Offers, merged};
 pub use open::Opened;
@@ -38,4 +39,3 @@ pub use recap::Recap;
 pub use session::Session;
 pub use spec::Spec;
 pub use tier::Tier;
-pub use turn::End;

@@ -23,9 +23,7 @@ const OVERHEAD: usize = 256;
 
 /// A session that was opened.
 pub struct Opened {
-    /// The agent's answer, in the agent's version.
-    pub result: RawJson,
-    /// What it said of the session before it answered.
+    /// What the agent said of the session before it answered.
     pub replayed: Vec<IndexedUpdate>,
     /// The session.
     pub session: Session,
@@ -65,6 +63,15 @@ impl Base {
 pub(crate) struct Link {
     pub(crate) running: Arc<Running>,
     pub(crate) inbox: Inbox,
+}
+
+/// A session as an agent has opened it.
+pub(crate) struct OpenedLink {
+    pub(crate) link: Link,
+    /// The agent's id of it.
+    pub(crate) id: Arc<str>,
+    /// The agent's answer, in the agent's version.
+    pub(crate) result: RawJson,
 }
 
 /// What an agent knows of a session that was taken up.
@@ -109,11 +116,12 @@ impl Session {
         };
         drop(opening);
         let Asked { id, inbox, result, replay, .. } = asked;
-        let link = Link { running, inbox };
-        let session = Session::new(agent, link, id, base, recap);
+        let opened = OpenedLink { link: Link { running, inbox }, id, result };
+        let mut session = Session::new(agent, opened, base, recap);
         // Dropping the session lets go of it.
         let replayed = replay.all()?;
-        Ok(Opened { result, replayed, session })
+        replayed.iter().for_each(|update| session.standing.hear(update));
+        Ok(Opened { replayed, session })
     }
 
     /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
@@ -131,9 +139,10 @@ impl Session {
         let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
-        let mut session = Session::new(agent, link, id, base, recap);
+        let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);
         session.owe_recap(text, replay);
-        Ok(Opened { result, replayed: news, session })
+        news.iter().for_each(|update| session.standing.hear(update));
+        Ok(Opened { replayed: news, session })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use nudge_backend::BackendEvent;
 use nudge_bridge::{CallProgress, IndexedUpdate, Speaker, UpdateKind};
 use nudge_wire::RawJson;
 
@@ -32,6 +33,15 @@ pub(crate) struct Tools {
 pub(crate) enum Change {
     Started(Arc<str>),
     Finished(Arc<str>),
+}
+
+impl Change {
+    pub(crate) fn into_event(self) -> BackendEvent {
+        match self {
+            Self::Started(id) => BackendEvent::ToolStarted(id),
+            Self::Finished(id) => BackendEvent::ToolFinished(id),
+        }
+    }
 }
 
 impl Tools {

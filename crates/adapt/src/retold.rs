@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use nudge_backend::UserMessage;
 use nudge_bridge::{IndexedUpdate, Speaker};
 use nudge_wire::caps::AgentInit;
 use serde_json::Value;
 
-use crate::{UserMessage, echo, tier};
+use crate::{echo, tier};
 
 /// The most that is told, in bytes; the newest of it.
 const MOST: usize = 32 * 1024;
@@ -105,7 +106,7 @@ mod tests {
     fn the_turn_is_told_in_order() {
         let mut retold = Retold::default();
         let content = RawJson::of(&json!([{ "type": "text", "text": "fix it" }])).unwrap();
-        retold.ask(&[UserMessage { content, params: None }]);
+        retold.ask(&[UserMessage { id: "m".into(), content, params: None }]);
         retold.speak("I look ");
         retold.speak("around.");
         retold.line("Tool", "ls");

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use crate::routed::RoutedMessage;
 
 /// Bytes of messages that may wait for one session; past that the agent is not read.
-const ROOM: usize = 2 * 1024 * 1024;
+const ROOM: usize = 1024 * 1024;
 /// What a message costs beside its text.
 const OVERHEAD: usize = 256;
 /// Bytes of messages kept for sessions that are just being opened. The agent has to be read until it has answered, so a

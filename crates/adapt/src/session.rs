@@ -2,25 +2,28 @@
 
 use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 
+use nudge_backend::{BackendEvent, QuestionId, TurnEnd, UserMessage};
 use nudge_bridge::{IndexedUpdate, Speaker, UpdateKind};
 use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
 use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc, oneshot},
+    sync::{OwnedSemaphorePermit, mpsc},
     time::Instant,
 };
 
 use crate::{
-    Agent, End, Event, Recap, Tier, UserMessage,
+    Agent, Recap,
     echo::Echo,
     late::{self, LateReplay},
-    open::{Base, Link, TakenUp, failed, take_up},
+    open::{Base, Link, OpenedLink, TakenUp, failed, take_up},
     pulse::{Change, Tools, is_word},
+    question::OpenQuestions,
     recap,
     retold::Retold,
     route::Incoming,
     routed::RoutedMessage,
     say::{go_on, prompt, steer},
+    standing::Standing,
     turn::{Answer, Step, Turn, of},
 };
 
@@ -50,7 +53,9 @@ pub struct Session {
     waiting: Option<Vec<UserMessage>>,
     taking_up: Option<TakingUp>,
     failures: u32,
-    ready: VecDeque<Event>,
+    ready: VecDeque<BackendEvent>,
+    pub(crate) standing: Standing,
+    pub(crate) questions: OpenQuestions,
     passing: Option<mpsc::UnboundedSender<Passing>>,
 }
 
@@ -66,12 +71,16 @@ enum Happened {
     Said(Option<Incoming>),
     Step(Step),
     TakenUp(Result<TakenUp, Error>),
+    Withdrawn(QuestionId),
     Replayed,
 }
 
 impl Session {
-    pub(crate) fn new(agent: Arc<Agent>, link: Link, id: Arc<str>, base: Base, recap: Recap) -> Self {
+    pub(crate) fn new(agent: Arc<Agent>, opened: OpenedLink, base: Base, recap: Recap) -> Self {
+        let OpenedLink { link, id, result } = opened;
         Self {
+            standing: Standing::new(&link.running, result),
+            questions: OpenQuestions::default(),
             agent,
             link: Some(link),
             id,
@@ -101,30 +110,26 @@ impl Session {
         &self.id
     }
 
-    /// The version of the agent, while it is there.
-    pub fn version(&self) -> Option<Version> {
-        self.link.as_ref().map(|link| link.running.init.version)
-    }
-
-    /// How it is steered, while it is there.
-    pub fn tier(&self) -> Option<Tier> {
-        self.link.as_ref().map(|link| link.running.tier)
+    /// Notes what a request that set something changed.
+    pub fn set(&mut self, method: &str, params: &RawJson, answer: &RawJson) {
+        self.standing.set(method, params, answer);
     }
 
     /// What the agent does next. Safe to drop and call again.
-    pub async fn next(&mut self) -> Event {
+    pub(crate) async fn next_event(&mut self) -> BackendEvent {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return event;
             }
             let happened = {
-                let Self { link, turn, taking_up, replay, waiting, .. } = self;
+                let Self { link, turn, taking_up, replay, waiting, questions, .. } = self;
                 let is_held = link.is_some() && waiting.is_some();
                 tokio::select! {
                     biased;
                     said = receive(link) => Happened::Said(said),
                     step = step(turn) => Happened::Step(step),
                     taken_up = of(taking_up) => Happened::TakenUp(taken_up),
+                    id = questions.withdrawn() => Happened::Withdrawn(id),
                     () = late::over(*replay), if is_held => Happened::Replayed,
                 }
             };
@@ -133,13 +138,14 @@ impl Session {
                 Happened::Said(None) => self.lose().await,
                 Happened::Step(step) => self.step(step),
                 Happened::TakenUp(taken_up) => self.taken_up(taken_up),
+                Happened::Withdrawn(id) => self.ready.push_back(BackendEvent::QuestionWithdrawn(id)),
                 Happened::Replayed => self.send_held_prompt(),
             }
         }
     }
 
     /// What the agent has done already.
-    pub fn try_next(&mut self) -> Option<Event> {
+    pub(crate) fn try_next_event(&mut self) -> Option<BackendEvent> {
         while self.ready.is_empty() {
             let incoming = self.link.as_mut()?.inbox.try_recv().ok()?;
             self.hear(incoming.message);
@@ -147,8 +153,8 @@ impl Session {
         self.ready.pop_front()
     }
 
-    /// Starts a turn. To be called between turns.
-    pub fn prompt(&mut self, messages: Vec<UserMessage>) {
+    /// Starts a turn.
+    pub(crate) fn begin_turn(&mut self, messages: Vec<UserMessage>) {
         self.turn = Some(Turn::default());
         let may_replay = self.replay.is_some_and(|replay| Instant::now() < replay.over_at());
         match &self.link {
@@ -162,7 +168,7 @@ impl Session {
     }
 
     /// Gives steers to an agent that takes them while it works.
-    pub fn steer(&mut self, messages: Vec<UserMessage>) {
+    pub(crate) fn give_steers(&mut self, messages: Vec<UserMessage>) {
         let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else {
             // The turn was ended meanwhile: they go with the next prompt.
             return self.debts.extend(messages);
@@ -183,7 +189,7 @@ impl Session {
     }
 
     /// Cuts the agent's answer off, so that a break-point follows.
-    pub fn interrupt(&mut self) {
+    pub(crate) fn cut_off(&mut self) {
         let Some(turn) = &mut self.turn else { return };
         if turn.is_cancelled || turn.is_interrupted || !turn.is_running() {
             return;
@@ -197,12 +203,12 @@ impl Session {
     }
 
     /// Ends the turn for the user.
-    pub fn cancel(&mut self) {
+    pub(crate) fn cancel_turn(&mut self) {
         let Some(turn) = &mut self.turn else { return };
         turn.is_cancelled = true;
         if let Some(messages) = self.waiting.take() {
             self.debts.extend(messages);
-            return self.ended(End::cancelled());
+            return self.ended(TurnEnd::cancelled());
         }
         if turn.is_running() {
             turn.is_told = false;
@@ -250,7 +256,7 @@ impl Session {
     }
 
     /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.
-    pub async fn part(&mut self, method: &str) {
+    pub(crate) async fn part(&mut self, method: &str) {
         let Some(link) = &self.link else { return };
         let offers = link.running.offers;
         let has = match method {
@@ -300,7 +306,7 @@ impl Session {
         let answer = link.running.cx.request_raw("session/prompt", Some(&params)).in_order();
         turn.prompted(answer);
         turn.prompted_with = messages;
-        self.ready.push_back(Event::StreamStarted);
+        self.ready.push_back(BackendEvent::StreamStarted);
     }
 
     /// The agent is there, and has nothing more to say of the past.
@@ -309,7 +315,7 @@ impl Session {
         let is_interrupted = self.turn.as_ref().is_some_and(|turn| turn.is_interrupted);
         self.send_prompt(messages);
         if is_interrupted {
-            self.interrupt();
+            self.cut_off();
         }
     }
 
@@ -318,20 +324,21 @@ impl Session {
         match message {
             RoutedMessage::Update(update) => self.hear_update(update),
             RoutedMessage::Other(Unhandled::Notification(note)) => {
-                self.ready.push_back(Event::Notification(note));
+                self.ready.push_back(BackendEvent::Notification(note.message().clone()));
             }
             RoutedMessage::Other(Unhandled::Request(request)) => {
                 if self.turn.is_some() && &**request.method() == "session/request_permission" {
                     let change = request.params().and_then(|params| self.tools.asked_for(params));
-                    self.ready.extend(change.map(Event::from));
+                    self.ready.extend(change.map(Change::into_event));
                 }
-                self.ready.push_back(Event::Request(request));
+                let question = self.questions.ask(self.standing.version, request);
+                self.ready.push_back(BackendEvent::Question(question));
             }
         }
     }
 
     fn hear_update(&mut self, said: IndexedUpdate) {
-        if said.kind == UpdateKind::StateUpdate && self.version() == Some(Version::V2) {
+        if said.kind == UpdateKind::StateUpdate && self.standing.version == Version::V2 {
             return self.hear_state(&said);
         }
         if said.kind.speaker() == Speaker::User {
@@ -351,7 +358,7 @@ impl Session {
                 turn.has_spoken = false;
                 turn.has_worked = true;
             }
-            self.ready.extend(change.map(Event::from));
+            self.ready.extend(change.map(Change::into_event));
             turn.is_heard |= !said.kind.is_state();
             let is_first = !turn.has_spoken && is_word(&said);
             turn.has_spoken |= is_first;
@@ -362,8 +369,13 @@ impl Session {
         }
         match &mut self.replay {
             Some(replay) if !is_prompted && !said.kind.is_state() => replay.goes_on(Instant::now()),
-            _ => self.ready.push_back(Event::Update(said)),
+            _ => self.show(said),
         }
+    }
+
+    fn show(&mut self, update: IndexedUpdate) {
+        self.standing.hear(&update);
+        self.ready.push_back(BackendEvent::Update(update));
     }
 
     /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
@@ -374,11 +386,11 @@ impl Session {
             (Some("running"), Some(_)) => self.goes_on(),
             // One that comes before that is about an earlier turn.
             (Some("idle"), Some(turn)) if turn.is_running() && turn.has_begun => {
-                self.ended(End::State(said.raw.clone()));
+                self.ended(TurnEnd::State(said.raw.clone()));
             }
             (Some("running"), None) => {
                 self.turn = Some(Turn::of_its_own());
-                self.ready.extend([Event::TurnStarted, Event::StreamStarted]);
+                self.ready.extend([BackendEvent::TurnStarted, BackendEvent::StreamStarted]);
             }
             _ => {}
         }
@@ -391,9 +403,9 @@ impl Session {
         turn.has_begun = true;
         turn.is_interrupted = false;
         turn.is_told = false;
-        self.ready.push_back(Event::StreamStarted);
+        self.ready.push_back(BackendEvent::StreamStarted);
         if turn.is_cancelled {
-            self.cancel();
+            self.cancel_turn();
         }
     }
 
@@ -401,7 +413,6 @@ impl Session {
         match step {
             Step::Answered(answer) => self.answered(answer),
             Step::Steered(message, answer) => self.steered(message, &answer),
-            Step::Told(messages) => self.told(messages),
             Step::Late => self.late(),
         }
     }
@@ -409,17 +420,17 @@ impl Session {
     /// The answer to a prompt: in version 1 the end of the turn, in version 2 its beginning.
     fn answered(&mut self, answer: Answer) {
         match answer {
-            Ok(result) if self.version() == Some(Version::V2) => {
+            Ok(result) if self.standing.version == Version::V2 => {
                 let id = result.get(&["messageId"]).and_then(|id| id.to::<String>().ok());
                 if let Some(turn) = &mut self.turn {
                     turn.message_id = id.map(Into::into);
                     turn.has_begun = true;
                 }
             }
-            Ok(result) => self.ended(End::Answered(result)),
+            Ok(result) => self.ended(TurnEnd::Answered(result)),
             // What became of the agent is told by its inbox, behind what it has said.
             Err(nudge_peer::CallError::Closed(_)) => {}
-            Err(error) => self.ended(End::Failed(error.into())),
+            Err(error) => self.ended(TurnEnd::Failed(error.into())),
         }
     }
 
@@ -438,28 +449,29 @@ impl Session {
                     "the agent did not take a steer; it is prompted with it"
                 );
                 turn.owed.push(message);
-                self.interrupt();
+                self.cut_off();
             }
-            _ => self.ready.push_back(Event::StreamStarted),
+            _ => self.ready.push_back(BackendEvent::StreamStarted),
         }
         self.settle();
     }
 
-    fn ended(&mut self, end: End) {
+    fn ended(&mut self, end: TurnEnd) {
         let Some(turn) = &mut self.turn else { return };
         turn.end = Some(end);
         turn.deadline = None;
-        self.ready.extend(self.tools.end().into_iter().map(Event::ToolFinished));
+        self.ready.extend(self.tools.end().into_iter().map(BackendEvent::ToolFinished));
         self.settle();
     }
 
     /// The agent's turn is over: ours goes on with what the agent did not take or what now goes in, or is over too.
     fn settle(&mut self) {
         let Some(turn) = &mut self.turn else { return };
-        if turn.end.is_none() || turn.has_steers_under_way() || turn.at_break.is_some() {
+        if turn.end.is_none() || turn.has_steers_under_way() || turn.is_at_break {
             return;
         }
-        let is_final = turn.is_cancelled || matches!(turn.end, Some(End::Failed(_))) || self.link.is_none();
+        let is_final =
+            turn.is_cancelled || matches!(turn.end, Some(TurnEnd::Failed(_))) || self.link.is_none();
         if is_final {
             return self.finish();
         }
@@ -467,18 +479,21 @@ impl Session {
             let owed = std::mem::take(&mut turn.owed);
             return self.send_prompt(owed);
         }
-        let (reply, told) = oneshot::channel();
-        turn.at_break = Some(told);
-        self.ready.push_back(Event::BreakPoint(reply));
+        turn.is_at_break = true;
+        self.ready.push_back(BackendEvent::BreakPoint);
     }
 
     /// What goes in at a break-point.
-    fn told(&mut self, messages: Vec<UserMessage>) {
-        let Some(turn) = &self.turn else { return };
+    pub(crate) fn leave_break(&mut self, messages: Vec<UserMessage>) {
+        let is_at_break = self.turn.as_mut().is_some_and(|turn| std::mem::take(&mut turn.is_at_break));
+        let Some(turn) = self.turn.as_ref().filter(|_| is_at_break) else {
+            // The agent was lost meanwhile.
+            return self.give_steers(messages);
+        };
         let was_cut_off = turn.was_cut_off();
         if turn.is_running() {
             // It has gone on by itself meanwhile.
-            self.steer(messages);
+            self.give_steers(messages);
         } else if !messages.is_empty() {
             self.send_prompt(messages);
         } else if was_cut_off && !turn.is_cancelled {
@@ -492,8 +507,8 @@ impl Session {
         let Some(turn) = self.turn.take() else { return };
         self.replay = None;
         self.debts.extend(turn.owed);
-        let end = turn.end.unwrap_or_else(End::cancelled);
-        self.ready.push_back(Event::Ended(end));
+        let end = turn.end.unwrap_or_else(TurnEnd::cancelled);
+        self.ready.push_back(BackendEvent::TurnEnded(end));
     }
 
     /// It took too long to say its first word, or to stop.
@@ -512,7 +527,8 @@ impl Session {
     async fn lose(&mut self) {
         let Some(link) = self.link.take() else { return };
         let error = link.running.why().await;
-        self.ready.push_back(Event::Lost(error.clone()));
+        self.questions.clear();
+        self.ready.push_back(BackendEvent::Lost(error.clone()));
         let is_held = self.waiting.is_some();
         if let Some(turn) = self.turn.as_mut().filter(|turn| is_held && !turn.is_said_again) {
             turn.is_said_again = true;
@@ -521,11 +537,11 @@ impl Session {
             turn.is_said_again = true;
             self.waiting = Some(std::mem::take(&mut turn.prompted_with));
         } else if let Some(turn) = &mut self.turn {
-            let end = if turn.is_cancelled { End::cancelled() } else { End::Failed(error) };
+            let end = if turn.is_cancelled { TurnEnd::cancelled() } else { TurnEnd::Failed(error) };
             turn.owed.extend(self.waiting.take().unwrap_or_default());
-            turn.at_break = None;
+            turn.is_at_break = false;
             turn.end = Some(end);
-            self.ready.extend(self.tools.end().into_iter().map(Event::ToolFinished));
+            self.ready.extend(self.tools.end().into_iter().map(BackendEvent::ToolFinished));
             self.finish();
         }
         self.failures = 0;
@@ -545,13 +561,14 @@ impl Session {
         self.taking_up = None;
         match taken_up {
             Ok(TakenUp { link, id, result, recap, news, replay }) => {
+                self.standing.is_back(&link.running, result);
                 self.link = Some(link);
                 self.id = Arc::clone(&id);
                 let is_recap = recap.is_some();
                 self.owe_recap(recap, replay);
                 self.failures = 0;
-                self.ready.push_back(Event::Back { id, result, is_recap });
-                self.ready.extend(news.into_iter().map(Event::Update));
+                self.ready.push_back(BackendEvent::Back { id, is_recap });
+                news.into_iter().for_each(|update| self.show(update));
                 if replay.is_none() {
                     self.send_held_prompt();
                 }
@@ -560,7 +577,7 @@ impl Session {
                 self.failures += 1;
                 if let Some(messages) = self.waiting.take() {
                     self.debts.extend(messages);
-                    self.ended(End::Failed(error));
+                    self.ended(TurnEnd::Failed(error));
                 } else if self.failures < TRIES {
                     self.begin_taking_up();
                 }

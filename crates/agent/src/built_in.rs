@@ -7,15 +7,16 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use nudge_backend::{Backend, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, UserMessage};
+use nudge_backend::{
+    Backend, BackendEvent, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
+};
+use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
 use nudge_wire::{Environment, RawJson, Version};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use crate::{
-    AgentEvent, Error, Setup, asked::Asked, config::Config, control::Control, session::Session, update,
-};
+use crate::{Error, Setup, asked::Asked, config::Config, control::Control, session::Session, update};
 
 /// How many events may wait to be taken.
 const EVENTS: usize = 64;
@@ -27,7 +28,7 @@ pub struct BuiltInAgent {
     asked: Arc<Asked>,
     config: Arc<Mutex<Config>>,
     commands: RawJson,
-    events: mpsc::Receiver<AgentEvent>,
+    events: mpsc::Receiver<BackendEvent>,
     /// Options that will be set, oldest first.
     will_set: VecDeque<(String, RawJson)>,
 }
@@ -83,27 +84,27 @@ impl BuiltInAgent {
         self.config.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<BackendEvent>> {
         if let Some(id) = self.asked.poll_withdrawn(cx) {
-            return Poll::Ready(Some(AgentEvent::QuestionWithdrawn(id)));
+            return Poll::Ready(Some(BackendEvent::QuestionWithdrawn(id)));
         }
         let event = ready!(self.events.poll_recv(cx));
         Poll::Ready(event.inspect(|event| self.take(event)))
     }
 
-    fn take(&self, event: &AgentEvent) {
-        if let AgentEvent::Question(question) = event {
+    fn take(&self, event: &BackendEvent) {
+        if let BackendEvent::Question(question) = event {
             self.asked.taken(question.id);
         }
     }
 }
 
-impl Backend<RawJson> for BuiltInAgent {
-    fn next(&mut self) -> BackendFuture<'_, Option<AgentEvent>> {
+impl Backend for BuiltInAgent {
+    fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>> {
         Box::pin(poll_fn(|cx| self.poll_next(cx)))
     }
 
-    fn try_next(&mut self) -> Option<AgentEvent> {
+    fn try_next(&mut self) -> Option<BackendEvent> {
         self.events.try_recv().ok().inspect(|event| self.take(event))
     }
 
@@ -151,10 +152,10 @@ impl Backend<RawJson> for BuiltInAgent {
         update::raw(&result)
     }
 
-    fn standing(&self) -> Vec<RawJson> {
-        vec![update::raw(
-            &json!({ "sessionUpdate": "available_commands_update", "availableCommands": self.commands }),
-        )]
+    fn standing(&self) -> Vec<IndexedUpdate> {
+        let update =
+            json!({ "sessionUpdate": "available_commands_update", "availableCommands": self.commands });
+        IndexedUpdate::read(&update::raw(&update)).into_iter().collect()
     }
 
     fn takes(&self, content: &str) -> bool {
@@ -162,6 +163,10 @@ impl Backend<RawJson> for BuiltInAgent {
     }
 
     fn wants_title(&self) -> bool {
+        true
+    }
+
+    fn has_own_tools(&self) -> bool {
         true
     }
 

@@ -31,6 +31,3 @@ pub use built_in::BuiltInAgent;
 pub use error::Error;
 pub use history::History;
 pub use setup::Setup;
-
-/// What the agent does; an update is a version 2 `update` object.
-pub type AgentEvent = nudge_backend::BackendEvent<nudge_wire::RawJson>;

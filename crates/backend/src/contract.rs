@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use nudge_bridge::IndexedUpdate;
 use nudge_wire::{Environment, RawJson, Version};
 
 use crate::{BackendEvent, QuestionAnswer, QuestionId, UserMessage};
@@ -31,15 +32,15 @@ pub enum Parting {
     Delete,
 }
 
-/// The agent of one session. `U` is a `session/update`.
+/// The agent of one session.
 ///
 /// Nothing here waits but [`next`](Self::next) and [`end`](Self::end).
-pub trait Backend<U>: Send {
+pub trait Backend: Send {
     /// What it does next; `None` once it has ended. Safe to drop and call again.
-    fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent<U>>>;
+    fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>>;
 
     /// What it has done already.
-    fn try_next(&mut self) -> Option<BackendEvent<U>>;
+    fn try_next(&mut self) -> Option<BackendEvent>;
 
     /// Begins a turn. To be called between turns. Commands of an agent that runs them itself see this environment.
     fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>);
@@ -70,13 +71,16 @@ pub trait Backend<U>: Send {
     fn opened(&self, id: Option<&str>, meta: &RawJson) -> RawJson;
 
     /// Updates that tell a client that joins how things stand.
-    fn standing(&self) -> Vec<U>;
+    fn standing(&self) -> Vec<IndexedUpdate>;
 
     /// Whether prompts and injects may have this kind of content.
     fn takes(&self, content: &str) -> bool;
 
     /// Whether sessions are named after their first message.
     fn wants_title(&self) -> bool;
+
+    /// Whether it reads and writes files and runs commands itself where no client offers that.
+    fn has_own_tools(&self) -> bool;
 
     /// Ends it with everything it has started.
     fn end(&mut self, parting: Parting) -> BackendFuture<'_, ()>;

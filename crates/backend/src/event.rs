@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use nudge_bridge::IndexedUpdate;
 use nudge_wire::{Error, Message, RawJson};
 
 use crate::{Question, QuestionId, TurnEnd};
 
-/// What an agent does. `U` is a `session/update`.
+/// What an agent does.
 #[derive(Debug, Clone)]
-pub enum BackendEvent<U> {
+pub enum BackendEvent {
     /// A `session/update`.
-    Update(U),
+    Update(IndexedUpdate),
     /// A notification about the session that is no update.
     Notification(Message),
     /// A turn runs that the agent began by itself.

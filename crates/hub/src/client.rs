@@ -22,7 +22,7 @@ const SOFT: usize = 1024 * 1024;
 /// Bytes waiting for a client that shares a session, past which it is cut off.
 const HARD: usize = 32 * 1024 * 1024;
 /// What a message costs beside its text.
-const OVERHEAD: usize = 128;
+const OVERHEAD: usize = 256;
 
 /// One connected client.
 pub(crate) struct Client {

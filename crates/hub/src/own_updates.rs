@@ -106,13 +106,6 @@ pub(crate) fn notice(severity: &str, title: &str, meta: &Value) -> IndexedUpdate
     made(kind, &update)
 }
 
-/// The commands that an agent offers.
-pub(crate) fn available_commands(commands: &RawJson) -> IndexedUpdate {
-    let kind = UpdateKind::AvailableCommandsUpdate;
-    let update = json!({ "sessionUpdate": kind.name(), "availableCommands": commands });
-    made(kind, &update)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

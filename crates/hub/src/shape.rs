@@ -7,7 +7,7 @@ use nudge_mailbox::{Dialect, Message, Mode};
 use nudge_store::{Input, InputState};
 use nudge_wire::{Error, RawJson, Version, acp, error::expectation, inject::ErrorReason};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::own_updates;
 
@@ -47,17 +47,6 @@ pub(crate) fn prompted_before(version: Version, id: &str) -> RawJson {
         Version::V1 => raw(&json!({ "stopReason": "end_turn", "_meta": { "messageId": id } })),
         Version::V2 => message_id(id),
     }
-}
-
-/// The answer to `session/new`, which names the session, and to those that load or resume one.
-pub(crate) fn opened(id: Option<&str>, options: &RawJson, meta: &RawJson) -> RawJson {
-    let mut result = Map::new();
-    if let Some(id) = id {
-        result.insert("sessionId".to_owned(), json!(id));
-    }
-    result.insert("configOptions".to_owned(), json!(options));
-    result.insert("_meta".to_owned(), json!(meta));
-    raw(&result)
 }
 
 /// The answer to `session/set_config_option`.

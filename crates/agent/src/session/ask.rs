@@ -1,6 +1,6 @@
 //! What others are asked: the editor, the user, and whoever holds the user's pending messages.
 
-use nudge_backend::{QuestionAnswer, UserMessage, nobody_answers};
+use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage, nobody_answers};
 use nudge_wire::RawJson;
 use nudge_wire::Version;
 use serde::Deserialize;
@@ -9,7 +9,6 @@ use tokio::sync::oneshot;
 
 use super::{Halt, Session};
 use crate::{
-    AgentEvent,
     config::{Always, Mode},
     update,
 };
@@ -65,7 +64,7 @@ impl Session {
     /// Waits for what the user has said meanwhile.
     pub(super) async fn break_point(&mut self) -> Result<Vec<UserMessage>, Halt> {
         let coming = self.open.steers.insert(self.outlet.asked.break_point());
-        self.outlet.send(AgentEvent::BreakPoint).await?;
+        self.outlet.send(BackendEvent::BreakPoint).await?;
         let steers = coming.await.unwrap_or_default();
         self.open.steers = None;
         // An interrupt sent before the answer was meant for the stream before the break-point.
@@ -93,7 +92,7 @@ impl Session {
                 config.remember(&standing.key, *always);
                 config.save()
             };
-            self.outlet.send(AgentEvent::Config(saved)).await?;
+            self.outlet.send(BackendEvent::Config(saved)).await?;
         }
         Ok(match choice {
             Choice::Once(Always::Allow) | Choice::Always(Always::Allow) => Verdict::Allowed,

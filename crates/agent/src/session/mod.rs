@@ -13,14 +13,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use nudge_backend::{Question, QuestionAnswer, TurnEnd, UserMessage};
+use nudge_backend::{BackendEvent, Question, QuestionAnswer, TurnEnd, UserMessage};
+use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
 use nudge_wire::{Environment, RawJson, Version};
 use nudge_workspace::{Directories, Ids};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    AgentEvent, History, Setup,
+    History, Setup,
     asked::Asked,
     config::Config,
     control::{Control, Signal, Work},
@@ -60,7 +61,7 @@ impl Session {
         model: Arc<dyn Model>,
         setup: Setup,
         (config, control, asked): (Arc<Mutex<Config>>, Arc<Control>, Arc<Asked>),
-        events: mpsc::Sender<AgentEvent>,
+        events: mpsc::Sender<BackendEvent>,
     ) -> Self {
         Self {
             model,
@@ -127,7 +128,7 @@ impl Session {
         self.put_in_order().await?;
         // Before the event, so that a cancel that follows it is not taken for one of the next turn.
         self.control.turn_is_over();
-        self.outlet.send(AgentEvent::TurnEnded(end)).await
+        self.outlet.send(BackendEvent::TurnEnded(end)).await
     }
 }
 
@@ -135,12 +136,12 @@ impl Session {
 #[derive(Clone)]
 struct Outlet {
     config: Arc<Mutex<Config>>,
-    events: mpsc::Sender<AgentEvent>,
+    events: mpsc::Sender<BackendEvent>,
     asked: Arc<Asked>,
 }
 
 impl Outlet {
-    async fn send(&self, event: AgentEvent) -> Result<(), Halt> {
+    async fn send(&self, event: BackendEvent) -> Result<(), Halt> {
         self.events.send(event).await.map_err(|_| Halt::Gone)
     }
 
@@ -154,12 +155,13 @@ impl Outlet {
         // What ends a terminal is meant for the editor alone, and nobody has to wait for it.
         let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
         let (id, coming) = self.asked.question(is_last_word);
-        self.send(AgentEvent::Question(Question { id, version, method: method.into(), params })).await?;
+        self.send(BackendEvent::Question(Question { id, version, method: method.into(), params })).await?;
         Ok(coming)
     }
 
     async fn update(&self, update: RawJson) -> Result<(), Halt> {
-        self.send(AgentEvent::Update(update)).await
+        let update = IndexedUpdate::read(&update).expect("an update made here has its kind");
+        self.send(BackendEvent::Update(update)).await
     }
 
     fn config(&self) -> MutexGuard<'_, Config> {
@@ -171,7 +173,7 @@ impl Outlet {
             let config = self.config();
             (config.save(), config.options())
         };
-        self.send(AgentEvent::Config(saved)).await?;
+        self.send(BackendEvent::Config(saved)).await?;
         self.update(update::config_options(&options)).await
     }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use nudge_backend::{QuestionAnswer, UserMessage};
+use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage};
 use nudge_process::Tree;
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{Halt, Outlet, Session, command::terminated};
-use crate::{AgentEvent, update};
+use crate::update;
 
 /// How long a command may take to leave by itself.
 const GRACE: Duration = Duration::from_millis(40);
@@ -74,7 +74,7 @@ impl Session {
                 );
             }
             if call.started {
-                self.outlet.send(AgentEvent::ToolFinished(call.id.into())).await?;
+                self.outlet.send(BackendEvent::ToolFinished(call.id.into())).await?;
             }
         }
         if let Some(mut steers) = self.open.steers.take() {
@@ -96,11 +96,11 @@ impl Session {
     /// The flags are cleared after the events are out: a turn may be cut short in between.
     pub(super) async fn end_stream(&mut self) -> Result<(), Halt> {
         if self.open.paused {
-            self.outlet.send(AgentEvent::Resumed).await?;
+            self.outlet.send(BackendEvent::Resumed).await?;
             self.open.paused = false;
         }
         if self.open.streaming {
-            self.outlet.send(AgentEvent::StreamFinished).await?;
+            self.outlet.send(BackendEvent::StreamFinished).await?;
             self.open.streaming = false;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, sync::Arc};
 
-use nudge_backend::is_unanswerable;
+use nudge_backend::{BackendEvent, is_unanswerable};
 use nudge_workspace::{Guarded, Place, blocking};
 use serde_json::{Value, json};
 
@@ -12,7 +12,6 @@ use super::{
     stream::Call,
 };
 use crate::{
-    AgentEvent,
     tools::{self, Change, Outcome, Tool, files, program, scope},
     update,
 };
@@ -64,7 +63,7 @@ impl Session {
 
     /// Says that the tool runs from now on.
     async fn begin(&mut self, id: &str) -> Result<(), Halt> {
-        self.outlet.send(AgentEvent::ToolStarted(id.into())).await?;
+        self.outlet.send(BackendEvent::ToolStarted(id.into())).await?;
         if let Some(call) = self.open.calls.iter_mut().find(|call| call.id == id) {
             call.started = true;
         }
@@ -86,7 +85,7 @@ impl Session {
         let Some(at) = self.open.calls.iter().position(|open| open.id == call.id) else { return Ok(()) };
         self.open.calls[at].ended = true;
         if self.open.calls[at].started {
-            self.outlet.send(AgentEvent::ToolFinished(call.id.as_str().into())).await?;
+            self.outlet.send(BackendEvent::ToolFinished(call.id.as_str().into())).await?;
         }
         self.open.calls.remove(at);
         Ok(())

@@ -1,7 +1,7 @@
 //! Whatever is asked in whatever order: every prompt has one idle, and what began has ended before it.
 
-use nudge_agent::{AgentEvent as Event, BuiltInAgent};
-use nudge_backend::{Backend, nobody_answers};
+use nudge_agent::BuiltInAgent;
+use nudge_backend::{Backend, BackendEvent as Event, nobody_answers};
 use proptest::prelude::*;
 
 use crate::driver::{Driver, message, selected};
@@ -78,7 +78,7 @@ impl Watch {
             Event::ToolFinished(_) => self.open.tools -= 1,
             Event::Paused => self.open.pauses += 1,
             Event::Resumed => self.open.pauses -= 1,
-            Event::Update(update) => self.update(&update.to().unwrap()),
+            Event::Update(update) => self.update(&update.raw.to().unwrap()),
             Event::BreakPoint if self.how == 1 => {
                 self.how = 0;
                 agent.go_on(vec![message("this")]);

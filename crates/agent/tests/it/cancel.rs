@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nudge_agent::AgentEvent as Event;
-use nudge_backend::{Backend, Parting, cancelled_permission, nobody_answers};
+use nudge_backend::{Backend, BackendEvent as Event, Parting, cancelled_permission, nobody_answers};
 use nudge_model::Message;
 use nudge_testkit::{eventually, is_alive};
 

@@ -1,7 +1,6 @@
 //! Files and terminals of the editor.
 
-use nudge_agent::AgentEvent as Event;
-use nudge_backend::{Backend, Question, QuestionAnswer, nobody_answers};
+use nudge_backend::{Backend, BackendEvent as Event, Question, QuestionAnswer, nobody_answers};
 use nudge_wire::{Error, RawJson, acp::v1};
 use serde_json::{Value, json};
 

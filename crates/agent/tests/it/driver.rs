@@ -8,7 +8,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use nudge_agent::{AgentEvent as Event, BuiltInAgent, History, Setup};
+use nudge_agent::{BuiltInAgent, History, Setup};
 use nudge_backend::{
     Backend, Question, QuestionAnswer, QuestionId, TurnEnd, UserMessage, is_unanswerable, nobody_answers,
 };
@@ -145,7 +145,7 @@ impl Driver {
     /// Answers an event and writes it down.
     pub(crate) fn take(&mut self, event: Event) {
         let line = match event {
-            Event::Update(update) => return self.update(&update),
+            Event::Update(update) => return self.update(&update.raw),
             Event::BreakPoint => {
                 let steers = self.steers.pop_front().unwrap_or_default();
                 let line = format!("break-point {steers:?}");

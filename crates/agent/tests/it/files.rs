@@ -130,12 +130,12 @@ async fn other_directories_of_the_session_are_reached() {
     let mut told = String::new();
     while let Some(event) = agent.next().await {
         match event {
-            nudge_agent::AgentEvent::Update(update) => told += update.as_str(),
-            nudge_agent::AgentEvent::Question(question) => {
+            nudge_backend::BackendEvent::Update(update) => told += update.raw.as_str(),
+            nudge_backend::BackendEvent::Question(question) => {
                 agent.answer(question.id, Err(nudge_backend::nobody_answers(&question.method)));
             }
-            nudge_agent::AgentEvent::BreakPoint => agent.go_on(Vec::new()),
-            nudge_agent::AgentEvent::TurnEnded(_) => break,
+            nudge_backend::BackendEvent::BreakPoint => agent.go_on(Vec::new()),
+            nudge_backend::BackendEvent::TurnEnded(_) => break,
             _ => {}
         }
     }

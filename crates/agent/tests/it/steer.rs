@@ -1,7 +1,6 @@
 //! Messages that come in the middle of a turn.
 
-use nudge_agent::AgentEvent as Event;
-use nudge_backend::Backend;
+use nudge_backend::{Backend, BackendEvent as Event};
 use nudge_model::Message;
 
 use crate::driver::Driver;
@@ -40,7 +39,7 @@ const REHEARSAL: &str = r#"
 "#;
 
 fn is_text(text: &'static str) -> impl Fn(&Event) -> bool {
-    move |event| matches!(event, Event::Update(update) if update.as_str().contains(&format!("\"text\":\"{text}\"")))
+    move |event| matches!(event, Event::Update(update) if update.raw.as_str().contains(&format!("\"text\":\"{text}\"")))
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,17 +6,18 @@ use std::{
     time::Duration,
 };
 
+use nudge_backend::{BackendEvent, Parting, PromptParams, QuestionId};
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Lease, Session};
-use nudge_wire::{Error, RawJson, Version};
 use nudge_wire::Environment;
+use nudge_wire::{Error, RawJson};
 use nudge_workspace::Workspace;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
-    backend::{AtBreak, Backend, Event, Parting},
+    backend::SessionAgent,
     client::{Client, Out},
     door::Closing,
     hub::Shared,
@@ -46,7 +47,7 @@ pub(crate) struct Actor {
     pub(crate) row: Session,
     pub(crate) lease: Lease,
     pub(crate) mailbox: Mailbox<RawJson>,
-    pub(crate) backend: Backend,
+    pub(crate) backend: SessionAgent,
     pub(crate) views: Vec<View>,
     /// Requests that are answered when their message is delivered or its turn ends.
     pub(crate) waiting: HashMap<MessageId, Asked>,
@@ -56,14 +57,13 @@ pub(crate) struct Actor {
     pub(crate) permissions: Vec<Permission>,
     /// Forms that a client is asked to fill in, which somebody else may answer.
     pub(crate) forms: Vec<Form>,
-    /// The backend stands at a break-point and waits for this.
-    pub(crate) at_break: Option<AtBreak>,
+    /// Questions of the agent that have no answer yet.
+    pub(crate) questions: HashMap<QuestionId, OpenQuestion>,
+    pub(crate) at_break: AtBreak,
     /// Steers that were given out in the midst of a turn and wait for the disk.
     pub(crate) steers_under_way: usize,
-    /// The backend stands at a break-point and waits for those.
-    pub(crate) held_break: Option<AtBreak>,
     /// The params of prompts that wait, which pass to an agent of the same version as they came.
-    pub(crate) params: HashMap<MessageId, (Version, RawJson)>,
+    pub(crate) params: HashMap<MessageId, PromptParams>,
     pub(crate) runs: MessageRuns,
     /// Files and terminals for an adapted agent that no editor offers.
     pub(crate) workspace: Option<Arc<Workspace>>,
@@ -99,7 +99,7 @@ pub(crate) struct Actor {
     handle: Handle,
     pub(crate) outbox: Outbox,
     /// What the backend has done, for which the store had no room.
-    pub(crate) parked: Option<Event>,
+    pub(crate) parked: Option<BackendEvent>,
     unused_since: Instant,
 }
 
@@ -118,6 +118,26 @@ impl Turn {
     pub(crate) fn told(&self) -> Option<ClientId> {
         self.owner.as_ref().map(|(_, asked)| asked.client.id)
     }
+}
+
+/// A question of the agent that has no answer yet.
+pub(crate) enum OpenQuestion {
+    /// One of [`Actor::permissions`], or its answer is on its way to the disk.
+    Permission,
+    /// Asked of one client, or of Nudge; dropping this withdraws it.
+    Client(Option<DropGuard>),
+}
+
+/// Whether the backend stands at a break-point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtBreak {
+    Not,
+    /// It waits to be told what goes in.
+    Waits,
+    /// It waits for steers that were given out before and are not on disk yet.
+    WaitsForSteers,
+    /// It goes on as soon as what goes in is on disk.
+    GoesOn,
 }
 
 /// Whether a stream is asked to end for a steer.
@@ -216,7 +236,7 @@ pub(crate) struct Parts {
     pub(crate) row: Session,
     pub(crate) lease: Lease,
     pub(crate) mailbox: Mailbox<RawJson>,
-    pub(crate) backend: Backend,
+    pub(crate) backend: SessionAgent,
     pub(crate) next_seq: u64,
     pub(crate) next_input: u64,
     pub(crate) environment: Option<Environment>,
@@ -239,9 +259,9 @@ impl Actor {
             last_prompter: None,
             permissions: Vec::new(),
             forms: Vec::new(),
-            at_break: None,
+            questions: HashMap::new(),
+            at_break: AtBreak::Not,
             steers_under_way: 0,
-            held_break: None,
             params: HashMap::new(),
             runs: MessageRuns::default(),
             workspace: None,
@@ -350,6 +370,7 @@ impl Actor {
             Command::CancelPrompt(id) => self.cancel_prompt(&id),
             Command::Request { client, request, responder } => self.request(&client, request, responder),
             Command::Permission { id, client, answer } => self.permission_answered(id, client, answer),
+            Command::Answered { question, answer } => self.answered(question, answer),
             Command::SetDone(done) => self.set_done(*done),
             Command::Terminal(_) if self.stall.is_some() => {}
             Command::Terminal(update) => {
@@ -359,7 +380,10 @@ impl Actor {
                 }
                 self.finish(step);
             }
-            Command::Pass(version, message, room) => self.backend.pass(version, message, room),
+            Command::Pass(version, message, room) => match &mut self.backend {
+                SessionAgent::Adapted(agent) => agent.pass(version, message, room),
+                SessionAgent::BuiltIn(_) => drop(tokio::spawn(message.refuse())),
+            },
             Command::OwnTerminal { client, terminal } => {
                 if let Some(view) = self.view(client) {
                     view.own_terminal(&terminal);
@@ -403,7 +427,7 @@ impl Actor {
     }
 
     /// Takes an event and those that came with it, so that they share a transaction.
-    fn events(&mut self, event: Option<Event>) {
+    fn events(&mut self, event: Option<BackendEvent>) {
         let Some(event) = event else {
             return self.backend_died();
         };

@@ -99,7 +99,7 @@ impl Actor {
         }
         if !is_new {
             // Of a session that it knows by name the client is told how things stand before the answer.
-            for news in self.backend.news() {
+            for news in self.backend.standing() {
                 view.show(&mut Shown::new(&self.row.id, &news));
             }
             if client.version == Version::V2 {
@@ -146,7 +146,7 @@ impl Actor {
     /// Tells the client that has just joined how things stand, as far as it could not be told before the answer.
     fn tell_now(&mut self, is_new: bool) {
         let at = self.views.len() - 1;
-        let mut updates = if is_new { self.backend.news() } else { Vec::new() };
+        let mut updates = if is_new { self.backend.standing() } else { Vec::new() };
         if self.turn.is_some() && self.views[at].client.version == Version::V1 {
             updates.push(self.state());
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nudge_backend::{PromptParams, UserMessage};
 use nudge_mailbox::{Delivery, Dialect, Fate, Message, MessageId, Mode, Refusal, Revoked};
 use nudge_peer::{CancellationToken, Responder};
 use nudge_store::SessionChange;
@@ -12,12 +13,11 @@ use nudge_wire::{
 use serde_json::json;
 
 use crate::{
-    backend::UserMessage,
     client::Client,
     own_updates,
     session::{
         Prompt,
-        actor::{Actor, Asked, Turn},
+        actor::{Actor, Asked, AtBreak, Turn},
         outbox::{Effect, Step},
     },
     shape,
@@ -43,7 +43,8 @@ impl Actor {
         match accepted {
             Ok((id, is_fresh)) => {
                 if let Some(params) = params.filter(|_| is_fresh) {
-                    self.params.insert(Arc::clone(&id), (client.version, params));
+                    let params = PromptParams { version: client.version, raw: params };
+                    self.params.insert(Arc::clone(&id), params);
                 }
                 let asked = self.watch(client, &id, responder);
                 if is_fresh || self.mailbox.fate(&id) == Some(Fate::Pending) {
@@ -255,8 +256,9 @@ impl Actor {
 
     fn steer(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {
         let messages = self.tell(messages, step, None);
-        if let Some(at_break) = self.at_break.take() {
-            return step.effects.push(Effect::GoOn(at_break, messages));
+        if self.at_break == AtBreak::Waits {
+            self.at_break = AtBreak::GoesOn;
+            return step.effects.push(Effect::GoOn(messages));
         }
         self.steers_under_way += 1;
         step.effects.push(Effect::Steer(messages));
@@ -289,7 +291,7 @@ impl Actor {
             let but = shows_it_itself.then_some(client);
             self.record(step, own_updates::user_message(&id, &content), but);
             let params = self.params.remove(&id);
-            told.push(UserMessage { id: id.to_string(), content, params });
+            told.push(UserMessage { id, content, params });
         }
         told
     }

@@ -8,7 +8,7 @@ use nudge_wire::Version;
 use crate::{
     client::Out,
     session::{
-        actor::{Actor, Stage},
+        actor::{Actor, AtBreak, Stage},
         outbox::{Effect, Landed, Step, UnderWay},
         view::Shown,
     },
@@ -119,18 +119,21 @@ impl Actor {
             }
             Effect::Cancel => {
                 self.backend.cancel();
-                self.permissions.clear();
+                self.cancel_permissions();
             }
-            Effect::GoOn(at_break, messages) => at_break.send(messages),
+            Effect::GoOn(messages) => self.go_on(messages),
             Effect::Steer(messages) => {
                 self.steers_under_way -= 1;
-                match self.held_break.take() {
-                    Some(at_break) => at_break.send(messages),
-                    None => self.backend.steer(messages),
+                match self.at_break {
+                    AtBreak::WaitsForSteers => self.go_on(messages),
+                    _ => self.backend.steer(messages),
                 }
             }
             Effect::Interrupt => self.interrupt_now(),
-            Effect::Permit { permission, by, answer } => permission.answer(by, answer),
+            Effect::Permit { mut permission, by, answer } => {
+                permission.answered(by);
+                self.answered(permission.question, Ok(answer));
+            }
             Effect::SetOption(set) => self.set_option(&set),
             Effect::Pending(pending) => self.pending_on_disk = pending,
             Effect::Ask(id) => self.ask_all(id),

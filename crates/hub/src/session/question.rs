@@ -2,7 +2,6 @@
 
 use nudge_bridge::{ToV2, request_to_v2};
 use nudge_mailbox::ClientId;
-use nudge_peer::RawRequest;
 use nudge_wire::{Error, RawJson, Version};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -10,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::{session::actor::Actor, shape};
 
 /// The method by which an agent asks for permission.
-const PERMISSION: &str = "session/request_permission";
+pub(crate) const PERMISSION: &str = "session/request_permission";
 /// The method by which an agent asks for a form to be filled in.
 pub(crate) const FORM: &str = "elicitation/create";
 
@@ -59,10 +58,9 @@ impl Actor {
     }
 
     /// Notes a form that a client is asked to fill in; gives where the answer of somebody else comes from.
-    pub(crate) fn hold_form(&mut self, version: Version, request: &RawRequest) -> oneshot::Receiver<RawJson> {
+    pub(crate) fn hold_form(&mut self, version: Version, params: &RawJson) -> oneshot::Receiver<RawJson> {
         let (answer, answered) = oneshot::channel();
-        let params = request.params().cloned().unwrap_or_else(shape::empty);
-        let params = shape::for_session(&params, &self.row.id);
+        let params = shape::for_session(params, &self.row.id);
         let request = if version == Version::V1 { request_to_v2(FORM, &params).params } else { params };
         self.asks += 1;
         self.forms.retain(|form| !form.answer.is_closed());

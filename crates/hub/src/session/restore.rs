@@ -3,17 +3,17 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
-use nudge_agent::{History, Setup};
+use nudge_agent::{BuiltInAgent, History, Setup};
 use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
 use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
-use nudge_wire::{Error, RawJson, Version};
 use nudge_wire::Environment;
+use nudge_wire::{Error, RawJson, Version};
 use serde_json::json;
 
 use crate::{
-    backend::{Adapted, Backend, BuiltIn},
+    backend::SessionAgent,
     client::Client,
     hub::Shared,
     message_runs::MessageRuns,
@@ -97,7 +97,7 @@ pub(crate) async fn begin(
     let name = Arc::new(std::sync::OnceLock::new());
     let params = wish.params.clone().unwrap_or_else(shape::empty);
     let recap = recap::of(hub, &name);
-    let Opened { result, replayed, session } =
+    let Opened { replayed, session } =
         nudge_adapt::Session::begin(agent, wish.version, method, &params, recap).await?;
     if hub.store.session(session.id()).await.map_err(stored)?.is_none() && session.id().len() <= LONGEST_ID {
         row.id = Arc::clone(session.id());
@@ -105,15 +105,12 @@ pub(crate) async fn begin(
     let _ = name.set(Arc::clone(&row.id));
     agent.name().clone_into(&mut row.backend);
     row.agent_session_id = Some(session.id().to_string());
-    let (_, offers, _) = agent.offers().await?;
-    let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
     let lease = hub.lease(&row.id).await?;
     let mut ops = vec![Op::CreateSession(row.clone())];
     ops.extend(past);
     let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
     let mut runs = MessageRuns::default();
     for mut update in replayed {
-        adapted.keep(&update);
         runs.name(&mut update);
         if update.kind.is_stored() {
             ops.push(Op::Append(entry(next_seq, &update)));
@@ -122,7 +119,7 @@ pub(crate) async fn begin(
     }
     write_first(hub, &lease, ops).await?;
     let mailbox = Mailbox::new(InStream::Finish);
-    let backend = Backend::Adapted(Box::new(adapted));
+    let backend = SessionAgent::Adapted(Box::new(session));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
     Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
@@ -202,7 +199,7 @@ fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
 }
 
 /// Has the agent of the client take up a session that an adapted agent ran.
-async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Backend, Session), Error> {
+async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(SessionAgent, Session), Error> {
     let Some(agent) = &wish.agent else {
         let what = format!(
             "The session is run by `{}`: start `nudge acp` with that agent and load it there",
@@ -217,19 +214,14 @@ async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Ba
         wish.params.clone().unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] })));
     let recap = recap::of(hub, &name);
     let taken_up = nudge_adapt::Session::take_up(agent, wish.version, id, &params, recap).await?;
-    let Opened { result, replayed, session } = taken_up;
+    let Opened { session, .. } = taken_up;
     if agent.name() == row.backend {
         row.agent_session_id = Some(session.id().to_string());
     }
-    let (_, offers, _) = agent.offers().await?;
-    let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
-    for update in replayed {
-        adapted.keep(&update);
-    }
-    Ok((Backend::Adapted(Box::new(adapted)), row))
+    Ok((SessionAgent::Adapted(Box::new(session)), row))
 }
 
-fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> Backend {
+fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> SessionAgent {
     let setup = Setup {
         session_id: row.id.to_string(),
         cwd: PathBuf::from(&row.cwd),
@@ -238,7 +230,7 @@ fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> 
         history,
     };
     let model = wish.model.as_ref().unwrap_or(&hub.model);
-    Backend::BuiltIn(BuiltIn::start(Arc::clone(model), setup))
+    SessionAgent::BuiltIn(Box::new(BuiltInAgent::start(Arc::clone(model), setup)))
 }
 
 /// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
