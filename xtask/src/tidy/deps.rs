@@ -19,6 +19,7 @@ enum May {
 const ROOMS: &[(&str, May)] = &[
     ("wire", May::Use(&[])),
     ("bridge", May::Use(&["wire"])),
+    ("backend", May::Use(&["wire", "bridge"])),
     ("text", May::Use(&[])),
     ("predict", May::Use(&["text"])),
     ("mailbox", May::Use(&["wire"])),
@@ -28,13 +29,14 @@ const ROOMS: &[(&str, May)] = &[
     ("store", May::Use(&["wire"])),
     ("model", May::Use(&["wire"])),
     ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
-    ("agent", May::Use(&["wire", "text", "model", "process", "workspace"])),
-    ("adapt", May::Use(&["wire", "bridge", "peer", "process", "workspace"])),
+    ("agent", May::Use(&["wire", "bridge", "backend", "text", "model", "process", "workspace"])),
+    ("adapt", May::Use(&["wire", "bridge", "backend", "peer", "process", "workspace"])),
     (
         "hub",
         May::Use(&[
             "wire",
             "bridge",
+            "backend",
             "peer",
             "store",
             "model",
@@ -60,7 +62,7 @@ const ROOMS: &[(&str, May)] = &[
 ];
 
 /// Rooms without IO, clock and randomness.
-pub(super) const PURE: &[&str] = &["wire", "bridge", "text", "predict", "mailbox"];
+pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "predict", "mailbox"];
 
 /// A test that is a program of its own, because it installs what it tests against.
 const TEST_PROGRAM: &str = "peers";

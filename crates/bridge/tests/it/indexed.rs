@@ -19,7 +19,8 @@ struct Params<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Update<'a> {
-    session_update: String,
+    #[serde(rename = "sessionUpdate")]
+    kind: String,
     message_id: Option<String>,
     tool_call_id: Option<String>,
     #[serde(rename = "status", borrow)]
@@ -185,7 +186,7 @@ proptest! {
         prop_assert_eq!(heard.is_some(), parsed.is_some(), "{}", params);
         if let (Some(heard), Some((raw, parsed))) = (heard, parsed) {
             prop_assert_eq!(heard.raw.as_str(), raw.get());
-            prop_assert_eq!(heard.kind.name(), parsed.session_update);
+            prop_assert_eq!(heard.kind.name(), parsed.kind);
             prop_assert_eq!(heard.message_id.as_deref(), parsed.message_id.as_deref());
             prop_assert_eq!(heard.tool_call_id.as_deref(), parsed.tool_call_id.as_deref());
         }

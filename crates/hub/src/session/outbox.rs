@@ -18,8 +18,7 @@ use crate::{
 
 /// Commits that may be under way before the backend has to wait.
 const MOST: usize = 256;
-/// Bytes that may wait for the disk before the backend has to wait: two transactions, so that one fills while the other
-/// is written.
+/// Bytes that may wait for the disk before the backend has to wait: as much as goes into one transaction.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes that may wait for the disk before clients have to wait as well.
 const BRIM: usize = 32 * 1024 * 1024;
