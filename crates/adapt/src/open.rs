@@ -120,7 +120,9 @@ impl Session {
         let mut session = Session::new(agent, opened, base, recap);
         // Dropping the session lets go of it.
         let replayed = replay.all()?;
-        replayed.iter().for_each(|update| session.standing.hear(update));
+        for update in &replayed {
+            session.standing.hear(update);
+        }
         Ok(Opened { replayed, session })
     }
 
@@ -141,7 +143,9 @@ impl Session {
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);
         session.owe_recap(text, replay);
-        news.iter().for_each(|update| session.standing.hear(update));
+        for update in &news {
+            session.standing.hear(update);
+        }
         Ok(Opened { replayed: news, session })
     }
 }

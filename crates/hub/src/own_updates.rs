@@ -126,7 +126,6 @@ mod tests {
             idle(Some("error"), Some(&Error::internal("no"))),
             session_info(Some("title"), "now"),
             notice("info", "title", &json!({})),
-            available_commands(&content),
         ] {
             let read = IndexedUpdate::read(&update.raw).expect("an update");
             assert_eq!(read.kind, update.kind);

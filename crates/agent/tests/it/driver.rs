@@ -10,7 +10,8 @@ use std::{
 use base64::{Engine, prelude::BASE64_STANDARD};
 use nudge_agent::{BuiltInAgent, History, Setup};
 use nudge_backend::{
-    Backend, Question, QuestionAnswer, QuestionId, TurnEnd, UserMessage, is_unanswerable, nobody_answers,
+    Backend, BackendEvent as Event, Question, QuestionAnswer, QuestionId, TurnEnd, UserMessage,
+    is_unanswerable, nobody_answers,
 };
 use nudge_model::{Message, Model, Pieces, Request, script::Script};
 use nudge_testkit::PATIENCE;

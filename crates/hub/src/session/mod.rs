@@ -150,8 +150,9 @@ impl Command {
     fn size(&self) -> usize {
         match self {
             Self::Request { request, .. } => request.size(),
-            Self::Permission { answer: Ok(answer), .. } => answer.as_str().len(),
-            Self::Answered { answer: Ok(answer), .. } => answer.as_str().len(),
+            Self::Permission { answer: Ok(answer), .. } | Self::Answered { answer: Ok(answer), .. } => {
+                answer.as_str().len()
+            }
             Self::Terminal(update) => update.as_str().len(),
             Self::SetDone(done) => done.size(),
             _ => 0,

@@ -1,21 +1,20 @@
 //! One session of an agent, driven: prompts and steers go in, what the agent does comes out.
 
+mod pass;
+
 use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 
 use nudge_backend::{BackendEvent, QuestionId, TurnEnd, UserMessage};
 use nudge_bridge::{IndexedUpdate, Speaker, UpdateKind};
 use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
-use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc},
-    time::Instant,
-};
+use tokio::{sync::mpsc, time::Instant};
 
 use crate::{
     Agent, Recap,
     echo::Echo,
     late::{self, LateReplay},
-    open::{Base, Link, OpenedLink, TakenUp, failed, take_up},
+    open::{Base, Link, OpenedLink, TakenUp, take_up},
     pulse::{Change, Tools, is_word},
     question::OpenQuestions,
     recap,
@@ -29,6 +28,8 @@ use crate::{
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
 const TRIES: u32 = 4;
+
+use pass::Passing;
 
 type TakingUp = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
 
@@ -57,14 +58,6 @@ pub struct Session {
     pub(crate) standing: Standing,
     pub(crate) questions: OpenQuestions,
     passing: Option<mpsc::UnboundedSender<Passing>>,
-}
-
-/// A message on its way to the agent, and the room it takes up until the agent has it.
-struct Passing {
-    from: Version,
-    id: Arc<str>,
-    message: Unhandled,
-    room: Option<OwnedSemaphorePermit>,
 }
 
 enum Happened {
@@ -214,66 +207,6 @@ impl Session {
             turn.is_told = false;
             turn.deadline = Some(Instant::now() + self.agent.patience());
             self.stop();
-        }
-    }
-
-    /// Sends a request about this session, in the agent's version, with the agent's id of it.
-    pub fn request(
-        &self,
-        method: &str,
-        params: &RawJson,
-    ) -> impl Future<Output = Result<RawJson, Error>> + Send + 'static {
-        let id = RawJson::of(&*self.id).expect("a string is JSON");
-        let params = params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone());
-        let asked = self.link.as_ref().map(|link| link.running.cx.request_raw(method, Some(&params)));
-        async move {
-            match asked {
-                Some(asked) => asked.in_order().await.map_err(failed),
-                None => {
-                    Err(Error::internal("The agent is being started again. Try once more")
-                        .reason("agent_gone"))
-                }
-            }
-        }
-    }
-
-    /// Passes a message on that only the agent understands, in order with others of its kind. `room` is given back when the
-    /// agent's connection has taken it: whoever gives bounds what waits.
-    pub fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
-        let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
-        let passing = self.passing.get_or_insert_with(|| {
-            let (passing, mut messages) = mpsc::unbounded_channel::<Passing>();
-            tokio::spawn(async move {
-                while let Some(Passing { from, id, message, room }) = messages.recv().await {
-                    // Whoever asked was told.
-                    let _ = agent.pass_about(&id, message, from).await;
-                    drop(room);
-                }
-            });
-            passing
-        });
-        let _ = passing.send(Passing { from, id, message, room });
-    }
-
-    /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.
-    pub(crate) async fn part(&mut self, method: &str) {
-        let Some(link) = &self.link else { return };
-        let offers = link.running.offers;
-        let has = match method {
-            "session/close" => offers.close,
-            "session/delete" => offers.delete,
-            _ => false,
-        };
-        if has {
-            let asked = self.request(method, &RawJson::object(&[]));
-            if let Ok(Err(error)) = tokio::time::timeout(std::time::Duration::from_secs(5), asked).await {
-                tracing::info!(
-                    agent = self.agent.name(),
-                    method,
-                    error = error.message,
-                    "the agent did not let go"
-                );
-            }
         }
     }
 
@@ -568,7 +501,9 @@ impl Session {
                 self.owe_recap(recap, replay);
                 self.failures = 0;
                 self.ready.push_back(BackendEvent::Back { id, is_recap });
-                news.into_iter().for_each(|update| self.show(update));
+                for update in news {
+                    self.show(update);
+                }
                 if replay.is_none() {
                     self.send_held_prompt();
                 }
