@@ -69,6 +69,13 @@ impl Asked {
         }
     }
 
+    /// Nobody answers any more.
+    pub(crate) fn close(&self) {
+        let mut open = self.open();
+        open.questions.clear();
+        open.break_point = None;
+    }
+
     /// A question that the owner has taken and the task does not wait for any more.
     pub(crate) fn poll_withdrawn(&self, cx: &mut Context<'_>) -> Option<QuestionId> {
         let mut open = self.open();

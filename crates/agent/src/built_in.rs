@@ -172,6 +172,7 @@ impl Backend for BuiltInAgent {
 
     fn end(&mut self, _: Parting) -> BackendFuture<'_, ()> {
         self.control.close();
+        self.asked.close();
         self.events.close();
         Box::pin(async { while self.events.recv().await.is_some() {} })
     }
@@ -180,6 +181,7 @@ impl Backend for BuiltInAgent {
 impl Drop for BuiltInAgent {
     fn drop(&mut self) {
         self.control.close();
+        self.asked.close();
     }
 }
 

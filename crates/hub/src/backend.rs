@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use nudge_agent::BuiltInAgent;
 use nudge_backend::{Backend, TurnEnd};
-use nudge_bridge::{IndexedUpdate, ToV2, prompt_answer};
+use nudge_bridge::{IndexedUpdate, ToV2, UpdateKind, prompt_answer};
 use nudge_wire::{Error, RawJson};
 
 use crate::own_updates;
@@ -45,15 +45,15 @@ pub(crate) struct ToldEnd {
 
 impl ToldEnd {
     pub(crate) fn new(end: TurnEnd) -> Self {
-        let read = |raw| IndexedUpdate::read(&raw).expect("the end of a turn is a `state_update`");
+        let told = |raw| IndexedUpdate::new(UpdateKind::StateUpdate, raw);
         match end {
             TurnEnd::Answered(result) => {
-                Self { state: read(ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
+                Self { state: told(ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
             }
             TurnEnd::State(state) => {
                 let answer = prompt_answer(&state)
                     .map_err(|error| error.to().unwrap_or_else(|_| Error::internal("The turn failed")));
-                Self { state: read(state), answer }
+                Self { state: told(state), answer }
             }
             TurnEnd::Failed(error) => {
                 Self { state: own_updates::idle(Some("error"), Some(&error)), answer: Err(error) }

@@ -131,9 +131,16 @@ impl Session {
                 Happened::Said(None) => self.lose().await,
                 Happened::Step(step) => self.step(step),
                 Happened::TakenUp(taken_up) => self.taken_up(taken_up),
-                Happened::Withdrawn(id) => self.ready.push_back(BackendEvent::QuestionWithdrawn(id)),
+                Happened::Withdrawn(id) => self.withdraw(id),
                 Happened::Replayed => self.send_held_prompt(),
             }
+        }
+    }
+
+    /// An agent whose connection ends wants no answers either; that is told when all it said was heard.
+    fn withdraw(&mut self, id: QuestionId) {
+        if self.link.as_ref().is_some_and(|link| !link.running.cx.is_over()) {
+            self.ready.push_back(BackendEvent::QuestionWithdrawn(id));
         }
     }
 

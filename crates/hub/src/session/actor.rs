@@ -124,8 +124,10 @@ impl Turn {
 pub(crate) enum OpenQuestion {
     /// One of [`Actor::permissions`], or its answer is on its way to the disk.
     Permission,
-    /// Asked of one client, or of Nudge; dropping this withdraws it.
+    /// Asked of one client, or about to be; dropping this withdraws it.
     Client(Option<DropGuard>),
+    /// Its answer comes, whatever becomes of the session.
+    Answering,
 }
 
 /// Whether the backend stands at a break-point.

@@ -24,12 +24,23 @@ impl Actor {
     /// own; forms from anybody who offers them; all else from anybody.
     pub(crate) fn ask_client(&mut self, question: Question) {
         let Question { id, version, method, params } = question;
+        if !self.questions.contains_key(&id) {
+            // It was withdrawn while it waited for its place.
+            return;
+        }
         let is_served = Workspace::serves(&method);
         let is_able = |client: &Client| !(is_served || is_form(&method)) || client.offers.has(&method);
-        let prompter = self.prompter().filter(|client| is_able(client));
+        let mut clients = self.views.iter().map(|view| &view.client);
         // Somebody who looks can answer as well as the one who prompted.
-        let anyone = || self.views.iter().map(|view| &view.client).find(|client| is_able(client)).cloned();
-        match if is_served { prompter } else { prompter.or_else(anyone) } {
+        let client = match self.prompter() {
+            None if is_served && self.backend.has_own_tools() => None,
+            None if is_served => clients.next().filter(|client| is_able(client)).cloned(),
+            Some(prompter) if is_served || is_able(&prompter) => {
+                Some(prompter).filter(|client| is_able(client))
+            }
+            _ => clients.find(|client| is_able(client)).cloned(),
+        };
+        match client {
             Some(client) => {
                 let elsewhere = (&*method == FORM).then(|| self.hold_form(version, &params));
                 let params = shape::for_session(&params, &self.row.id);
@@ -87,6 +98,7 @@ impl Actor {
     }
 
     fn serve(&mut self, question: QuestionId, method: Arc<str>, params: RawJson) {
+        self.questions.insert(question, OpenQuestion::Answering);
         let (workspace, handle) = (self.workspace(), self.handle());
         let environment = self.environments.now().cloned();
         tokio::spawn(async move {
@@ -106,12 +118,16 @@ impl Actor {
         let Call { method, params } = call;
         let (answer, answered) = oneshot::channel();
         let withdrawn = CancellationToken::new();
-        let asked = OpenQuestion::Client(Some(withdrawn.clone().drop_guard()));
+        // What ends a terminal is done, also for a session that is left.
+        let is_last_word = matches!(&*method, "terminal/kill" | "terminal/release");
+        let mut guard = Some(withdrawn.clone().drop_guard());
+        let asked = if is_last_word { OpenQuestion::Answering } else { OpenQuestion::Client(guard.take()) };
         self.questions.insert(question, asked);
         let unwanted = withdrawn.clone();
         client.push(Out::Ask(Ask { method: method.clone().into(), params, answer, withdrawn }));
         let handle = self.handle();
         tokio::spawn(async move {
+            let _guard = guard;
             let outcome = tokio::select! {
                 outcome = answered => outcome,
                 answer = from_elsewhere(elsewhere) => Ok(Ok(answer)),

@@ -119,7 +119,11 @@ impl Actor {
             self.last_prompter = Some(turn.prompter);
         }
         self.refuse_waiting(why);
+        if self.is_prompted {
+            self.backend.cancel();
+        }
         self.cancel_questions();
+        // After the cancel, which ends a turn that stands there.
         if self.at_break != AtBreak::Not {
             self.go_on(Vec::new());
         }
@@ -130,9 +134,6 @@ impl Actor {
         self.mailbox.hold();
         if let SessionAgent::BuiltIn(agent) = &mut self.backend {
             agent.will_set_none();
-        }
-        if self.is_prompted {
-            self.backend.cancel();
         }
         if was_running {
             self.show(own_updates::idle(Some("error"), Some(why)), None, None);
@@ -151,7 +152,7 @@ impl Actor {
         for (id, question) in self.questions.extract_if(is_lost) {
             let answer = match question {
                 OpenQuestion::Permission => Ok(cancelled_permission()),
-                OpenQuestion::Client(_) => Err(nobody_answers("this request")),
+                OpenQuestion::Client(_) | OpenQuestion::Answering => Err(nobody_answers("this request")),
             };
             self.backend.answer(id, answer);
         }
@@ -207,6 +208,7 @@ impl Actor {
                 self.backend.cancel();
             }
             BackendEvent::TurnEnded(_) => self.is_prompted = false,
+            BackendEvent::Lost(_) => self.questions.clear(),
             BackendEvent::Back { id, .. } => self.row.agent_session_id = Some(id.to_string()),
             _ => {}
         }

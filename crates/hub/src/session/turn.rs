@@ -305,7 +305,7 @@ impl Actor {
 
     /// Nobody has to be asked any more, unless for something else.
     fn permission_closed(&mut self, step: &mut Step) {
-        if self.permissions.is_empty() {
+        if self.permissions.is_empty() && self.turn.is_some() {
             let told = self.turn.as_ref().and_then(Turn::told);
             self.record(step, own_updates::running(), told);
         }
