@@ -2,10 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nudge_wire::{
-    RawJson,
-    bridge::{ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2},
+use nudge_bridge::{
+    IndexedUpdate, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1,
+    request_to_v2,
 };
+use nudge_wire::{RawJson, Version, message::Parsed};
 use serde_json::value::RawValue;
 
 fuzz_target!(|text: &str| {
@@ -16,6 +17,15 @@ fuzz_target!(|text: &str| {
         // A whole message, such as the seeds are, or only a part of one.
         let parts = [&["params", "update"][..], &["params"], &["result"], &[]];
         let part = parts.iter().find_map(|path| raw.get(path)).expect("the empty path leads to the whole");
+        if let Some(update) = IndexedUpdate::read(&part) {
+            check(&update.params_with("s", &update.raw));
+        }
+        if let Parsed::Single(Ok(message)) = Parsed::from_frame(line.into())
+            && let Some(update) = IndexedUpdate::heard(&message, Version::V2)
+        {
+            check(&update.raw);
+            check(&update.params_with("s", &update.raw));
+        }
         session(&part, &mut to_v1, &mut to_v2);
         stateless(&part);
     }

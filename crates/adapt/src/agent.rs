@@ -11,10 +11,10 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::WeakShared};
+use nudge_bridge::{request_to_v1, request_to_v2};
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{
     Error, RawJson, Version,
-    bridge::{request_to_v1, request_to_v2},
     caps::{AgentInit, ClientInit},
 };
 use tokio::time::Instant;

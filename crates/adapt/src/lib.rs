@@ -9,33 +9,33 @@
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
+mod backend;
 mod echo;
-mod event;
 mod lane;
 mod late;
 mod merge;
 mod open;
 mod pool;
 mod pulse;
+mod question;
 mod recap;
 mod retold;
 mod route;
+mod routed;
 mod running;
 mod say;
 mod session;
 mod spec;
+mod standing;
 mod tier;
 mod turn;
 
 pub use agent::{Agent, Listening};
-pub use event::{Event, UserMessage};
 pub use lane::Lane;
 pub use merge::{Offers, merged};
 pub use open::Opened;
 pub use pool::Pool;
-pub use pulse::Said;
 pub use recap::Recap;
 pub use session::Session;
 pub use spec::Spec;
 pub use tier::Tier;
-pub use turn::End;

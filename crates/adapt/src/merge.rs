@@ -1,10 +1,7 @@
 //! What an agent offers itself, and what is told to clients: that and what Nudge adds.
 
-use nudge_wire::{
-    RawJson, Version,
-    bridge::{agent_to_v1, agent_to_v2},
-    caps::AgentInit,
-};
+use nudge_bridge::{agent_to_v1, agent_to_v2};
+use nudge_wire::{RawJson, Version, caps::AgentInit};
 use serde_json::{Value, json};
 
 use crate::Tier;

@@ -3,14 +3,16 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    Agent, Recap, Said, Session,
+    Agent, Recap, Session,
     agent::translated,
     late::LateReplay,
     route::{Inbox, Incoming},
+    routed::RoutedMessage,
     running::{Running, lost},
 };
 
@@ -21,10 +23,8 @@ const OVERHEAD: usize = 256;
 
 /// A session that was opened.
 pub struct Opened {
-    /// The agent's answer, in the agent's version.
-    pub result: RawJson,
-    /// What it said of the session before it answered.
-    pub replayed: Vec<Said>,
+    /// What the agent said of the session before it answered.
+    pub replayed: Vec<IndexedUpdate>,
     /// The session.
     pub session: Session,
 }
@@ -65,6 +65,15 @@ pub(crate) struct Link {
     pub(crate) inbox: Inbox,
 }
 
+/// A session as an agent has opened it.
+pub(crate) struct OpenedLink {
+    pub(crate) link: Link,
+    /// The agent's id of it.
+    pub(crate) id: Arc<str>,
+    /// The agent's answer, in the agent's version.
+    pub(crate) result: RawJson,
+}
+
 /// What an agent knows of a session that was taken up.
 pub(crate) struct TakenUp {
     pub(crate) link: Link,
@@ -73,7 +82,7 @@ pub(crate) struct TakenUp {
     /// What was said so far, if the agent has to be told.
     pub(crate) recap: Option<String>,
     /// What it said before it answered, history aside.
-    pub(crate) news: Vec<Said>,
+    pub(crate) news: Vec<IndexedUpdate>,
     /// Whether it may still replay what was said.
     pub(crate) replay: Option<LateReplay>,
 }
@@ -107,11 +116,14 @@ impl Session {
         };
         drop(opening);
         let Asked { id, inbox, result, replay, .. } = asked;
-        let link = Link { running, inbox };
-        let session = Session::new(agent, link, id, base, recap);
+        let opened = OpenedLink { link: Link { running, inbox }, id, result };
+        let mut session = Session::new(agent, opened, base, recap);
         // Dropping the session lets go of it.
         let replayed = replay.all()?;
-        Ok(Opened { result, replayed, session })
+        for update in &replayed {
+            session.standing.hear(update);
+        }
+        Ok(Opened { replayed, session })
     }
 
     /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
@@ -129,9 +141,12 @@ impl Session {
         let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
-        let mut session = Session::new(agent, link, id, base, recap);
+        let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);
         session.owe_recap(text, replay);
-        Ok(Opened { result, replayed: news, session })
+        for update in &news {
+            session.standing.hear(update);
+        }
+        Ok(Opened { replayed: news, session })
     }
 }
 
@@ -195,7 +210,7 @@ struct Asked {
 /// What an agent says of a session while it opens it.
 #[derive(Default)]
 struct Replay {
-    said: Vec<Said>,
+    said: Vec<IndexedUpdate>,
     bytes: usize,
     /// Whether there was history in it.
     has_history: bool,
@@ -205,14 +220,14 @@ struct Replay {
 
 impl Replay {
     /// Takes what the agent says; whether it is history.
-    fn take(&mut self, said: Option<Said>) -> bool {
+    fn take(&mut self, said: Option<IndexedUpdate>) -> bool {
         let Some(said) = said else { return false };
-        let is_history = said.is_history();
+        let is_history = !said.kind.is_state();
         self.has_history |= is_history;
         if is_history && self.is_known {
             return true;
         }
-        self.bytes += said.update.as_str().len() + OVERHEAD;
+        self.bytes += said.raw.as_str().len() + OVERHEAD;
         if self.bytes <= MOST_REPLAYED {
             self.said.push(said);
         } else {
@@ -222,7 +237,7 @@ impl Replay {
     }
 
     /// All of it, unless that is too much.
-    fn all(self) -> Result<Vec<Said>, Error> {
+    fn all(self) -> Result<Vec<IndexedUpdate>, Error> {
         if self.bytes > MOST_REPLAYED {
             let what = format!(
                 "The session is too large to be taken over: the agent replays more than {MOST_REPLAYED} bytes"
@@ -272,13 +287,12 @@ async fn load(
 
 /// An update; but how an agent stood is not how it stands: who owns the session tells that. A request is refused: nobody is
 /// there to be asked.
-async fn heard(incoming: Incoming) -> Option<Said> {
+async fn heard(incoming: Incoming) -> Option<IndexedUpdate> {
     match incoming.message {
-        nudge_peer::Unhandled::Notification(note) => {
-            Said::read(note).filter(|said| &*said.kind != "state_update")
-        }
-        request @ nudge_peer::Unhandled::Request(_) => {
-            let _ = request.refuse().await;
+        RoutedMessage::Update(update) => Some(update).filter(|update| update.kind != UpdateKind::StateUpdate),
+        // A notification needs no answer.
+        RoutedMessage::Other(other) => {
+            let _ = other.refuse().await;
             None
         }
     }

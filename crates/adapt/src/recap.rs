@@ -1,8 +1,9 @@
 //! What an agent is told of a session that it does not remember.
 
+use nudge_backend::UserMessage;
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use crate::{UserMessage, echo};
+use crate::echo;
 
 /// Tells what was said in a session so far, a paragraph for each message, with who said it in front: `User: …`. Nothing if
 /// nothing was said.
@@ -30,7 +31,7 @@ mod tests {
 
     fn message(text: &str) -> UserMessage {
         let content = RawJson::of(&json!([{ "type": "text", "text": text }])).unwrap();
-        UserMessage { content, params: None }
+        UserMessage { id: "m".into(), content, params: None }
     }
 
     #[test]

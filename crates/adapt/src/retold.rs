@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use nudge_backend::UserMessage;
+use nudge_bridge::{IndexedUpdate, Speaker};
 use nudge_wire::caps::AgentInit;
 use serde_json::Value;
 
-use crate::{Said, UserMessage, echo, tier};
+use crate::{echo, tier};
 
 /// The most that is told, in bytes; the newest of it.
 const MOST: usize = 32 * 1024;
@@ -37,14 +39,14 @@ impl Retold {
     }
 
     /// The agent says this.
-    pub(crate) fn hear(&mut self, said: &Said) {
-        match &*said.kind {
-            "agent_message_chunk" | "agent_message" => {
-                let words = said.update.get(&["content"]).map(|content| echo::text(&content));
+    pub(crate) fn hear(&mut self, said: &IndexedUpdate) {
+        match said.kind.speaker() {
+            Speaker::Agent => {
+                let words = said.raw.get(&["content"]).map(|content| echo::text(&content));
                 self.speak(&words.unwrap_or_default());
             }
-            "tool_call" | "tool_call_update" => {
-                let Ok(update) = said.update.to::<Value>() else { return };
+            Speaker::Tool if said.kind.is_tool_call() => {
+                let Ok(update) = said.raw.to::<Value>() else { return };
                 if let (Some(title), Some(id)) = (update["title"].as_str(), &said.tool_call_id)
                     && self.calls.insert(Arc::clone(id))
                 {
@@ -104,7 +106,7 @@ mod tests {
     fn the_turn_is_told_in_order() {
         let mut retold = Retold::default();
         let content = RawJson::of(&json!([{ "type": "text", "text": "fix it" }])).unwrap();
-        retold.ask(&[UserMessage { content, params: None }]);
+        retold.ask(&[UserMessage { id: "m".into(), content, params: None }]);
         retold.speak("I look ");
         retold.speak("around.");
         retold.line("Tool", "ls");

@@ -5,16 +5,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use nudge_bridge::{request_to_v1, request_to_v2};
 use nudge_peer::{Closed, Cx, Unhandled};
-use nudge_wire::{
-    Error, Version,
-    bridge::{request_to_v1, request_to_v2},
-};
-use serde::Deserialize;
+use nudge_wire::{Error, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+use crate::routed::RoutedMessage;
+
 /// Bytes of messages that may wait for one session; past that the agent is not read.
-const ROOM: usize = 2 * 1024 * 1024;
+const ROOM: usize = 1024 * 1024;
 /// What a message costs beside its text.
 const OVERHEAD: usize = 256;
 /// Bytes of messages kept for sessions that are just being opened. The agent has to be read until it has answered, so a
@@ -25,7 +24,7 @@ const LOST: usize = 64;
 
 /// A message on its way to a session.
 pub(crate) struct Incoming {
-    pub(crate) message: Unhandled,
+    pub(crate) message: RoutedMessage,
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -62,19 +61,13 @@ pub(crate) struct Routes {
 struct Inner {
     sinks: HashMap<String, Sink>,
     /// What came for sessions nobody has claimed yet, while some are being opened.
-    strays: HashMap<String, Vec<Unhandled>>,
+    strays: HashMap<String, Vec<RoutedMessage>>,
     /// How long those are.
     bytes: usize,
     /// Sessions of which too much came to be kept.
     lost: HashSet<String>,
     opening: usize,
     is_over: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Named {
-    session_id: String,
 }
 
 impl Routes {
@@ -89,15 +82,13 @@ impl Routes {
 
     /// Takes one message of the agent.
     pub(crate) async fn take(&self, message: Unhandled) -> Result<(), Closed> {
-        let session =
-            message.params().and_then(|params| params.to::<Named>().ok()).map(|named| named.session_id);
-        let Some(session) = session else { return self.tell_or_refuse(message, no_session).await };
-        let sink = match self.sink(&session, message) {
+        let message = RoutedMessage::new(message, self.version.get().copied());
+        let (sink, message) = match self.find(message) {
             Found::Kept => return Ok(()),
+            Found::Unnamed(message) => return self.tell_or_refuse(message, no_session).await,
             Found::Nobody(message) => return self.tell_or_refuse(message, unknown_session).await,
             Found::Sink(sink, message) => (sink, message),
         };
-        let (sink, message) = sink;
         let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
         // It is never closed.
         let room = Arc::clone(&sink.room).acquire_many_owned(size).await.ok();
@@ -107,20 +98,29 @@ impl Routes {
         Ok(())
     }
 
-    fn sink(&self, session: &str, message: Unhandled) -> Found {
+    /// Who takes a message. It is kept if nobody does yet, but may soon.
+    fn find(&self, message: RoutedMessage) -> Found {
+        let Some(session) = message.session() else { return Found::Unnamed(message) };
         let mut inner = self.inner();
-        if let Some(sink) = inner.sinks.get(session) {
-            return Found::Sink(sink.clone(), message);
+        let sink = inner.sinks.get(&*session).cloned();
+        let unclaimed = (sink.is_none() && inner.opening > 0).then(|| session.into_owned());
+        match (sink, unclaimed) {
+            (Some(sink), _) => Found::Sink(sink, message),
+            (None, Some(session)) => {
+                inner.keep(&session, message);
+                Found::Kept
+            }
+            (None, None) => Found::Nobody(message),
         }
-        if inner.opening == 0 {
-            return Found::Nobody(message);
-        }
-        inner.keep(session, message);
-        Found::Kept
     }
 
     /// Passes on what is about no session that is known here, but for what only makes sense in one.
-    async fn tell_or_refuse(&self, message: Unhandled, why: fn(&str) -> Option<Error>) -> Result<(), Closed> {
+    async fn tell_or_refuse(
+        &self,
+        message: RoutedMessage,
+        why: fn(&str) -> Option<Error>,
+    ) -> Result<(), Closed> {
+        let Some(message) = message.into_unhandled() else { return Ok(()) };
         match (why(message.method()), message) {
             (Some(error), Unhandled::Request(request)) => request.respond::<()>(Err(error)).await,
             (_, message) => self.tell(message).await,
@@ -203,7 +203,7 @@ impl Routes {
 
 impl Inner {
     /// Keeps a message for a session that is being opened. If it is too much, all that was kept for that is dropped.
-    fn keep(&mut self, session: &str, message: Unhandled) {
+    fn keep(&mut self, session: &str, message: RoutedMessage) {
         let size = message.size() + OVERHEAD;
         if self.lost.contains(session) {
             return;
@@ -219,7 +219,7 @@ impl Inner {
         self.strays.entry(session.to_owned()).or_default().push(message);
     }
 
-    fn take_strays(&mut self, session: &str) -> Vec<Unhandled> {
+    fn take_strays(&mut self, session: &str) -> Vec<RoutedMessage> {
         let strays = self.strays.remove(session).unwrap_or_default();
         self.bytes -= strays.iter().map(|message| message.size() + OVERHEAD).sum::<usize>();
         strays
@@ -254,9 +254,12 @@ fn unknown_session(method: &str) -> Option<Error> {
 }
 
 enum Found {
-    Sink(Sink, Unhandled),
+    Sink(Sink, RoutedMessage),
     Kept,
-    Nobody(Unhandled),
+    /// It names no session.
+    Unnamed(RoutedMessage),
+    /// It names one that is not known.
+    Nobody(RoutedMessage),
 }
 
 /// A session is being opened.

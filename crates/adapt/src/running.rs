@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use nudge_bridge::{client_to_v1, client_to_v2};
 use nudge_peer::{CallError, Closed, Cx, Limits, Peer};
 use nudge_wire::{
     Error, RawJson, Version,
-    bridge::{client_to_v1, client_to_v2},
     caps::{AgentInit, ClientInit},
 };
 use tokio::time::Instant;

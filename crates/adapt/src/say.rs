@@ -1,12 +1,11 @@
 //! The words in which an agent is told what the user says.
 
-use nudge_wire::{
-    RawJson, Version,
-    bridge::{request_to_v1, request_to_v2},
-};
+use nudge_backend::{PromptParams, UserMessage};
+use nudge_bridge::{request_to_v1, request_to_v2};
+use nudge_wire::{RawJson, Version};
 use serde_json::json;
 
-use crate::{Tier, UserMessage};
+use crate::Tier;
 
 /// What an agent is told whose turn was cut off for a steer that was taken back meanwhile.
 const GO_ON: &str = "Go on where you stopped.";
@@ -14,7 +13,7 @@ const GO_ON: &str = "Go on where you stopped.";
 /// For an agent whose turn was cut off for nothing.
 pub(crate) fn go_on() -> UserMessage {
     let content = json!([{ "type": "text", "text": GO_ON }]);
-    UserMessage { content: RawJson::of(&content).expect("it is plain data"), params: None }
+    UserMessage { id: "".into(), content: RawJson::of(&content).expect("it is plain data"), params: None }
 }
 
 /// The request that gives a steer to an agent.
@@ -47,7 +46,8 @@ pub(crate) fn prompt(
     messages: &[UserMessage],
 ) -> RawJson {
     let id = RawJson::of(session).expect("a string is JSON");
-    if let ([UserMessage { params: Some((from, params)), .. }], None) = (messages, &recap)
+    if let ([UserMessage { params: Some(PromptParams { version: from, raw: params }), .. }], None) =
+        (messages, &recap)
         && *from == version
     {
         let is_same = params.get(&["sessionId"]).is_some_and(|named| named == id);

@@ -4,7 +4,8 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use nudge_peer::Child;
 use nudge_process::Command;
-use nudge_workspace::Environment;
+use nudge_wire::Environment;
+use nudge_workspace::in_environment;
 
 /// A program that speaks ACP on its standard input and output.
 #[derive(Clone, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Spec {
     pub(crate) fn child(&self) -> Child {
         let command = Command::new(&self.program).args(&self.args).current_dir(&self.cwd);
         let command = match &self.environment {
-            Some(environment) => environment.apply(command),
+            Some(environment) => in_environment(environment, command),
             None => command,
         };
         let command = self.env.iter().fold(command, |command, (name, value)| command.env(name, value));

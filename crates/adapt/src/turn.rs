@@ -3,11 +3,12 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
+use nudge_backend::{TurnEnd, UserMessage};
 use nudge_peer::CallError;
-use nudge_wire::{Error, RawJson};
-use tokio::{sync::oneshot, time::Instant};
+use nudge_wire::RawJson;
+use tokio::time::Instant;
 
-use crate::{UserMessage, retold::Retold};
+use crate::retold::Retold;
 
 /// How long after a prompt the end of a silent agent counts as having come before it.
 const DYING: Duration = Duration::from_secs(1);
@@ -15,36 +16,6 @@ const DYING: Duration = Duration::from_secs(1);
 const FIRST_WORD: Duration = Duration::from_millis(1500);
 /// The same after a tool has run: many agents forget what a tool gave if they are cut off before the model has answered it.
 const NEXT_WORD: Duration = Duration::from_secs(20);
-
-/// How a turn ended.
-#[derive(Debug, Clone)]
-pub enum End {
-    /// The answer to a prompt of version 1.
-    Answered(RawJson),
-    /// The `state_update` of version 2 that says idle.
-    State(RawJson),
-    /// It failed; the agent's own error, or that it is gone.
-    Failed(Error),
-}
-
-impl End {
-    /// Whether it says that the turn was cancelled.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        match self {
-            Self::Answered(end) | Self::State(end) => {
-                end.get(&["stopReason"]).is_some_and(|reason| reason.as_str() == "\"cancelled\"")
-            }
-            Self::Failed(_) => false,
-        }
-    }
-
-    /// The turn of an agent that is not there any more, ended by the user.
-    pub(crate) fn cancelled() -> Self {
-        Self::Answered(
-            RawJson::of(&serde_json::json!({ "stopReason": "cancelled" })).expect("it is plain data"),
-        )
-    }
-}
 
 pub(crate) type Answer = Result<RawJson, CallError>;
 
@@ -57,9 +28,10 @@ type Steering = Pin<Box<dyn Future<Output = (UserMessage, Answer)> + Send>>;
 pub(crate) struct Turn {
     prompt: Option<Answering>,
     steering: FuturesUnordered<Steering>,
-    pub(crate) at_break: Option<oneshot::Receiver<Vec<UserMessage>>>,
+    /// It waits at a break-point to be told what goes in.
+    pub(crate) is_at_break: bool,
     /// The agent's word for the end of its turn, which may not be the end of ours.
-    pub(crate) end: Option<End>,
+    pub(crate) end: Option<TurnEnd>,
     /// The id under which a version 2 agent repeats the prompt.
     pub(crate) message_id: Option<Arc<str>>,
     /// The user has ended it.
@@ -92,8 +64,6 @@ pub(crate) struct Turn {
 pub(crate) enum Step {
     Answered(Answer),
     Steered(UserMessage, Answer),
-    /// What goes in at a break-point.
-    Told(Vec<UserMessage>),
     Late,
 }
 
@@ -141,7 +111,7 @@ impl Turn {
 
     /// Whether the agent was stopped for a steer.
     pub(crate) fn was_cut_off(&self) -> bool {
-        self.is_interrupted && self.end.as_ref().is_some_and(End::is_cancelled)
+        self.is_interrupted && self.end.as_ref().is_some_and(TurnEnd::is_cancelled)
     }
 
     /// Whether the agent works on a prompt.
@@ -151,17 +121,15 @@ impl Turn {
 
     /// Waits for the next thing. Safe to drop and call again.
     pub(crate) async fn step(&mut self) -> Step {
-        let Self { prompt, steering, at_break, deadline, .. } = self;
+        let Self { prompt, steering, deadline, .. } = self;
         let step = tokio::select! {
             biased;
             Some((message, answer)) = steering.next(), if !steering.is_empty() => Step::Steered(message, answer),
             answer = of(prompt) => Step::Answered(answer),
-            told = of(at_break) => Step::Told(told.unwrap_or_default()),
             () = until(*deadline) => Step::Late,
         };
         match step {
             Step::Answered(_) => self.prompt = None,
-            Step::Told(_) => self.at_break = None,
             Step::Late => self.deadline = None,
             Step::Steered(..) => {}
         }

@@ -146,6 +146,11 @@ impl Config {
         }
     }
 
+    /// Whether a steer cuts off what is being streamed.
+    pub(crate) fn is_cut_by_steers(&self) -> bool {
+        self.value("steer_in_stream") == "interrupt"
+    }
+
     pub(crate) fn run_timeout(&self) -> Duration {
         Duration::from_secs(self.value("run_timeout").parse().unwrap_or(600))
     }

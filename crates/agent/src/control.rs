@@ -5,9 +5,9 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use nudge_backend::UserMessage;
+use nudge_wire::Environment;
 use tokio::sync::Notify;
-
-use crate::{Environment, UserMessage};
 
 /// Shared by a handle and its task. Flags, not a queue: asking twice is asking once.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What the agent's handle can refuse.
+//! What the agent can refuse.
 
 /// Why an option was not set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -234,7 +234,7 @@ impl Desk {
         let requested = params.get(&["protocolVersion"]).and_then(|version| version.to::<Value>().ok());
         let version = Version::negotiate(requested.as_ref());
         tracing::info!(?version, "initialized");
-        let client = ClientInit::received(version, params.clone());
+        let client = nudge_bridge::client_init(version, params.clone());
         let behind = self.start_agent(&client).await?;
         let agent = if let Some(behind) = &behind {
             Ok(merged(&behind.agent.init().await?, version, env!("CARGO_PKG_VERSION")))

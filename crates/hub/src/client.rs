@@ -9,12 +9,12 @@ use std::{
 };
 
 use nudge_adapt::Agent;
+use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
 use nudge_store::failpoint;
-use nudge_wire::{Error, RawJson, Version, bridge::V1Client, caps::ClientInit};
-use nudge_workspace::Environment;
+use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
@@ -22,7 +22,7 @@ const SOFT: usize = 1024 * 1024;
 /// Bytes waiting for a client that shares a session, past which it is cut off.
 const HARD: usize = 32 * 1024 * 1024;
 /// What a message costs beside its text.
-const OVERHEAD: usize = 128;
+const OVERHEAD: usize = 256;
 
 /// One connected client.
 pub(crate) struct Client {

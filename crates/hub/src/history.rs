@@ -1,13 +1,13 @@
 //! The transcript of a session, read page by page.
 
 use bytestring::ByteString;
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_store::{Dialect, Entry, Pages, Store};
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
     session::View,
     session::{Shown, stored},
-    update::{Kind, Update},
 };
 
 /// Shows a client what is stored from where it stands, as fast as it reads.
@@ -24,11 +24,12 @@ pub(crate) async fn replay(store: &dyn Store, session: &str, view: &mut View) ->
 async fn show(page: Vec<Entry>, session: &str, view: &mut View) {
     for entry in page {
         view.from = entry.seq + 1;
-        if Kind::is_history(&entry.kind)
+        let kind = UpdateKind::of(&entry.kind);
+        if kind.is_replayed()
             && let Some(raw) = json(&entry)
         {
             let message_id = entry.message_id.as_deref().map(Into::into);
-            let update = Update::stored(version(&entry), &entry.kind, message_id, raw);
+            let update = IndexedUpdate::stored(version(&entry), kind, message_id, raw);
             view.show_when_room(&mut Shown::new(session, &update)).await;
         }
     }

@@ -14,18 +14,19 @@ mod edge;
 mod history;
 mod hub;
 mod listing;
+mod message_runs;
 mod opening;
+mod own_updates;
 mod params;
 mod permission;
 mod recap;
 mod session;
 mod shape;
 mod time;
-mod update;
 
 pub use edge::Edge;
 pub use hub::{Hub, HubError, Options, Status};
-pub use nudge_workspace::Environment;
+pub use nudge_wire::Environment;
 pub use session::{Live, OpenQuestion, Pending};
 
 use nudge_wire::inject::{InjectCapability, Mode, SteerInStream};

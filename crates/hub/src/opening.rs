@@ -12,10 +12,9 @@ use crate::{
     directories,
     door::Door,
     hub::{Counted, ending},
-    listing, params,
+    listing, own_updates, params,
     session::{self, Attach, Command, How, View, Wish},
     shape,
-    update::Update,
 };
 
 /// A request that brings a session into use or looks at the store.
@@ -215,7 +214,7 @@ impl Opening {
         if let Some(up_to) = self.last(&from.id).await? {
             ops.push(Op::CopyTranscript { from: from.id, up_to });
             // A turn that runs there does not run here.
-            ops.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
+            ops.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled"), None))));
         }
         self.door.shared.write_alone(&id, ops).await?;
         let handle = self.door.shared.session(&id, &Wish::of(&self.door.client)).await?;
@@ -239,7 +238,7 @@ impl Opening {
         let mut past = Vec::new();
         if let Some(up_to) = self.last(&from.id).await? {
             past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
-            past.push(Op::Append(session::entry(up_to + 1, &Update::idle(Some("cancelled"), None))));
+            past.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled"), None))));
         }
         let mut wish = self.wish(params);
         if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {

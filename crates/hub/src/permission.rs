@@ -1,26 +1,26 @@
 //! A question to the user that every client of a session is asked and one answers.
 
+use nudge_backend::{Question, QuestionId};
 use nudge_mailbox::ClientId;
 use nudge_peer::CancellationToken;
 use nudge_wire::{RawJson, Version};
 
-use crate::backend::{Answer, Question};
-
 /// A permission request that is open.
 pub(crate) struct Permission {
     pub(crate) id: u64,
+    /// What the agent knows it by.
+    pub(crate) question: QuestionId,
     /// The version of the params and of the answer.
     pub(crate) version: Version,
     pub(crate) request: RawJson,
-    answer: Option<Answer>,
     /// Who is being asked; the token withdraws the question.
     asked: Vec<(ClientId, CancellationToken)>,
 }
 
 impl Permission {
     pub(crate) fn new(id: u64, question: Question) -> Self {
-        let Question { version, params: request, answer } = question;
-        Self { id, version, request, answer: Some(answer), asked: Vec::new() }
+        let Question { id: question, version, params: request, .. } = question;
+        Self { id, question, version, request, asked: Vec::new() }
     }
 
     /// Notes that a client is asked.
@@ -48,20 +48,14 @@ impl Permission {
         }
     }
 
-    /// Passes the answer on; the other clients are told that it is not asked any more when this is dropped.
-    pub(crate) fn answer(mut self, by: ClientId, outcome: RawJson) {
+    /// A client has answered; the others are told that it is not asked any more when this is dropped.
+    pub(crate) fn answered(&mut self, by: ClientId) {
         self.asked.retain(|(client, _)| *client != by);
-        if let Some(answer) = self.answer.take() {
-            answer.send(outcome);
-        }
     }
 }
 
 impl Drop for Permission {
     fn drop(&mut self) {
-        if let Some(answer) = self.answer.take() {
-            answer.cancel();
-        }
         for (_, token) in &self.asked {
             token.cancel();
         }

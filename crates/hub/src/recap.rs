@@ -6,6 +6,7 @@ use std::{
 };
 
 use nudge_adapt::Recap;
+use nudge_bridge::{Speaker, UpdateKind};
 use nudge_store::{Entry, Pages};
 use serde_json::Value;
 
@@ -47,14 +48,15 @@ struct Told {
 
 impl Told {
     fn take(&mut self, entry: &Entry) {
-        let voice = match &*entry.kind {
-            "user_message" | "user_message_chunk" => "User",
-            "agent_message" | "agent_message_chunk" => "You",
-            "tool_call" | "tool_call_update" => "Tool",
+        let kind = UpdateKind::of(&entry.kind);
+        let voice = match kind.speaker() {
+            Speaker::User => "User",
+            Speaker::Agent => "You",
+            Speaker::Tool if kind.is_tool_call() => "Tool",
             _ => return,
         };
         let Some(update) = history::json(entry).and_then(|raw| raw.to::<Value>().ok()) else { return };
-        let said = if voice == "Tool" { call(&update) } else { words(&update["content"]) };
+        let said = if voice == "Tool" { call(&kind, &update) } else { words(&update["content"]) };
         if said.is_empty() {
             return;
         }
@@ -88,9 +90,9 @@ impl Told {
 }
 
 /// A tool call that is told of once, when it begins.
-fn call(update: &Value) -> String {
-    match (update["title"].as_str(), update["sessionUpdate"].as_str(), update["kind"].as_str()) {
-        (Some(title), Some("tool_call"), _) | (Some(title), _, Some(_)) => title.to_owned(),
+fn call(kind: &UpdateKind, update: &Value) -> String {
+    match (update["title"].as_str(), kind, update["kind"].as_str()) {
+        (Some(title), UpdateKind::ToolCall, _) | (Some(title), _, Some(_)) => title.to_owned(),
         _ => String::new(),
     }
 }

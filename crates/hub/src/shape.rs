@@ -2,19 +2,20 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
+use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{Dialect, Message, Mode};
 use nudge_store::{Input, InputState};
 use nudge_wire::{Error, RawJson, Version, acp, error::expectation, inject::ErrorReason};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::update::Update;
+use crate::own_updates;
 
 /// The longest title made from a prompt, in characters.
 const TITLE: usize = 80;
 
 /// JSON of plain data.
-pub(crate) fn raw(value: &impl Serialize) -> RawJson {
+pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> RawJson {
     RawJson::of(value).expect("plain data with string keys is JSON")
 }
 
@@ -24,6 +25,15 @@ pub(crate) fn empty() -> RawJson {
 
 pub(crate) fn message_id(id: &str) -> RawJson {
     raw(&json!({ "messageId": id }))
+}
+
+/// The same params with this session named in them.
+pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
+    let session = raw(session);
+    if params.get(&["sessionId"]).is_some_and(|named| named == session) {
+        return params.clone();
+    }
+    params.with(&["sessionId"], &session).unwrap_or_else(|_| params.clone())
 }
 
 /// The answer to a prompt of version 1.
@@ -37,17 +47,6 @@ pub(crate) fn prompted_before(version: Version, id: &str) -> RawJson {
         Version::V1 => raw(&json!({ "stopReason": "end_turn", "_meta": { "messageId": id } })),
         Version::V2 => message_id(id),
     }
-}
-
-/// The answer to `session/new`, which names the session, and to those that load or resume one.
-pub(crate) fn opened(id: Option<&str>, options: &RawJson, meta: &RawJson) -> RawJson {
-    let mut result = Map::new();
-    if let Some(id) = id {
-        result.insert("sessionId".to_owned(), json!(id));
-    }
-    result.insert("configOptions".to_owned(), json!(options));
-    result.insert("_meta".to_owned(), json!(meta));
-    raw(&result)
 }
 
 /// The answer to `session/set_config_option`.
@@ -129,9 +128,9 @@ fn dialect(dialect: Dialect) -> &'static str {
 }
 
 /// What the clients of a session are told when it is left.
-pub(crate) fn left() -> Update {
+pub(crate) fn left() -> IndexedUpdate {
     let title = "The session is not in use any more; load it to go on";
-    Update::notice("info", title, &json!({ "nudge": { "left": true } }))
+    own_updates::notice("info", title, &json!({ "nudge": { "left": true } }))
 }
 
 /// A name nobody has used.

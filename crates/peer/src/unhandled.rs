@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytestring::ByteString;
-use nudge_wire::{Error, Id, Message, RawJson, write};
+use nudge_wire::{Body, Error, Id, Message, RawJson, write};
 use serde::Serialize;
 
 use crate::{Closed, Cx, Responder, outbound::Kind, pending::Waiting, shared::Shared};
@@ -130,6 +130,16 @@ impl RawRequest {
 }
 
 impl RawNotification {
+    /// A message as it came from elsewhere; `None` if it is no notification.
+    pub fn from_message(message: Message) -> Option<Self> {
+        matches!(message.body, Body::Notification { .. }).then_some(Self { message })
+    }
+
+    /// The message it came in.
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
     /// The method.
     pub fn method(&self) -> &ByteString {
         method(&self.message)

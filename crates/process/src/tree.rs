@@ -30,6 +30,8 @@ pub fn unmark(command: &mut std::process::Command) {
 
 /// How often the family is looked at while it is given time to leave.
 const LOOK: Duration = Duration::from_millis(5);
+/// How far before its tree a child may have been started, in hundredths of a second.
+const SKEW: u64 = 1000;
 /// How long one that was killed is waited for.
 const DYING: Duration = Duration::from_millis(100);
 /// How often the family is looked for anew while it is killed. A process may start another between being seen and being
@@ -43,6 +45,8 @@ pub struct Tree {
     /// Whether the root is a keeper, which must outlive what it keeps.
     kept: bool,
     tag: String,
+    /// When the child was started; its family came later.
+    began: u64,
     /// Whether the child's own number may be somebody else's by now.
     pub(crate) reaped: Arc<AtomicBool>,
     is_ended: bool,
@@ -51,7 +55,8 @@ pub struct Tree {
 impl Tree {
     pub(crate) fn new(pid: Option<u32>, kept: bool, tag: String) -> Self {
         let root = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        Self { root, kept, tag, reaped: Arc::default(), is_ended: false }
+        let began = proc::now().saturating_sub(SKEW);
+        Self { root, kept, tag, began, reaped: Arc::default(), is_ended: false }
     }
 
     /// The name of a variable no other child of this machine has.
@@ -118,7 +123,7 @@ impl Tree {
 
     /// Everybody but a keeper.
     fn family(&self) -> HashSet<Pid> {
-        let mut family = proc::tagged(&self.tag);
+        let mut family = proc::tagged(&self.tag, self.began);
         if let Some(root) = self.living_root() {
             family.extend(proc::descendants(root));
             if self.kept {

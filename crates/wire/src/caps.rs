@@ -10,7 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    RawJson, Version, bridge,
+    RawJson, Version,
     inject::InjectCapability,
     nes::{ClientNesCapabilities, NesCapabilities, PositionEncoding},
     raw::NotAnObject,
@@ -28,13 +28,6 @@ pub struct ClientInit {
 impl ClientInit {
     /// A view of the params of an `initialize` request.
     pub fn new(version: Version, params: RawJson) -> Self {
-        Self { version, params }
-    }
-
-    /// The same of params as a client may send them: in v2 `clientInfo` and `clientCapabilities`, which some pages of the
-    /// draft have, count as well.
-    pub fn received(version: Version, params: RawJson) -> Self {
-        let params = if version == Version::V2 { bridge::client_v2(&params) } else { params };
         Self { version, params }
     }
 

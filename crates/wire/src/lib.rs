@@ -3,9 +3,9 @@
 //!
 //! This room is pure: it reads and writes text, nothing else.
 
-pub mod bridge;
 pub mod caps;
 pub mod document;
+mod environment;
 pub mod error;
 pub mod frame;
 pub mod id;
@@ -17,11 +17,12 @@ pub mod nes;
 pub mod raw;
 #[cfg(feature = "schema")]
 pub mod schema;
-mod slice;
+pub mod slice;
 pub mod version;
 pub mod write;
 
 pub use agent_client_protocol_schema as acp;
+pub use environment::Environment;
 pub use error::{Code, Error};
 pub use id::Id;
 pub use message::{Body, Message};

@@ -32,7 +32,7 @@ impl RawJson {
         Self(text)
     }
 
-    /// Takes text that was a `RawJson` before it was written down, without checking it again.
+    /// Takes text that was a `RawJson` before it was written down, or is put together from such, without checking it again.
     pub fn written(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }
@@ -70,6 +70,11 @@ impl RawJson {
     pub fn get(&self, path: &[&str]) -> Option<RawJson> {
         let span = find(&self.0, path)?;
         Some(Self(self.0.slice_ref(&self.0[span])))
+    }
+
+    /// The value that `part` is the text of, which was found in this text, for instance by [`slice`]. Shares the text.
+    pub fn part(&self, part: &str) -> RawJson {
+        Self(self.0.slice_ref(part))
     }
 
     /// The same text with `value` at `path` and not a byte changed elsewhere. Objects on the way that are missing

@@ -7,37 +7,68 @@
 use std::borrow::Cow;
 
 /// The members of the object that `text` is, each value as the text it is; `None` if it is none.
-pub(crate) fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
-    let mut cursor = Cursor { text, at: 0 };
+pub fn members(text: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     let mut members = Vec::new();
-    cursor.enter(b'{')?;
-    while !cursor.leaves(b'}', members.is_empty())? {
-        let key = cursor.string()?;
-        cursor.enter(b':')?;
-        members.push((unquoted(key)?, cursor.value()?));
-    }
-    cursor.is_over().then_some(members)
+    each_member(text, |name, value| members.push((name, value)))?;
+    Some(members)
 }
 
 /// The value of one member of the object that `text` is. Of duplicates the last one counts.
-pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let mut cursor = Cursor { text, at: 0 };
-    let (mut found, mut is_first) = (None, true);
-    cursor.enter(b'{')?;
-    while !cursor.leaves(b'}', is_first)? {
-        is_first = false;
-        let key = cursor.string()?;
-        cursor.enter(b':')?;
-        let value = cursor.value()?;
-        if unquoted(key)? == name {
+pub fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut found = None;
+    each_member(text, |member, value| {
+        if member == name {
             found = Some(value);
         }
-    }
-    found.filter(|_| cursor.is_over())
+    })?;
+    found
+}
+
+/// Gives each member of the object that `text` is to `take`, in order; `None` if it is none.
+pub fn each_member<'a>(text: &'a str, mut take: impl FnMut(Cow<'a, str>, &'a str)) -> Option<()> {
+    let mut cursor = Cursor { text, at: 0 };
+    cursor.each_member(|cursor, name| {
+        take(name, cursor.value()?);
+        Some(())
+    })?;
+    cursor.is_over().then_some(())
+}
+
+/// A member of an object, or of an object in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Member<'a> {
+    /// Of the object itself.
+    Outer(Cow<'a, str>),
+    /// Of the object that a member of it is.
+    Inner(Cow<'a, str>),
+}
+
+/// As [`each_member`], and before the member called `inner`, if that is an object, its own members: one pass over the text
+/// finds both.
+pub fn each_member_with<'a>(
+    text: &'a str,
+    inner: &str,
+    mut take: impl FnMut(Member<'a>, &'a str),
+) -> Option<()> {
+    let mut cursor = Cursor { text, at: 0 };
+    cursor.each_member(|cursor, name| {
+        let start = cursor.at;
+        if name == inner && cursor.peek() == Some(b'{') {
+            cursor.each_member(|cursor, name| {
+                take(Member::Inner(name), cursor.value()?);
+                Some(())
+            })?;
+        } else {
+            cursor.value()?;
+        }
+        take(Member::Outer(name), text.get(start..cursor.at)?);
+        Some(())
+    })?;
+    cursor.is_over().then_some(())
 }
 
 /// The items of the list that `text` is, each as the text it is; `None` if it is none.
-pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
+pub fn items(text: &str) -> Option<Vec<&str>> {
     let mut cursor = Cursor { text, at: 0 };
     let mut items = Vec::new();
     cursor.enter(b'[')?;
@@ -48,7 +79,7 @@ pub(crate) fn items(text: &str) -> Option<Vec<&str>> {
 }
 
 /// The string that `text` is the JSON of; `None` if it is none.
-pub(crate) fn unquoted(text: &str) -> Option<Cow<'_, str>> {
+pub fn unquoted(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(inner.into());
@@ -96,6 +127,19 @@ impl<'a> Cursor<'a> {
     fn is_over(&mut self) -> bool {
         self.skip_space();
         self.at == self.text.len()
+    }
+
+    /// Goes through an object; `take` goes past the value of each member.
+    fn each_member(&mut self, mut take: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
+        let mut is_first = true;
+        self.enter(b'{')?;
+        while !self.leaves(b'}', is_first)? {
+            is_first = false;
+            let name = unquoted(self.string()?)?;
+            self.enter(b':')?;
+            take(self, name)?;
+        }
+        Some(())
     }
 
     /// A string with its quotes.
@@ -193,6 +237,20 @@ mod tests {
             for (key, part) in value.as_object().into_iter().flatten() {
                 prop_assert_eq!(member(&text, key).map(|part| serde_json::from_str(part).unwrap()), Some(part.clone()));
             }
+            for (key, part) in value.as_object().into_iter().flatten() {
+                let mut found = Vec::new();
+                let is_object = each_member_with(&text, key, |member, value| found.push((member, value))).is_some();
+                prop_assert!(is_object);
+                let mut expected = Vec::new();
+                for (name, value) in members(&text).unwrap_or_default() {
+                    if name == *key && part.is_object() {
+                        let inner = members(value).unwrap_or_default();
+                        expected.extend(inner.into_iter().map(|(name, value)| (Member::Inner(name), value)));
+                    }
+                    expected.push((Member::Outer(name), value));
+                }
+                prop_assert_eq!(found, expected);
+            }
             let found = items(&text);
             let expected: Option<Vec<&RawValue>> = serde_json::from_str(&text).ok();
             prop_assert_eq!(found, expected.map(|items| items.into_iter().map(RawValue::get).collect()));
@@ -204,6 +262,7 @@ mod tests {
         fn no_text_makes_it_panic(text in "[\\PC\"\\\\{}\\[\\],: é]{0,24}") {
             members(&text);
             member(&text, "a");
+            each_member_with(&text, "a", |_, _| {});
             items(&text);
             unquoted(&text);
         }

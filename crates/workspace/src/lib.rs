@@ -26,7 +26,7 @@ mod updates;
 mod workspace;
 
 pub use directories::{Directories, PathError, Place};
-pub use environment::Environment;
+pub use environment::in_environment;
 pub use guarded::Guarded;
 pub use ids::Ids;
 pub use running::{Exit, Running, Said};

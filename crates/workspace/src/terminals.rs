@@ -7,13 +7,13 @@ use std::{
 };
 
 use nudge_wire::{
-    Code, Error,
+    Code, Environment, Error,
     acp::v1::{CreateTerminalRequest, EnvVariable},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    Environment, Ids, Place, Running, line,
+    Ids, Place, Running, in_environment, line,
     terminal::Terminal,
     update,
     updates::{Board, Source, Updates},
@@ -86,7 +86,7 @@ impl Terminals {
         let mut command =
             line::command(&asked.command, &asked.args, folder.real()).current_dir(folder.real());
         if let Some(environment) = environment {
-            command = environment.apply(command);
+            command = in_environment(environment, command);
         }
         for EnvVariable { name, value, .. } in &asked.env {
             if name.is_empty() || name.contains(['=', '\0']) {

@@ -2,12 +2,10 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use nudge_wire::{Code, Error, RawJson, Request, acp::v1};
+use nudge_wire::{Code, Environment, Error, RawJson, Request, acp::v1};
 use serde::Serialize;
 
-use crate::{
-    Directories, Environment, Exit, PathError, Place, Updates, blocking, files, terminals::Terminals,
-};
+use crate::{Directories, Exit, PathError, Place, Updates, blocking, files, terminals::Terminals};
 
 /// The largest file that is read.
 const MOST_READ: u64 = 32 * 1024 * 1024;

@@ -18,6 +18,8 @@ enum May {
 /// of ours, so that what it says about a room does not depend on that room.
 const ROOMS: &[(&str, May)] = &[
     ("wire", May::Use(&[])),
+    ("bridge", May::Use(&["wire"])),
+    ("backend", May::Use(&["wire", "bridge"])),
     ("text", May::Use(&[])),
     ("predict", May::Use(&["text"])),
     ("mailbox", May::Use(&["wire"])),
@@ -27,9 +29,24 @@ const ROOMS: &[(&str, May)] = &[
     ("store", May::Use(&["wire"])),
     ("model", May::Use(&["wire"])),
     ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
-    ("agent", May::Use(&["wire", "text", "model", "process", "workspace"])),
-    ("adapt", May::Use(&["wire", "peer", "process", "workspace"])),
-    ("hub", May::Use(&["wire", "peer", "store", "model", "nes", "workspace", "agent", "adapt", "mailbox"])),
+    ("agent", May::Use(&["wire", "bridge", "backend", "text", "model", "process", "workspace"])),
+    ("adapt", May::Use(&["wire", "bridge", "backend", "peer", "process", "workspace"])),
+    (
+        "hub",
+        May::Use(&[
+            "wire",
+            "bridge",
+            "backend",
+            "peer",
+            "store",
+            "model",
+            "nes",
+            "workspace",
+            "agent",
+            "adapt",
+            "mailbox",
+        ]),
+    ),
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "hub", "nes"])),
     ("lsp", May::Use(&["wire", "peer", "text"])),
@@ -45,7 +62,7 @@ const ROOMS: &[(&str, May)] = &[
 ];
 
 /// Rooms without IO, clock and randomness.
-pub(super) const PURE: &[&str] = &["wire", "text", "predict", "mailbox"];
+pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "predict", "mailbox"];
 
 /// A test that is a program of its own, because it installs what it tests against.
 const TEST_PROGRAM: &str = "peers";

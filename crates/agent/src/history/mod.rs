@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use nudge_model::{Message, ToolCall, text_of};
 use nudge_wire::RawJson;
 
-use crate::UserMessage;
+use nudge_backend::UserMessage;
 use restore::Restored;
 
 /// How much is remembered. Older turns are forgotten first, whole; of the running turn no message is forgotten, and one

@@ -8,7 +8,7 @@ use nudge_workspace::output;
 use serde::Deserialize;
 
 use super::History;
-use crate::UserMessage;
+use nudge_backend::UserMessage;
 
 /// How many tool calls without an end are kept track of.
 const MOST_OPEN: usize = 100;
@@ -71,7 +71,7 @@ fn user(history: &mut History, update: &Update) {
         return;
     }
     let id = update.message_id.clone().unwrap_or_default();
-    history.user(&UserMessage { id, content }, false);
+    history.user(&UserMessage { id: id.into(), content, params: None }, false);
     history.restored.last.clone_from(&update.message_id);
 }
 

@@ -1,13 +1,14 @@
 //! What others are asked: the editor, the user, and whoever holds the user's pending messages.
 
+use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage, nobody_answers};
 use nudge_wire::RawJson;
+use nudge_wire::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::{Halt, Session};
 use crate::{
-    ClientAnswer, Event, UserMessage,
     config::{Always, Mode},
     update,
 };
@@ -45,9 +46,9 @@ impl Session {
         &mut self,
         method: &'static str,
         params: Value,
-    ) -> Result<ClientAnswer, Halt> {
+    ) -> Result<QuestionAnswer, Halt> {
         let answer = self.tell_client(method, params).await?;
-        Ok(answer.await.unwrap_or_default())
+        Ok(answer.await.unwrap_or_else(|_| Err(nobody_answers(method))))
     }
 
     /// Asks the editor; the answer may be left to itself.
@@ -55,18 +56,15 @@ impl Session {
         &self,
         method: &'static str,
         mut params: Value,
-    ) -> Result<oneshot::Receiver<ClientAnswer>, Halt> {
+    ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
         params["sessionId"] = json!(self.id);
-        let (answer, coming) = oneshot::channel();
-        self.outlet.send(Event::Client { method, params: update::raw(&params), answer }).await?;
-        Ok(coming)
+        self.outlet.ask(Version::V1, method, update::raw(&params)).await
     }
 
     /// Waits for what the user has said meanwhile.
     pub(super) async fn break_point(&mut self) -> Result<Vec<UserMessage>, Halt> {
-        let (answer, coming) = oneshot::channel();
-        let coming = self.open.steers.insert(coming);
-        self.outlet.send(Event::BreakPoint(answer)).await?;
+        let coming = self.open.steers.insert(self.outlet.asked.break_point());
+        self.outlet.send(BackendEvent::BreakPoint).await?;
         let steers = coming.await.unwrap_or_default();
         self.open.steers = None;
         // An interrupt sent before the answer was meant for the stream before the break-point.
@@ -79,15 +77,14 @@ impl Session {
         if let Some(verdict) = self.decided(&deed) {
             return Ok(verdict);
         }
-        let (answer, coming) = oneshot::channel();
         let request = update::raw(&json!({
             "title": deed.title,
             "description": deed.description,
             "subject": deed.subject,
             "options": options(deed.standing.as_ref()),
         }));
-        self.outlet.send(Event::Permission { request, answer }).await?;
-        let answer = coming.await.map_err(|_| Halt::Cancelled)?;
+        let coming = self.outlet.ask(Version::V2, "session/request_permission", request).await?;
+        let answer = coming.await.ok().and_then(Result::ok).ok_or(Halt::Cancelled)?;
         let choice = Choice::read(&answer)?;
         if let (Choice::Always(always), Some(standing)) = (&choice, &deed.standing) {
             let saved = {
@@ -95,7 +92,7 @@ impl Session {
                 config.remember(&standing.key, *always);
                 config.save()
             };
-            self.outlet.send(Event::Config(saved)).await?;
+            self.outlet.send(BackendEvent::Config(saved)).await?;
         }
         Ok(match choice {
             Choice::Once(Always::Allow) | Choice::Always(Always::Allow) => Verdict::Allowed,

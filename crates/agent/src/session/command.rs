@@ -2,10 +2,11 @@
 
 use std::{pin::pin, time::Duration};
 
+use nudge_backend::is_unanswerable;
 use nudge_process::Command;
 use nudge_wire::Code;
 use nudge_workspace::{
-    Exit, Running, Said,
+    Exit, Running, Said, in_environment,
     output::{self, Shown},
 };
 use serde_json::json;
@@ -37,14 +38,14 @@ impl Session {
             "outputByteLimit": MOST_KEPT_BY_CLIENT,
         });
         let opens = self.tell_client("terminal/create", asked).await?;
-        let opened = self.open.client_opens.insert(opens).await.unwrap_or_default();
+        let opened = self.open.client_opens.insert(opens).await;
         self.open.client_opens = None;
         match opened {
-            Some(Ok(opened)) => match terminal_id(&opened) {
+            Ok(Ok(opened)) => match terminal_id(&opened) {
                 Some(terminal) => self.run_there(id, terminal, timeout).await,
                 None => Ok(Outcome::failed("The editor did not say which terminal it opened.")),
             },
-            Some(Err(error)) if error.code != Code::METHOD_NOT_FOUND => {
+            Ok(Err(error)) if error.code != Code::METHOD_NOT_FOUND && !is_unanswerable(&error) => {
                 Ok(Outcome::failed("The editor could not open a terminal."))
             }
             _ => self.run_here(id, run, timeout).await,
@@ -61,15 +62,15 @@ impl Session {
         let exited = tokio::time::timeout(timeout, exit).await;
         let timed_out = exited.is_err();
         if timed_out {
-            self.ask_client("terminal/kill", named.clone()).await?;
+            let _ = self.ask_client("terminal/kill", named.clone()).await?;
         }
         let output = self.ask_client("terminal/output", named.clone()).await?;
         drop(self.tell_client("terminal/release", named).await?);
         self.open.client_terminal = None;
 
-        let output = output.and_then(Result::ok);
+        let output = output.ok();
         let text = output.as_ref().and_then(|output| output.get(&["output"])).and_then(|text| text.to().ok());
-        let said = exited.ok().and_then(Result::ok).flatten().and_then(Result::ok);
+        let said = exited.ok().and_then(Result::ok).and_then(Result::ok);
         let status = said.or_else(|| output.as_ref()?.get(&["exitStatus"]));
         let exit: Exit = status.and_then(|status| status.to().ok()).unwrap_or_default();
         let end = End { exit, timed_out };
@@ -99,7 +100,7 @@ impl Session {
     fn start(&mut self, command: &str) -> std::io::Result<Running> {
         let command = Command::new("sh").args(["-c", command]).current_dir(&self.cwd);
         let command = match &self.environment {
-            Some(environment) => environment.apply(command),
+            Some(environment) => in_environment(environment, command),
             None => command,
         };
         let (running, tree) = Running::start(command)?;

@@ -13,13 +13,16 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use nudge_backend::{BackendEvent, Question, QuestionAnswer, TurnEnd, UserMessage};
+use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
-use nudge_wire::RawJson;
+use nudge_wire::{Environment, RawJson, Version};
 use nudge_workspace::{Directories, Ids};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Environment, Event, History, Setup, UserMessage,
+    History, Setup,
+    asked::Asked,
     config::Config,
     control::{Control, Signal, Work},
     update,
@@ -57,9 +60,8 @@ impl Session {
     pub(crate) fn new(
         model: Arc<dyn Model>,
         setup: Setup,
-        config: Arc<Mutex<Config>>,
-        control: Arc<Control>,
-        events: mpsc::Sender<Event>,
+        (config, control, asked): (Arc<Mutex<Config>>, Arc<Control>, Arc<Asked>),
+        events: mpsc::Sender<BackendEvent>,
     ) -> Self {
         Self {
             model,
@@ -69,7 +71,7 @@ impl Session {
             environment: None,
             history: setup.history,
             ids: Ids::new(),
-            outlet: Outlet { config, events },
+            outlet: Outlet { config, events, asked },
             control,
             open: Open::default(),
         }
@@ -99,7 +101,7 @@ impl Session {
         self.stop_commands().await;
     }
 
-    /// One turn, to its `Idle`.
+    /// One turn, to its end.
     async fn turn(&mut self, messages: Vec<UserMessage>) -> Result<(), Halt> {
         let (control, outlet) = (Arc::clone(&self.control), self.outlet.clone());
         let end = {
@@ -117,16 +119,16 @@ impl Session {
                 }
             }
         };
-        let (stop_reason, error) = match end {
-            Ok(stop_reason) => (stop_reason, None),
-            Err(Halt::Cancelled) => ("cancelled", None),
-            Err(Halt::Failed(error)) => ("_error", Some(nudge_wire::Error::internal(error.to_string()))),
+        let end = match end {
+            Ok(stop_reason) => TurnEnd::stopped(stop_reason),
+            Err(Halt::Cancelled) => TurnEnd::cancelled(),
+            Err(Halt::Failed(error)) => TurnEnd::Failed(nudge_wire::Error::internal(error.to_string())),
             Err(Halt::Gone) => return Err(Halt::Gone),
         };
         self.put_in_order().await?;
         // Before the event, so that a cancel that follows it is not taken for one of the next turn.
         self.control.turn_is_over();
-        self.outlet.send(Event::Idle { stop_reason, error }).await
+        self.outlet.send(BackendEvent::TurnEnded(end)).await
     }
 }
 
@@ -134,16 +136,32 @@ impl Session {
 #[derive(Clone)]
 struct Outlet {
     config: Arc<Mutex<Config>>,
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<BackendEvent>,
+    asked: Arc<Asked>,
 }
 
 impl Outlet {
-    async fn send(&self, event: Event) -> Result<(), Halt> {
+    async fn send(&self, event: BackendEvent) -> Result<(), Halt> {
         self.events.send(event).await.map_err(|_| Halt::Gone)
     }
 
+    /// Asks the owner; gives where the answer comes.
+    async fn ask(
+        &self,
+        version: Version,
+        method: &'static str,
+        params: RawJson,
+    ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
+        // What ends a terminal is meant for the editor alone, and nobody has to wait for it.
+        let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
+        let (id, coming) = self.asked.question(is_last_word);
+        self.send(BackendEvent::Question(Question { id, version, method: method.into(), params })).await?;
+        Ok(coming)
+    }
+
     async fn update(&self, update: RawJson) -> Result<(), Halt> {
-        self.send(Event::Update(update)).await
+        let update = IndexedUpdate::read(&update).expect("an update made here has its kind");
+        self.send(BackendEvent::Update(update)).await
     }
 
     fn config(&self) -> MutexGuard<'_, Config> {
@@ -155,7 +173,7 @@ impl Outlet {
             let config = self.config();
             (config.save(), config.options())
         };
-        self.send(Event::Config(saved)).await?;
+        self.send(BackendEvent::Config(saved)).await?;
         self.update(update::config_options(&options)).await
     }
 }

@@ -1,14 +1,15 @@
 //! What is going on in a turn, and how it is put in order when the turn is cut short.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
+use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage};
 use nudge_process::Tree;
-use nudge_wire::RawJson;
+use nudge_wire::{RawJson, Version};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{Halt, Outlet, Session, command::terminated};
-use crate::{ClientAnswer, Event, UserMessage, update};
+use crate::update;
 
 /// How long a command may take to leave by itself.
 const GRACE: Duration = Duration::from_millis(40);
@@ -24,7 +25,7 @@ pub(super) struct Open {
     /// The terminal that shows it.
     pub(super) terminal: Option<String>,
     /// The terminal that the editor is about to open for us.
-    pub(super) client_opens: Option<oneshot::Receiver<ClientAnswer>>,
+    pub(super) client_opens: Option<oneshot::Receiver<QuestionAnswer>>,
     /// The terminal that the editor runs for us.
     pub(super) client_terminal: Option<String>,
     /// The answer to a break-point.
@@ -51,8 +52,7 @@ impl Outlet {
     async fn end_client_terminal(&self, session: &str, id: &str) -> Result<(), Halt> {
         for method in ["terminal/kill", "terminal/release"] {
             let params = update::raw(&json!({ "sessionId": session, "terminalId": id }));
-            let (answer, _) = oneshot::channel();
-            self.send(Event::Client { method, params, answer }).await?;
+            drop(self.ask(Version::V1, method, params).await?);
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Session {
                 );
             }
             if call.started {
-                self.outlet.send(Event::ToolFinished(call.id)).await?;
+                self.outlet.send(BackendEvent::ToolFinished(call.id.into())).await?;
             }
         }
         if let Some(mut steers) = self.open.steers.take() {
@@ -96,11 +96,11 @@ impl Session {
     /// The flags are cleared after the events are out: a turn may be cut short in between.
     pub(super) async fn end_stream(&mut self) -> Result<(), Halt> {
         if self.open.paused {
-            self.outlet.send(Event::Resumed).await?;
+            self.outlet.send(BackendEvent::Resumed).await?;
             self.open.paused = false;
         }
         if self.open.streaming {
-            self.outlet.send(Event::StreamFinished).await?;
+            self.outlet.send(BackendEvent::StreamFinished).await?;
             self.open.streaming = false;
         }
         Ok(())
@@ -114,13 +114,14 @@ impl Session {
             self.outlet.end_client_terminal(&self.id, &id).await?;
         }
         if let Some(opens) = self.open.client_opens.take() {
-            let (weak, config) = (self.outlet.events.downgrade(), Arc::clone(&self.outlet.config));
+            let (weak, outlet) = (self.outlet.events.downgrade(), self.outlet.clone());
+            let (config, asked) = (outlet.config, outlet.asked);
             let session = self.id.clone();
             // The turn does not wait for the editor; the terminal must not stay, though, once it is there.
             tokio::spawn(async move {
-                let id = opens.await.ok().flatten().and_then(|opened| terminal_id(&opened.ok()?));
+                let id = opens.await.ok().and_then(|opened| terminal_id(&opened.ok()?));
                 if let (Some(id), Some(events)) = (id, weak.upgrade()) {
-                    let _ = Outlet { config, events }.end_client_terminal(&session, &id).await;
+                    let _ = Outlet { config, events, asked }.end_client_terminal(&session, &id).await;
                 }
             });
         }

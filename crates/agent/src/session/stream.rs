@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use nudge_backend::BackendEvent;
 use nudge_model::{Piece, Request, StopReason, ToolCall};
 
 use super::{Halt, Session, open::OpenCall};
-use crate::{Event, tools, tools::Tool, update};
+use crate::{tools, tools::Tool, update};
 
 const SYSTEM: &str = "You are a coding agent. You work in the user's workspace with the tools you are given. Paths are \
     relative to the workspace. Be brief. What the user says while you work is more recent than what they said before.";
@@ -36,7 +37,7 @@ impl Session {
             Request { system: SYSTEM.to_owned(), messages: self.history.messages(), tools: tools::specs() };
         let control = Arc::clone(&self.control);
         let mut pieces = self.model.stream(request);
-        self.outlet.send(Event::StreamStarted).await?;
+        self.outlet.send(BackendEvent::StreamStarted).await?;
         self.open.streaming = true;
         self.history.agent();
         let mut ids = MessageIds::default();
@@ -83,7 +84,7 @@ impl Session {
             Piece::Usage { used, size } => self.outlet.update(update::usage(used, size)).await?,
             Piece::Paused => self.pause().await?,
             Piece::Resumed => {
-                self.outlet.send(Event::Resumed).await?;
+                self.outlet.send(BackendEvent::Resumed).await?;
                 self.open.paused = false;
             }
             _ => {}
@@ -92,7 +93,7 @@ impl Session {
     }
 
     async fn pause(&mut self) -> Result<(), Halt> {
-        self.outlet.send(Event::Paused).await?;
+        self.outlet.send(BackendEvent::Paused).await?;
         self.open.paused = true;
         let more = "What you say meanwhile is delivered when it goes on.";
         self.outlet.update(update::notice("info", "The model's provider asks to wait", more)).await

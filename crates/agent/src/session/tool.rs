@@ -2,6 +2,7 @@
 
 use std::{fmt::Write, sync::Arc};
 
+use nudge_backend::{BackendEvent, is_unanswerable};
 use nudge_workspace::{Guarded, Place, blocking};
 use serde_json::{Value, json};
 
@@ -11,7 +12,6 @@ use super::{
     stream::Call,
 };
 use crate::{
-    Event,
     tools::{self, Change, Outcome, Tool, files, program, scope},
     update,
 };
@@ -63,7 +63,7 @@ impl Session {
 
     /// Says that the tool runs from now on.
     async fn begin(&mut self, id: &str) -> Result<(), Halt> {
-        self.outlet.send(Event::ToolStarted(id.to_owned())).await?;
+        self.outlet.send(BackendEvent::ToolStarted(id.into())).await?;
         if let Some(call) = self.open.calls.iter_mut().find(|call| call.id == id) {
             call.started = true;
         }
@@ -85,7 +85,7 @@ impl Session {
         let Some(at) = self.open.calls.iter().position(|open| open.id == call.id) else { return Ok(()) };
         self.open.calls[at].ended = true;
         if self.open.calls[at].started {
-            self.outlet.send(Event::ToolFinished(call.id.clone())).await?;
+            self.outlet.send(BackendEvent::ToolFinished(call.id.as_str().into())).await?;
         }
         self.open.calls.remove(at);
         Ok(())
@@ -164,9 +164,11 @@ impl Session {
         let path = change.place.shown().to_string_lossy();
         let asked = json!({ "path": path, "content": change.new });
         let written = match self.ask_client("fs/write_text_file", asked).await? {
-            Some(Ok(_)) => Ok(()),
-            Some(Err(_)) => Err("The editor could not write the file.".to_owned()),
-            None => nudge_workspace::files::write(&change.place, &change.new).map_err(|why| why.to_string()),
+            Ok(_) => Ok(()),
+            Err(error) if is_unanswerable(&error) => {
+                nudge_workspace::files::write(&change.place, &change.new).map_err(|why| why.to_string())
+            }
+            Err(_) => Err("The editor could not write the file.".to_owned()),
         };
         Ok(match written {
             Ok(()) => Outcome::shown(change.summary(), vec![change.diff()]),
@@ -211,7 +213,7 @@ impl Session {
             content: String,
         }
         let answer = self.ask_client("fs/read_text_file", asked).await?;
-        let read = answer.and_then(Result::ok).and_then(|read| read.to::<Read>().ok());
+        let read = answer.ok().and_then(|read| read.to::<Read>().ok());
         Ok(read.map(|read| read.content))
     }
 }

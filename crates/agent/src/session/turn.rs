@@ -1,9 +1,9 @@
 //! The course of a turn.
 
+use nudge_backend::UserMessage;
 use nudge_model::StopReason;
 
 use super::{Halt, Session};
-use crate::UserMessage;
 
 /// How many answers a model may give before it hears from the user again.
 const MOST_ANSWERS: usize = 200;

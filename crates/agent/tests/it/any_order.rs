@@ -1,6 +1,7 @@
 //! Whatever is asked in whatever order: every prompt has one idle, and what began has ended before it.
 
-use nudge_agent::Event;
+use nudge_agent::BuiltInAgent;
+use nudge_backend::{Backend, BackendEvent as Event, nobody_answers};
 use proptest::prelude::*;
 
 use crate::driver::{Driver, message, selected};
@@ -69,7 +70,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn take(&mut self, event: Event) {
+    fn take(&mut self, event: Event, agent: &mut BuiltInAgent) {
         match event {
             Event::StreamStarted => self.open.streams += 1,
             Event::StreamFinished => self.open.streams -= 1,
@@ -77,21 +78,19 @@ impl Watch {
             Event::ToolFinished(_) => self.open.tools -= 1,
             Event::Paused => self.open.pauses += 1,
             Event::Resumed => self.open.pauses -= 1,
-            Event::Update(update) => self.update(&update.to().unwrap()),
-            Event::BreakPoint(answer) => match self.how {
-                0 => drop(answer.send(Vec::new())),
-                1 => {
-                    self.how = 0;
-                    let _ = answer.send(vec![message("this")]);
-                }
-                _ => drop(answer),
+            Event::Update(update) => self.update(&update.raw.to().unwrap()),
+            Event::BreakPoint if self.how == 1 => {
+                self.how = 0;
+                agent.go_on(vec![message("this")]);
+            }
+            Event::BreakPoint => agent.go_on(Vec::new()),
+            Event::Question(asked) if &*asked.method == "session/request_permission" => match self.how {
+                0 | 1 => agent.answer(asked.id, Ok(selected("allow_once"))),
+                2 => agent.answer(asked.id, Ok(selected("reject_once"))),
+                _ => agent.answer(asked.id, Ok(nudge_backend::cancelled_permission())),
             },
-            Event::Permission { answer, .. } => match self.how {
-                0 | 1 => drop(answer.send(selected("allow_once"))),
-                2 => drop(answer.send(selected("reject_once"))),
-                _ => drop(answer),
-            },
-            Event::Idle { .. } => {
+            Event::Question(asked) => agent.answer(asked.id, Err(nobody_answers(&asked.method))),
+            Event::TurnEnded(_) => {
                 self.idles += 1;
                 assert_eq!(self.open, Open::default(), "everything has ended");
             }
@@ -126,16 +125,16 @@ async fn play(deeds: Vec<Deed>) {
                 prompts += 1;
                 driver.prompt(&n.to_string());
             }
-            Deed::Cancel => driver.handle.cancel(),
-            Deed::Interrupt => driver.handle.interrupt(),
+            Deed::Cancel => driver.agent.cancel(),
+            Deed::Interrupt => driver.agent.interrupt(),
             Deed::Option(edit) => driver.set("mode", if edit { "edit" } else { "ask" }),
             Deed::Answer(how) => watch.how = how,
             Deed::Take(count) => {
                 for _ in 0..count {
                     tokio::task::yield_now().await;
-                    match driver.events.try_recv() {
-                        Ok(event) => watch.take(event),
-                        Err(_) => break,
+                    match driver.agent.try_next() {
+                        Some(event) => watch.take(event, &mut driver.agent),
+                        None => break,
                     }
                 }
             }
@@ -144,15 +143,15 @@ async fn play(deeds: Vec<Deed>) {
     }
     while watch.idles < prompts {
         let event = driver.next().await.expect("the agent goes on");
-        watch.take(event);
+        watch.take(event, &mut driver.agent);
     }
     // No idle follows the last one.
-    driver.handle.cancel();
-    driver.handle.interrupt();
+    driver.agent.cancel();
+    driver.agent.interrupt();
     let quiet = tokio::time::timeout(std::time::Duration::from_hours(1), async {
         loop {
-            let event = driver.events.recv().await.expect("the agent goes on");
-            watch.take(event);
+            let event = driver.agent.next().await.expect("the agent goes on");
+            watch.take(event, &mut driver.agent);
         }
     });
     assert!(quiet.await.is_err());
@@ -173,11 +172,11 @@ async fn a_cancel_at_any_event_leaves_nothing_open() {
         );
         driver.prompt(&ahead.to_string());
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        driver.handle.cancel();
+        driver.agent.cancel();
         let mut watch = Watch::default();
         while watch.idles == 0 {
             let event = driver.next().await.expect("the agent goes on");
-            watch.take(event);
+            watch.take(event, &mut driver.agent);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use nudge_agent::Event;
+use nudge_backend::{Backend, BackendEvent as Event, Parting, cancelled_permission, nobody_answers};
 use nudge_model::Message;
 use nudge_testkit::{eventually, is_alive};
 
-use crate::driver::{Driver, message};
+use crate::driver::{Driver, is_client_request, is_permission, message, question};
 
 const REHEARSAL: &str = r#"
     [[turn]]
@@ -35,12 +35,12 @@ async fn cancelled_at(prompt: &str, at: impl Fn(&Event) -> bool) -> Vec<String> 
     let mut driver = Driver::new(REHEARSAL);
     driver.prompt(prompt);
     let open = driver.until(at).await;
-    driver.handle.cancel();
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
     drop(open);
     let log = std::mem::take(&mut driver.log);
     // Nothing is left over of it.
-    driver.handle.cancel();
+    driver.agent.cancel();
     assert_eq!(driver.turn("hello").await.last().unwrap(), "idle end_turn");
     log
 }
@@ -59,7 +59,7 @@ async fn in_a_pause() {
 
 #[tokio::test(start_paused = true)]
 async fn at_a_permission() {
-    let log = cancelled_at("run true", |event| matches!(event, Event::Permission { .. })).await;
+    let log = cancelled_at("run true", is_permission).await;
     let expected = [
         "StreamStarted",
         "call Run `true` pending",
@@ -74,13 +74,13 @@ async fn at_a_permission() {
 
 #[tokio::test(start_paused = true)]
 async fn at_a_break_point() {
-    let log = cancelled_at("hello", |event| matches!(event, Event::BreakPoint(_))).await;
+    let log = cancelled_at("hello", |event| matches!(event, Event::BreakPoint)).await;
     assert_eq!(log, ["StreamStarted", "text: Hello.", "StreamFinished", "idle cancelled"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_the_editor_is_asked() {
-    let log = cancelled_at("run true", |event| matches!(event, Event::Client { .. })).await;
+    let log = cancelled_at("run true", is_client_request).await;
     let expected = ["call cancelled", "tool finished", "call cancelled", "idle cancelled"];
     assert_eq!(log[log.len() - 4..], expected);
 }
@@ -89,24 +89,19 @@ async fn while_the_editor_is_asked() {
 async fn before_the_turn_has_begun() {
     let mut driver = Driver::new(REHEARSAL);
     driver.prompt("hello");
-    driver.handle.cancel();
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
     assert_eq!(driver.log, ["idle cancelled"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_permission_that_is_dropped_or_answered_with_cancelled_ends_the_turn() {
+async fn a_permission_that_nobody_answers_or_that_is_answered_with_cancelled_ends_the_turn() {
     for answers in [false, true] {
         let mut driver = Driver::new(REHEARSAL);
         driver.prompt("run true");
-        let event = driver.until(|event| matches!(event, Event::Permission { .. })).await;
-        let Event::Permission { answer, .. } = event else { unreachable!("it was just matched") };
-        if answers {
-            let cancelled = r#"{"outcome":{"outcome":"cancelled"}}"#.to_owned();
-            answer.send(nudge_wire::RawJson::parse(cancelled).unwrap()).unwrap();
-        } else {
-            drop(answer);
-        }
+        let event = driver.until(is_permission).await;
+        let answer = if answers { Ok(cancelled_permission()) } else { Err(nobody_answers("permission")) };
+        driver.agent.answer(question(&event), answer);
         assert_eq!(driver.idle().await, "cancelled");
     }
 }
@@ -115,10 +110,9 @@ async fn a_permission_that_is_dropped_or_answered_with_cancelled_ends_the_turn()
 async fn a_steer_that_was_given_at_the_same_time_is_remembered() {
     let mut driver = Driver::new(REHEARSAL);
     driver.prompt("hello");
-    let event = driver.until(|event| matches!(event, Event::BreakPoint(_))).await;
-    let Event::BreakPoint(answer) = event else { unreachable!("it was just matched") };
-    answer.send(vec![message("mind the gap")]).unwrap();
-    driver.handle.cancel();
+    driver.until(|event| matches!(event, Event::BreakPoint)).await;
+    driver.agent.go_on(vec![message("mind the gap")]);
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
     driver.turn("next").await;
     let told = driver.asked();
@@ -130,8 +124,8 @@ async fn a_steer_that_was_given_at_the_same_time_is_remembered() {
 async fn what_was_cancelled_has_results_for_the_model() {
     let mut driver = Driver::new(REHEARSAL);
     driver.prompt("run true");
-    let open = driver.until(|event| matches!(event, Event::Permission { .. })).await;
-    driver.handle.cancel();
+    let open = driver.until(is_permission).await;
+    driver.agent.cancel();
     driver.idle().await;
     drop(open);
     driver.turn("next").await;
@@ -163,7 +157,7 @@ async fn in_a_command_kills_all_of_it_soon() {
     let mut driver = Driver::new(REHEARSAL);
     let family = running_tree(&mut driver).await;
     let began = Instant::now();
-    driver.handle.cancel();
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
     let took = began.elapsed();
     assert!(!family.iter().any(|pid| is_alive(*pid)), "they are gone before the idle");
@@ -192,30 +186,27 @@ async fn in_a_command_that_does_not_want_to_leave() {
         }
     };
     let began = Instant::now();
-    driver.handle.cancel();
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
     eprintln!("cancelling a command that ignores it took {:?}", began.elapsed());
     assert!(!is_alive(pid));
 }
 
 #[tokio::test]
-async fn dropping_the_handle_or_the_events_ends_commands() {
-    for drops_handle in [true, false] {
+async fn ending_or_dropping_the_agent_ends_commands() {
+    for is_ended in [true, false] {
         let mut driver = Driver::new(REHEARSAL);
         let family = running_tree(&mut driver).await;
-        let Driver { handle, events, .. } = driver;
-        let kept: Box<dyn std::any::Any> = if drops_handle {
-            drop(handle);
-            Box::new(events)
-        } else {
-            drop(events);
-            Box::new(handle)
-        };
+        let mut agent = Some(driver.agent);
+        match &mut agent {
+            Some(agent) if is_ended => agent.end(Parting::Leave).await,
+            _ => agent = None,
+        }
         tokio::task::spawn_blocking(move || {
             eventually("the death of the family", || !family.iter().any(|pid| is_alive(*pid)));
         })
         .await
         .unwrap();
-        drop(kept);
+        drop(agent);
     }
 }

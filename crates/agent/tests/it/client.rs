@@ -1,10 +1,10 @@
 //! Files and terminals of the editor.
 
-use nudge_agent::{ClientAnswer, Event};
+use nudge_backend::{Backend, BackendEvent as Event, Question, QuestionAnswer, nobody_answers};
 use nudge_wire::{Error, RawJson, acp::v1};
 use serde_json::{Value, json};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, is_client_request, question};
 
 const REHEARSAL: &str = r#"
     [[turn]]
@@ -30,8 +30,12 @@ const REHEARSAL: &str = r#"
 "#;
 
 #[allow(clippy::unnecessary_wraps, reason = "it is what a client answers")]
-fn ok(value: &Value) -> ClientAnswer {
+fn ok(value: &Value) -> Option<QuestionAnswer> {
     Some(Ok(RawJson::of(value).unwrap()))
+}
+
+fn is_wait_for_exit(event: &Event) -> bool {
+    matches!(event, Event::Question(question) if &*question.method == "terminal/wait_for_exit")
 }
 
 #[tokio::test]
@@ -83,7 +87,7 @@ async fn a_file_is_written_by_the_editor() {
 }
 
 /// A terminal of the editor that ends with code 2.
-fn terminal(method: &str, params: &Value) -> ClientAnswer {
+fn terminal(method: &str, params: &Value) -> Option<QuestionAnswer> {
     match method {
         "terminal/create" => {
             serde_json::from_value::<v1::CreateTerminalRequest>(params.clone()).unwrap();
@@ -124,15 +128,14 @@ async fn a_command_runs_in_the_editors_terminal() {
 #[tokio::test(start_paused = true)]
 async fn a_command_in_the_editor_that_takes_too_long_is_killed() {
     let mut driver = Driver::new(REHEARSAL);
-    let mut open = Vec::new();
     driver.client = Box::new(terminal);
     driver.prompt("run");
     loop {
         let event = driver.next().await.unwrap();
         match event {
             // Not answered.
-            Event::Client { method: "terminal/wait_for_exit", answer, .. } => open.push(answer),
-            Event::Idle { .. } => break,
+            event if is_wait_for_exit(&event) => {}
+            Event::TurnEnded(_) => break,
             other => driver.take(other),
         }
     }
@@ -145,9 +148,8 @@ async fn a_cancel_kills_and_releases_the_editors_terminal() {
     let mut driver = Driver::new(REHEARSAL);
     driver.client = Box::new(terminal);
     driver.prompt("run");
-    let open =
-        driver.until(|event| matches!(event, Event::Client { method: "terminal/wait_for_exit", .. })).await;
-    driver.handle.cancel();
+    let open = driver.until(is_wait_for_exit).await;
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
     drop(open);
     let expected = [
@@ -164,24 +166,23 @@ async fn a_cancel_kills_and_releases_the_editors_terminal() {
 async fn a_terminal_that_opens_after_the_cancel_is_released_too() {
     let mut driver = Driver::new(REHEARSAL);
     driver.prompt("run");
-    let event = driver.until(|event| matches!(event, Event::Client { .. })).await;
-    driver.handle.cancel();
+    let event = driver.until(is_client_request).await;
+    driver.agent.cancel();
     assert_eq!(driver.idle().await, "cancelled");
-    let Event::Client { answer, .. } = event else { unreachable!("it was just matched") };
-    answer.send(ok(&json!({ "terminalId": "t7" }))).unwrap();
+    driver.agent.answer(question(&event), ok(&json!({ "terminalId": "t7" })).unwrap());
     for expected in ["terminal/kill", "terminal/release"] {
-        let Some(Event::Client { method, params, .. }) = driver.next().await else {
+        let Some(Event::Question(Question { method, params, .. })) = driver.next().await else {
             panic!("the editor is asked")
         };
-        assert_eq!((method, params.as_str()), (expected, r#"{"sessionId":"s1","terminalId":"t7"}"#));
+        assert_eq!((&*method, params.as_str()), (expected, r#"{"sessionId":"s1","terminalId":"t7"}"#));
     }
 }
 
 #[tokio::test]
 async fn an_editor_without_terminals_leaves_it_to_us() {
-    for answer in [None, Some(Error::method_not_found("terminal/create"))] {
+    for answer in [nobody_answers("terminal/create"), Error::method_not_found("terminal/create")] {
         let mut driver = Driver::new(REHEARSAL);
-        driver.client = Box::new(move |_, _| answer.clone().map(Err));
+        driver.client = Box::new(move |_, _| Some(Err(answer.clone())));
         driver.turn("run").await;
         assert!(driver.outcome().1.contains("Exit code"), "{:?}", driver.outcome());
     }

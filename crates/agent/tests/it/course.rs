@@ -166,14 +166,14 @@ async fn the_rehearsal_that_nudge_brings_runs_on_real_files() {
 #[tokio::test]
 async fn options_and_commands_are_in_the_protocols_shape() {
     let driver = Driver::new(REHEARSAL);
-    let options: Vec<nudge_wire::acp::v2::SessionConfigOption> = driver.handle.options().to().unwrap();
+    let options: Vec<nudge_wire::acp::v2::SessionConfigOption> = driver.agent.options().to().unwrap();
     let ids: Vec<String> = options.iter().map(|option| option.config_id.to_string()).collect();
     assert_eq!(ids, ["mode", "steer_in_stream", "run_timeout"]);
-    assert_eq!(driver.handle.commands().as_str(), "[]");
+    assert_eq!(driver.agent.commands().as_str(), "[]");
     let script = nudge_model::script::Script::built_in();
     let setup = nudge_agent::Setup { cwd: driver.dir.path().to_owned(), ..nudge_agent::Setup::default() };
-    let (handle, _events) = nudge_agent::start(std::sync::Arc::new(script), setup);
-    let commands: Vec<nudge_wire::acp::v2::AvailableCommand> = handle.commands().to().unwrap();
+    let agent = nudge_agent::BuiltInAgent::start(std::sync::Arc::new(script), setup);
+    let commands: Vec<nudge_wire::acp::v2::AvailableCommand> = agent.commands().to().unwrap();
     assert_eq!(commands.len(), 3);
     assert!(
         commands.iter().all(|command| matches!(command, nudge_wire::acp::v2::AvailableCommand::Command(_)))

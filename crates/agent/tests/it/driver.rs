@@ -8,13 +8,16 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use nudge_agent::{ClientAnswer, Event, Handle, History, Setup, UserMessage, start};
+use nudge_agent::{BuiltInAgent, History, Setup};
+use nudge_backend::{
+    Backend, BackendEvent as Event, Question, QuestionAnswer, QuestionId, TurnEnd, UserMessage,
+    is_unanswerable, nobody_answers,
+};
 use nudge_model::{Message, Model, Pieces, Request, script::Script};
 use nudge_testkit::PATIENCE;
 use nudge_wire::{RawJson, acp::v2};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::mpsc;
 
 /// A model that plays a rehearsal and keeps what it was asked.
 pub(crate) struct Recorder {
@@ -32,11 +35,11 @@ impl Model for Recorder {
     }
 }
 
-type Answerer = Box<dyn FnMut(&str, &Value) -> ClientAnswer + Send>;
+/// How an editor answers; `None` leaves the question open.
+type Answerer = Box<dyn FnMut(&str, &Value) -> Option<QuestionAnswer> + Send>;
 
 pub(crate) struct Driver {
-    pub(crate) handle: Handle,
-    pub(crate) events: mpsc::Receiver<Event>,
+    pub(crate) agent: BuiltInAgent,
     pub(crate) dir: TempDir,
     pub(crate) model: Arc<Recorder>,
     /// The option that the user takes when asked.
@@ -67,15 +70,14 @@ impl Driver {
             config,
             history,
         };
-        let (handle, events) = start(model.clone(), setup);
+        let agent = BuiltInAgent::start(model.clone(), setup);
         Self {
-            handle,
-            events,
+            agent,
             dir,
             model,
             permits: "allow_once",
             steers: VecDeque::new(),
-            client: Box::new(|_, _| None),
+            client: Box::new(|method, _| Some(Err(nobody_answers(method)))),
             config: None,
             updates: Vec::new(),
             log: Vec::new(),
@@ -96,12 +98,12 @@ impl Driver {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub(crate) fn prompt(&self, text: &str) {
-        self.handle.prompt(vec![message(text)], None);
+    pub(crate) fn prompt(&mut self, text: &str) {
+        self.agent.prompt(vec![message(text)], None);
     }
 
-    pub(crate) fn set(&self, option: &str, value: &str) {
-        self.handle.set_option(option, &RawJson::of(value).unwrap()).unwrap();
+    pub(crate) fn set(&mut self, option: &str, value: &str) {
+        self.agent.set_option(option, &RawJson::of(value).unwrap()).unwrap();
     }
 
     /// What the model was told in its last question.
@@ -111,7 +113,7 @@ impl Driver {
 
     /// The next event, which must come soon; `None` when there will be no more.
     pub(crate) async fn next(&mut self) -> Option<Event> {
-        tokio::time::timeout(PATIENCE * 1000, self.events.recv()).await.expect("an event comes")
+        tokio::time::timeout(PATIENCE * 1000, self.agent.next()).await.expect("an event comes")
     }
 
     /// Takes events, and answers them, until one is `until`. That one is given unanswered.
@@ -133,9 +135,10 @@ impl Driver {
     }
 
     /// Takes events until the turn is over; gives the stop reason.
-    pub(crate) async fn idle(&mut self) -> &'static str {
-        let event = self.until(|event| matches!(event, Event::Idle { .. })).await;
-        let Event::Idle { stop_reason, .. } = event else { unreachable!("it was just matched") };
+    pub(crate) async fn idle(&mut self) -> String {
+        let event = self.until(|event| matches!(event, Event::TurnEnded(_))).await;
+        let Event::TurnEnded(end) = &event else { unreachable!("it was just matched") };
+        let stop_reason = stop_reason(end);
         self.take(event);
         stop_reason
     }
@@ -143,43 +146,43 @@ impl Driver {
     /// Answers an event and writes it down.
     pub(crate) fn take(&mut self, event: Event) {
         let line = match event {
-            Event::Update(update) => return self.update(&update),
-            Event::BreakPoint(answer) => {
+            Event::Update(update) => return self.update(&update.raw),
+            Event::BreakPoint => {
                 let steers = self.steers.pop_front().unwrap_or_default();
                 let line = format!("break-point {steers:?}");
-                let _ = answer.send(steers.into_iter().map(message).collect());
+                self.agent.go_on(steers.into_iter().map(message).collect());
                 line
             }
-            Event::Permission { request, answer } => {
-                let mut request: Value = request.to().unwrap();
+            Event::Question(question) if &*question.method == PERMISSION => {
+                let mut request: Value = question.params.to().unwrap();
                 request["sessionId"] = json!("s1");
                 serde_json::from_value::<v2::RequestPermissionRequest>(request.clone()).unwrap();
-                let _ = answer.send(selected(self.permits));
+                self.agent.answer(question.id, Ok(selected(self.permits)));
                 let options = request["options"].as_array().unwrap();
                 let names: Vec<&str> =
                     options.iter().map(|option| option["name"].as_str().unwrap()).collect();
                 format!("permission {} {}", request["description"].as_str().unwrap(), names.join("|"))
             }
-            Event::Client { method, params, answer } => {
+            Event::Question(Question { id, method, params, .. }) => {
                 let params: Value = params.to().unwrap();
                 assert_eq!(params["sessionId"], "s1");
-                let given = (self.client)(method, &params);
-                if given.is_none() {
+                let Some(given) = (self.client)(&method, &params) else { return };
+                let is_offered = !given.as_ref().is_err_and(is_unanswerable);
+                self.agent.answer(id, given);
+                if !is_offered {
                     return;
                 }
-                let _ = answer.send(given);
                 format!("client {method}")
             }
+            Event::QuestionWithdrawn(_) => return,
             Event::Config(config) => {
                 self.config = Some(config);
                 "config".to_owned()
             }
             Event::ToolStarted(_) => "tool started".to_owned(),
             Event::ToolFinished(_) => "tool finished".to_owned(),
-            Event::Idle { stop_reason, error: None } => format!("idle {stop_reason}"),
-            Event::Idle { stop_reason, error: Some(error) } => {
-                format!("idle {stop_reason}: {}", error.message)
-            }
+            Event::TurnEnded(TurnEnd::Failed(error)) => format!("idle _error: {}", error.message),
+            Event::TurnEnded(end) => format!("idle {}", stop_reason(&end)),
             other => format!("{other:?}"),
         };
         self.log.push(line);
@@ -221,7 +224,33 @@ impl Driver {
 
 pub(crate) fn message(text: &str) -> UserMessage {
     let content = RawJson::of(&json!([{ "type": "text", "text": text }])).unwrap();
-    UserMessage { id: format!("user_{text}"), content }
+    UserMessage { id: format!("user_{text}").into(), content, params: None }
+}
+
+const PERMISSION: &str = "session/request_permission";
+
+pub(crate) fn is_permission(event: &Event) -> bool {
+    matches!(event, Event::Question(question) if &*question.method == PERMISSION)
+}
+
+/// Whether the editor is asked for a file or a terminal.
+pub(crate) fn is_client_request(event: &Event) -> bool {
+    matches!(event, Event::Question(_)) && !is_permission(event)
+}
+
+/// The id of a question.
+pub(crate) fn question(event: &Event) -> QuestionId {
+    match event {
+        Event::Question(question) => question.id,
+        other => panic!("a question, not {other:?}"),
+    }
+}
+
+fn stop_reason(end: &TurnEnd) -> String {
+    match end {
+        TurnEnd::Answered(result) => result.get(&["stopReason"]).unwrap().to().unwrap(),
+        TurnEnd::State(_) | TurnEnd::Failed(_) => "_error".to_owned(),
+    }
 }
 
 pub(crate) fn selected(option: &str) -> RawJson {

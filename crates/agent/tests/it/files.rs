@@ -2,6 +2,8 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, os::unix::fs::symlink};
 
+use nudge_backend::Backend;
+
 use crate::driver::Driver;
 
 /// Calls one tool, whose name and input are TOML, in edit mode.
@@ -123,13 +125,17 @@ async fn other_directories_of_the_session_are_reached() {
         additional_directories: vec![there.path().to_owned()],
         ..nudge_agent::Setup::default()
     };
-    let (handle, mut events) = nudge_agent::start(std::sync::Arc::new(script), setup);
-    handle.prompt(vec![crate::driver::message("x")], None);
+    let mut agent = nudge_agent::BuiltInAgent::start(std::sync::Arc::new(script), setup);
+    agent.prompt(vec![crate::driver::message("x")], None);
     let mut told = String::new();
-    while let Some(event) = events.recv().await {
+    while let Some(event) = agent.next().await {
         match event {
-            nudge_agent::Event::Update(update) => told += update.as_str(),
-            nudge_agent::Event::Idle { .. } => break,
+            nudge_backend::BackendEvent::Update(update) => told += update.raw.as_str(),
+            nudge_backend::BackendEvent::Question(question) => {
+                agent.answer(question.id, Err(nudge_backend::nobody_answers(&question.method)));
+            }
+            nudge_backend::BackendEvent::BreakPoint => agent.go_on(Vec::new()),
+            nudge_backend::BackendEvent::TurnEnded(_) => break,
             _ => {}
         }
     }

@@ -1,9 +1,10 @@
 //! What the user is asked, and what is remembered of the answer.
 
-use nudge_agent::{Event, History};
+use nudge_agent::History;
+use nudge_backend::Backend;
 use tempfile::TempDir;
 
-use crate::driver::{Driver, selected};
+use crate::driver::{Driver, is_permission, question, selected};
 
 const REHEARSAL: &str = r#"
     [[turn]]
@@ -225,11 +226,11 @@ async fn options_are_set_told_and_kept() {
     assert_eq!(log[..2], ["config", "config_option_update"]);
     let told = driver.updates[0]["configOptions"].clone();
     assert_eq!(told[0]["currentValue"], "edit");
-    assert_eq!(serde_json::to_string(&told).unwrap(), driver.handle.options().as_str());
+    assert_eq!(serde_json::to_string(&told).unwrap(), driver.agent.options().as_str());
 
-    let refused = |option: &str, value: &str| {
+    let mut refused = |option: &str, value: &str| {
         let value = nudge_wire::RawJson::parse(value.to_owned()).unwrap();
-        driver.handle.set_option(option, &value).unwrap_err().to_string()
+        driver.agent.set_option(option, &value).unwrap_err().to_string()
     };
     assert_eq!(
         refused("sk-secret", "1"),
@@ -245,10 +246,10 @@ async fn options_are_set_told_and_kept() {
     );
 
     let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), driver.config.clone(), History::new());
-    assert_eq!(again.handle.options(), driver.handle.options());
+    assert_eq!(again.agent.options(), driver.agent.options());
     let broken = nudge_wire::RawJson::parse(r#"{"options":{"mode":"gone"},"more":1}"#.to_owned()).unwrap();
     let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(broken), History::new());
-    assert_eq!(again.handle.options(), Driver::new(REHEARSAL).handle.options());
+    assert_eq!(again.agent.options(), Driver::new(REHEARSAL).agent.options());
 }
 
 #[tokio::test]
@@ -256,10 +257,9 @@ async fn a_file_that_changes_while_the_user_thinks_is_not_overwritten() {
     let mut driver = Driver::new(REHEARSAL);
     driver.write("a.txt", "old");
     driver.prompt("write a.txt");
-    let event = driver.until(|event| matches!(event, Event::Permission { .. })).await;
+    let event = driver.until(is_permission).await;
     driver.write("a.txt", "newer");
-    let Event::Permission { answer, .. } = event else { unreachable!("it was just matched") };
-    answer.send(selected("allow_once")).unwrap();
+    driver.agent.answer(question(&event), Ok(selected("allow_once")));
     driver.idle().await;
     assert!(driver.outcome().1.starts_with("The file has changed in the meantime."));
     assert_eq!(driver.text("a.txt"), "newer");

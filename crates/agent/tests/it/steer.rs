@@ -1,6 +1,6 @@
 //! Messages that come in the middle of a turn.
 
-use nudge_agent::Event;
+use nudge_backend::{Backend, BackendEvent as Event};
 use nudge_model::Message;
 
 use crate::driver::Driver;
@@ -39,7 +39,7 @@ const REHEARSAL: &str = r#"
 "#;
 
 fn is_text(text: &'static str) -> impl Fn(&Event) -> bool {
-    move |event| matches!(event, Event::Update(update) if update.as_str().contains(&format!("\"text\":\"{text}\"")))
+    move |event| matches!(event, Event::Update(update) if update.raw.as_str().contains(&format!("\"text\":\"{text}\"")))
 }
 
 #[tokio::test(start_paused = true)]
@@ -79,7 +79,7 @@ async fn an_interrupt_cuts_the_stream_off() {
     driver.prompt("stream 1000");
     let event = driver.until(is_text("w3 ")).await;
     driver.take(event);
-    driver.handle.interrupt();
+    driver.agent.interrupt();
     assert_eq!(driver.idle().await, "end_turn");
     let expected = [
         "StreamStarted",
@@ -103,7 +103,7 @@ async fn an_interrupt_lets_the_tools_run_that_were_called() {
     driver.prompt("stream and list");
     let event = driver.until(is_text("w2 ")).await;
     driver.take(event);
-    driver.handle.interrupt();
+    driver.agent.interrupt();
     driver.idle().await;
     let expected = [
         "StreamStarted",
@@ -126,7 +126,7 @@ async fn an_interrupt_waits_while_the_provider_pauses() {
     driver.prompt("pause");
     let event = driver.until(|event| matches!(event, Event::Paused)).await;
     driver.take(event);
-    driver.handle.interrupt();
+    driver.agent.interrupt();
     driver.idle().await;
     let expected = [
         "StreamStarted",
@@ -148,16 +148,16 @@ async fn an_interrupt_waits_while_the_provider_pauses() {
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_outside_a_stream_does_nothing() {
     let mut driver = Driver::new(REHEARSAL);
-    driver.handle.interrupt();
+    driver.agent.interrupt();
     let whole = ["StreamStarted", "text: w1 w2 w3 ", "StreamFinished", "break-point []", "idle end_turn"];
     assert_eq!(driver.turn("stream 3").await, whole);
 
     driver.prompt("list");
     let event = driver.until(|event| matches!(event, Event::ToolStarted(_))).await;
-    driver.handle.interrupt();
+    driver.agent.interrupt();
     driver.take(event);
-    let event = driver.until(|event| matches!(event, Event::BreakPoint(_))).await;
-    driver.handle.interrupt();
+    let event = driver.until(|event| matches!(event, Event::BreakPoint)).await;
+    driver.agent.interrupt();
     driver.take(event);
     driver.idle().await;
     assert!(driver.log.contains(&"text: Listed.".to_owned()), "{:?}", driver.log);
@@ -168,7 +168,7 @@ async fn a_cut_stream_without_a_steer_goes_on_with_the_turn() {
     let mut driver = Driver::new(REHEARSAL);
     driver.prompt("stream 10");
     driver.until(is_text("w2 ")).await;
-    driver.handle.interrupt();
+    driver.agent.interrupt();
     assert_eq!(driver.idle().await, "end_turn");
     assert_eq!(driver.log.iter().filter(|line| *line == "StreamStarted").count(), 2);
 }

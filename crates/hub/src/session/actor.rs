@@ -6,18 +6,22 @@ use std::{
     time::Duration,
 };
 
+use nudge_backend::{BackendEvent, Parting, PromptParams, QuestionId};
+use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Lease, Session};
-use nudge_wire::{Error, RawJson, Version};
-use nudge_workspace::{Environment, Workspace};
+use nudge_wire::Environment;
+use nudge_wire::{Error, RawJson};
+use nudge_workspace::Workspace;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
-    backend::{AtBreak, Backend, Event, Parting},
+    backend::SessionAgent,
     client::{Client, Out},
     door::Closing,
     hub::Shared,
+    message_runs::MessageRuns,
     permission::Permission,
     session::{
         Command, Commands, Handle, Live, Pending, Request,
@@ -28,7 +32,6 @@ use crate::{
         view::{Shown, View, flush_time},
     },
     shape,
-    update::{Runs, Update},
 };
 
 /// Bytes of permission requests that may be open before the backend has to wait for answers.
@@ -44,7 +47,7 @@ pub(crate) struct Actor {
     pub(crate) row: Session,
     pub(crate) lease: Lease,
     pub(crate) mailbox: Mailbox<RawJson>,
-    pub(crate) backend: Backend,
+    pub(crate) backend: SessionAgent,
     pub(crate) views: Vec<View>,
     /// Requests that are answered when their message is delivered or its turn ends.
     pub(crate) waiting: HashMap<MessageId, Asked>,
@@ -54,15 +57,14 @@ pub(crate) struct Actor {
     pub(crate) permissions: Vec<Permission>,
     /// Forms that a client is asked to fill in, which somebody else may answer.
     pub(crate) forms: Vec<Form>,
-    /// The backend stands at a break-point and waits for this.
-    pub(crate) at_break: Option<AtBreak>,
+    /// Questions of the agent that have no answer yet.
+    pub(crate) questions: HashMap<QuestionId, OpenQuestion>,
+    pub(crate) at_break: AtBreak,
     /// Steers that were given out in the midst of a turn and wait for the disk.
     pub(crate) steers_under_way: usize,
-    /// The backend stands at a break-point and waits for those.
-    pub(crate) held_break: Option<AtBreak>,
     /// The params of prompts that wait, which pass to an agent of the same version as they came.
-    pub(crate) params: HashMap<MessageId, (Version, RawJson)>,
-    pub(crate) runs: Runs,
+    pub(crate) params: HashMap<MessageId, PromptParams>,
+    pub(crate) runs: MessageRuns,
     /// Files and terminals for an adapted agent that no editor offers.
     pub(crate) workspace: Option<Arc<Workspace>>,
     pub(crate) environments: Environments,
@@ -77,7 +79,7 @@ pub(crate) struct Actor {
     pub(crate) ending: Option<Ending>,
     pub(crate) stage: Stage,
     /// The newest entries shown, and all of those that are not on disk.
-    pub(crate) recent: VecDeque<(u64, Update)>,
+    pub(crate) recent: VecDeque<(u64, IndexedUpdate)>,
     pub(crate) recent_bytes: usize,
     /// The number of the next entry of the transcript.
     pub(crate) next_seq: u64,
@@ -97,7 +99,7 @@ pub(crate) struct Actor {
     handle: Handle,
     pub(crate) outbox: Outbox,
     /// What the backend has done, for which the store had no room.
-    pub(crate) parked: Option<Event>,
+    pub(crate) parked: Option<BackendEvent>,
     unused_since: Instant,
 }
 
@@ -116,6 +118,28 @@ impl Turn {
     pub(crate) fn told(&self) -> Option<ClientId> {
         self.owner.as_ref().map(|(_, asked)| asked.client.id)
     }
+}
+
+/// A question of the agent that has no answer yet.
+pub(crate) enum OpenQuestion {
+    /// One of [`Actor::permissions`], or its answer is on its way to the disk.
+    Permission,
+    /// Asked of one client, or about to be; dropping this withdraws it.
+    Client(Option<DropGuard>),
+    /// Its answer comes, whatever becomes of the session.
+    Answering,
+}
+
+/// Whether the backend stands at a break-point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtBreak {
+    Not,
+    /// It waits to be told what goes in.
+    Waits,
+    /// It waits for steers that were given out before and are not on disk yet.
+    WaitsForSteers,
+    /// It goes on as soon as what goes in is on disk.
+    GoesOn,
 }
 
 /// Whether a stream is asked to end for a steer.
@@ -214,7 +238,7 @@ pub(crate) struct Parts {
     pub(crate) row: Session,
     pub(crate) lease: Lease,
     pub(crate) mailbox: Mailbox<RawJson>,
-    pub(crate) backend: Backend,
+    pub(crate) backend: SessionAgent,
     pub(crate) next_seq: u64,
     pub(crate) next_input: u64,
     pub(crate) environment: Option<Environment>,
@@ -237,11 +261,11 @@ impl Actor {
             last_prompter: None,
             permissions: Vec::new(),
             forms: Vec::new(),
-            at_break: None,
+            questions: HashMap::new(),
+            at_break: AtBreak::Not,
             steers_under_way: 0,
-            held_break: None,
             params: HashMap::new(),
-            runs: Runs::default(),
+            runs: MessageRuns::default(),
             workspace: None,
             environments: Environments::new(environment),
             has_been_seen: false,
@@ -348,16 +372,20 @@ impl Actor {
             Command::CancelPrompt(id) => self.cancel_prompt(&id),
             Command::Request { client, request, responder } => self.request(&client, request, responder),
             Command::Permission { id, client, answer } => self.permission_answered(id, client, answer),
+            Command::Answered { question, answer } => self.answered(question, answer),
             Command::SetDone(done) => self.set_done(*done),
             Command::Terminal(_) if self.stall.is_some() => {}
             Command::Terminal(update) => {
                 let mut step = Step::default();
-                if let Some(update) = Update::read(update) {
+                if let Some(update) = IndexedUpdate::read(&update) {
                     self.record(&mut step, update, None);
                 }
                 self.finish(step);
             }
-            Command::Pass(version, message, room) => self.backend.pass(version, message, room),
+            Command::Pass(version, message, room) => match &mut self.backend {
+                SessionAgent::Adapted(agent) => agent.pass(version, message, room),
+                SessionAgent::BuiltIn(_) => drop(tokio::spawn(message.refuse())),
+            },
             Command::OwnTerminal { client, terminal } => {
                 if let Some(view) = self.view(client) {
                     view.own_terminal(&terminal);
@@ -401,7 +429,7 @@ impl Actor {
     }
 
     /// Takes an event and those that came with it, so that they share a transaction.
-    fn events(&mut self, event: Option<Event>) {
+    fn events(&mut self, event: Option<BackendEvent>) {
         let Some(event) = event else {
             return self.backend_died();
         };

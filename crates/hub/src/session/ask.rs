@@ -2,35 +2,60 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use nudge_peer::{CallError, CancellationToken, RawNotification, RawRequest};
-use nudge_wire::{
-    Error, RawJson, Version,
-    bridge::{Call, request_to_v1, request_to_v2},
-};
+use nudge_backend::{Question, QuestionId, nobody_answers};
+use nudge_bridge::{Call, request_to_v1, request_to_v2};
+use nudge_peer::{CallError, CancellationToken, RawNotification};
+use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Workspace;
 use tokio::sync::oneshot;
 
 use crate::{
-    backend::ClientRequest,
     client::{Ask, Client, Out, is_form},
-    session::{Command, actor::Actor, question::FORM},
-    shape, update,
+    session::{
+        Command,
+        actor::{Actor, OpenQuestion},
+        question::FORM,
+    },
+    shape,
 };
 
 impl Actor {
-    /// Passes a request of the agent to the client that prompted, if it offers that.
-    pub(crate) fn ask_client(&mut self, request: ClientRequest) {
-        match request {
-            ClientRequest::BuiltIn { method, params, answer } => {
-                self.ask_for_built_in(method, params, answer);
+    /// Asks the client that prompted, if it can answer. Files and terminals come else from Nudge, or from an agent that has its
+    /// own; forms from anybody who offers them; all else from anybody.
+    pub(crate) fn ask_client(&mut self, question: Question) {
+        let Question { id, version, method, params } = question;
+        if !self.questions.contains_key(&id) {
+            // It was withdrawn while it waited for its place.
+            return;
+        }
+        let is_served = Workspace::serves(&method);
+        let is_able = |client: &Client| !(is_served || is_form(&method)) || client.offers.has(&method);
+        let mut clients = self.views.iter().map(|view| &view.client);
+        // Somebody who looks can answer as well as the one who prompted.
+        let client = match self.prompter() {
+            None if is_served && self.backend.has_own_tools() => None,
+            None if is_served => clients.next().filter(|client| is_able(client)).cloned(),
+            Some(prompter) if is_served || is_able(&prompter) => {
+                Some(prompter).filter(|client| is_able(client))
             }
-            ClientRequest::Adapted { version, request } => self.ask_for_adapted(version, request),
+            _ => clients.find(|client| is_able(client)).cloned(),
+        };
+        match client {
+            Some(client) => {
+                let elsewhere = (&*method == FORM).then(|| self.hold_form(version, &params));
+                let params = shape::for_session(&params, &self.row.id);
+                let call = translated(version, client.version, &method, &params);
+                self.pass_question(id, call, client, elsewhere);
+            }
+            None if is_served && !self.backend.has_own_tools() => self.serve(id, method, params),
+            None if is_form(&method) => self.answered(id, Err(Error::method_not_found(&method))),
+            None => self.answered(id, Err(nobody_answers(&method))),
         }
     }
 
     /// Passes a notification of the agent on that is no update: as it came where it can be read as it is.
     pub(crate) fn pass(&self, note: &RawNotification) {
-        let params = note.params().map(|params| update::for_session(params, &self.row.id));
+        let params = note.params().map(|params| shape::for_session(params, &self.row.id));
         let is_same = params.as_ref() == note.params();
         for view in &self.views {
             let client = &view.client;
@@ -49,67 +74,6 @@ impl Actor {
         let prompter = self.turn.as_ref().map(|turn| turn.prompter).or(self.last_prompter);
         let view = self.views.iter().find(|view| Some(view.client.id) == prompter);
         view.map(|view| Arc::clone(&view.client))
-    }
-
-    fn ask_for_built_in(
-        &mut self,
-        method: &'static str,
-        params: RawJson,
-        mut reply: oneshot::Sender<nudge_agent::ClientAnswer>,
-    ) {
-        let client =
-            self.prompter().filter(|client| client.version == Version::V1 && client.offers.has(method));
-        let Some(client) = client else {
-            let _ = reply.send(None);
-            return;
-        };
-        let (answer, answered) = oneshot::channel();
-        let withdrawn = CancellationToken::new();
-        let dropped = withdrawn.clone().drop_guard();
-        client.push(Out::Ask(Ask { method: method.into(), params, answer, withdrawn }));
-        let handle = self.handle();
-        // It is meant for the editor alone, and nobody has to wait for it.
-        let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
-        tokio::spawn(async move {
-            let _withdraws = dropped;
-            let outcome = tokio::select! {
-                outcome = answered => outcome,
-                // The agent does not want it any more.
-                () = reply.closed(), if !is_last_word => return,
-            };
-            let outcome = match outcome {
-                Ok(Ok(result)) => Some(Ok(result)),
-                Ok(Err(CallError::Rpc(error))) => Some(Err(error)),
-                Ok(Err(_)) | Err(_) => None,
-            };
-            if let Some(Ok(result)) = &outcome {
-                own_terminal(&handle, &client, method, result).await;
-            }
-            let _ = reply.send(outcome);
-        });
-    }
-
-    /// Files and terminals come from the editor if it offers them, else from Nudge; forms from one that offers them; all
-    /// else from the editor.
-    fn ask_for_adapted(&mut self, version: Version, request: RawRequest) {
-        let method = request.method().to_string();
-        let is_served = Workspace::serves(&method);
-        let is_able = |client: &Client| !is_form(&method) || client.offers.has(&method);
-        // Somebody who looks can answer as well as the one who prompted.
-        let anyone = || self.views.iter().map(|view| &view.client).find(|client| is_able(client)).cloned();
-        let client = self.prompter().filter(|client| is_able(client)).or_else(anyone);
-        let client = client.filter(|client| !is_served || client.offers.has(&method));
-        match client {
-            Some(client) => {
-                let elsewhere = (method == FORM).then(|| self.hold_form(version, &request));
-                self.pass_request(version, request, &method, client, elsewhere);
-            }
-            None if is_served => self.serve(request, method),
-            None => {
-                let error = if is_form(&method) { Error::method_not_found(&method) } else { nobody(&method) };
-                tokio::spawn(async move { request.respond::<()>(Err(error)).await });
-            }
-        }
     }
 
     /// What Nudge serves to an adapted agent in the session's folders. Terminals are shown as they go.
@@ -133,53 +97,52 @@ impl Actor {
         workspace
     }
 
-    fn serve(&mut self, request: RawRequest, method: String) {
-        let workspace = self.workspace();
-        let params = request.params().cloned().unwrap_or_else(shape::empty);
+    fn serve(&mut self, question: QuestionId, method: Arc<str>, params: RawJson) {
+        self.questions.insert(question, OpenQuestion::Answering);
+        let (workspace, handle) = (self.workspace(), self.handle());
         let environment = self.environments.now().cloned();
         tokio::spawn(async move {
-            let outcome = workspace.request(&method, &params, environment.as_ref()).await;
-            request.respond(outcome).await
+            let answer = workspace.request(&method, &params, environment.as_ref()).await;
+            let _ = handle.send(Command::Answered { question, answer }).await;
         });
     }
 
-    /// Passes a request to a client. The answer may also come from `elsewhere`; then the client is not asked any more.
-    fn pass_request(
+    /// Passes a question to a client. The answer may also come from `elsewhere`; then the client is not asked any more.
+    fn pass_question(
         &mut self,
-        version: Version,
-        request: RawRequest,
-        method: &str,
+        question: QuestionId,
+        call: Call,
         client: Arc<Client>,
         elsewhere: Option<oneshot::Receiver<RawJson>>,
     ) {
-        let params = request.params().cloned().unwrap_or_else(shape::empty);
-        let params = update::for_session(&params, &self.row.id);
-        let Call { method, params } = translated(version, client.version, method, &params);
+        let Call { method, params } = call;
         let (answer, answered) = oneshot::channel();
         let withdrawn = CancellationToken::new();
-        let dropped = withdrawn.clone().drop_guard();
+        // What ends a terminal is done, also for a session that is left.
+        let is_last_word = matches!(&*method, "terminal/kill" | "terminal/release");
+        let mut guard = Some(withdrawn.clone().drop_guard());
+        let asked = if is_last_word { OpenQuestion::Answering } else { OpenQuestion::Client(guard.take()) };
+        self.questions.insert(question, asked);
+        let unwanted = withdrawn.clone();
         client.push(Out::Ask(Ask { method: method.clone().into(), params, answer, withdrawn }));
         let handle = self.handle();
-        let responder = request.into_responder();
-        let unwanted = responder.cancellation();
         tokio::spawn(async move {
-            let _withdraws = dropped;
+            let _guard = guard;
             let outcome = tokio::select! {
                 outcome = answered => outcome,
                 answer = from_elsewhere(elsewhere) => Ok(Ok(answer)),
-                () = unwanted.cancelled() => {
-                    let _ = responder.respond::<()>(Err(Error::cancelled())).await;
-                    return;
-                }
+                () = unwanted.cancelled() => return,
             };
-            let _ = match outcome {
-                Ok(Ok(result)) => {
-                    own_terminal(&handle, &client, &method, &result).await;
-                    responder.respond_raw(&result).await
-                }
-                Ok(Err(error)) => responder.respond::<()>(Err(error.into())).await,
-                Err(_) => responder.respond::<()>(Err(nobody(&method))).await,
+            let answer = match outcome {
+                Ok(Ok(result)) => Ok(result),
+                Ok(Err(CallError::Rpc(error))) => Err(error),
+                Ok(Err(_)) | Err(_) => Err(nobody_answers(&method)),
             };
+            if let Ok(result) = &answer {
+                own_terminal(&handle, &client, &method, result).await;
+            }
+            // A session that is left does not need it.
+            let _ = handle.send(Command::Answered { question, answer }).await;
         });
     }
 }
@@ -209,8 +172,4 @@ async fn own_terminal(handle: &super::Handle, client: &Client, method: &str, res
     {
         let _ = handle.send(Command::OwnTerminal { client: client.id, terminal }).await;
     }
-}
-
-fn nobody(method: &str) -> Error {
-    Error::internal(format!("Nobody is attached to the session who could answer {method}"))
 }

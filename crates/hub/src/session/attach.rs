@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nudge_bridge::IndexedUpdate;
 use nudge_peer::Responder;
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 use crate::{
     client::Out,
     hub::Shared,
+    own_updates,
     session::{
         Command, Wish,
         actor::{Actor, Ending, Stage},
@@ -17,7 +19,6 @@ use crate::{
         view::{Shown, View},
     },
     shape,
-    update::{Kind, Update},
 };
 
 /// What a client that joins wants.
@@ -98,7 +99,7 @@ impl Actor {
         }
         if !is_new {
             // Of a session that it knows by name the client is told how things stand before the answer.
-            for news in self.backend.news() {
+            for news in self.backend.standing() {
                 view.show(&mut Shown::new(&self.row.id, &news));
             }
             if client.version == Version::V2 {
@@ -136,7 +137,7 @@ impl Actor {
         }
         let from = view.from;
         let missing = self.recent.iter().filter(|(seq, _)| *seq >= from);
-        for (_, update) in missing.filter(|(_, update)| Kind::is_history(update.kind.name())) {
+        for (_, update) in missing.filter(|(_, update)| update.kind.is_replayed()) {
             view.show_history(&mut Shown::new(&self.row.id, update));
         }
         true
@@ -145,7 +146,7 @@ impl Actor {
     /// Tells the client that has just joined how things stand, as far as it could not be told before the answer.
     fn tell_now(&mut self, is_new: bool) {
         let at = self.views.len() - 1;
-        let mut updates = if is_new { self.backend.news() } else { Vec::new() };
+        let mut updates = if is_new { self.backend.standing() } else { Vec::new() };
         if self.turn.is_some() && self.views[at].client.version == Version::V1 {
             updates.push(self.state());
         }
@@ -158,11 +159,11 @@ impl Actor {
         }
     }
 
-    fn state(&self) -> Update {
+    fn state(&self) -> IndexedUpdate {
         match &self.turn {
-            None => Update::idle(None, None),
-            Some(_) if self.permissions.is_empty() => Update::running(),
-            Some(_) => Update::requires_action(),
+            None => own_updates::idle(None, None),
+            Some(_) if self.permissions.is_empty() => own_updates::running(),
+            Some(_) => own_updates::requires_action(),
         }
     }
 

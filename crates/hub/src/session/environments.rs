@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use nudge_mailbox::ClientId;
-use nudge_workspace::Environment;
+use nudge_wire::Environment;
 
 use crate::session::actor::Actor;
 

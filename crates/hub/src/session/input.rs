@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nudge_backend::{PromptParams, UserMessage};
 use nudge_mailbox::{Delivery, Dialect, Fate, Message, MessageId, Mode, Refusal, Revoked};
 use nudge_peer::{CancellationToken, Responder};
 use nudge_store::SessionChange;
@@ -12,15 +13,14 @@ use nudge_wire::{
 use serde_json::json;
 
 use crate::{
-    backend::UserMessage,
     client::Client,
+    own_updates,
     session::{
         Prompt,
-        actor::{Actor, Asked, Turn},
+        actor::{Actor, Asked, AtBreak, Turn},
         outbox::{Effect, Step},
     },
     shape,
-    update::Update,
 };
 
 /// Messages that may wait in one session.
@@ -43,7 +43,8 @@ impl Actor {
         match accepted {
             Ok((id, is_fresh)) => {
                 if let Some(params) = params.filter(|_| is_fresh) {
-                    self.params.insert(Arc::clone(&id), (client.version, params));
+                    let params = PromptParams { version: client.version, raw: params };
+                    self.params.insert(Arc::clone(&id), params);
                 }
                 let asked = self.watch(client, &id, responder);
                 if is_fresh || self.mailbox.fate(&id) == Some(Fate::Pending) {
@@ -248,15 +249,16 @@ impl Actor {
         self.forget_environments();
         self.give_title(&first.content, step);
         let messages = self.tell(messages, step, Some(&mut turn));
-        self.record(step, Update::running(), turn.told());
+        self.record(step, own_updates::running(), turn.told());
         self.turn = Some(turn);
         step.effects.push(Effect::Prompt(messages));
     }
 
     fn steer(&mut self, messages: Vec<Message<RawJson>>, step: &mut Step) {
         let messages = self.tell(messages, step, None);
-        if let Some(at_break) = self.at_break.take() {
-            return step.effects.push(Effect::GoOn(at_break, messages));
+        if self.at_break == AtBreak::Waits {
+            self.at_break = AtBreak::GoesOn;
+            return step.effects.push(Effect::GoOn(messages));
         }
         self.steers_under_way += 1;
         step.effects.push(Effect::Steer(messages));
@@ -287,9 +289,9 @@ impl Actor {
             }
             let shows_it_itself = matches!(dialect, Dialect::PromptV1 | Dialect::Steering);
             let but = shows_it_itself.then_some(client);
-            self.record(step, Update::user_message(&id, &content), but);
+            self.record(step, own_updates::user_message(&id, &content), but);
             let params = self.params.remove(&id);
-            told.push(UserMessage { id: id.to_string(), content, params });
+            told.push(UserMessage { id, content, params });
         }
         told
     }
@@ -302,7 +304,7 @@ impl Actor {
             step.effects.push(Effect::Titled(title.clone()));
             if self.backend.wants_title() {
                 let at = crate::time::written(crate::time::now());
-                step.show(Update::info(Some(&title), &at), None);
+                step.show(own_updates::session_info(Some(&title), &at), None);
             }
             step.update_row(SessionChange { title: Some(Some(title)), ..SessionChange::default() });
         }

@@ -16,6 +16,7 @@ mod view;
 
 use std::sync::Arc;
 
+use nudge_backend::{QuestionAnswer, QuestionId};
 use nudge_mailbox::{ClientId, MessageId};
 use nudge_peer::{CallError, Responder, Unhandled};
 use nudge_wire::{Error, RawJson, Version, inject::Mode};
@@ -126,6 +127,8 @@ pub(crate) enum Command {
     Pass(Version, Unhandled, Option<OwnedSemaphorePermit>),
     /// What a terminal shows that Nudge runs for the agent, as an update.
     Terminal(RawJson),
+    /// The answer to a question of the agent.
+    Answered { question: QuestionId, answer: QuestionAnswer },
     /// The agent has answered a request that sets something.
     SetDone(Box<set::SetDone>),
     /// A client runs a terminal for the agent.
@@ -147,7 +150,9 @@ impl Command {
     fn size(&self) -> usize {
         match self {
             Self::Request { request, .. } => request.size(),
-            Self::Permission { answer: Ok(answer), .. } => answer.as_str().len(),
+            Self::Permission { answer: Ok(answer), .. } | Self::Answered { answer: Ok(answer), .. } => {
+                answer.as_str().len()
+            }
             Self::Terminal(update) => update.as_str().len(),
             Self::SetDone(done) => done.size(),
             _ => 0,

@@ -2,32 +2,31 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use nudge_backend::{Question, UserMessage};
+use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, MessageId};
 use nudge_peer::{RawNotification, Responder};
 use nudge_store::{Op, SessionChange, StoreError, Ticket};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    backend::{AtBreak, ClientRequest, UserMessage},
     client::{Client, Out},
     params::SetOption,
     permission::Permission,
     session::{Pending, actor::Ending, attach::Attaching},
-    update::Update,
 };
 
 /// Commits that may be under way before the backend has to wait.
 const MOST: usize = 256;
-/// Bytes that may wait for the disk before the backend has to wait: two transactions, so that one fills while the other
-/// is written.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes that may wait for the disk before the backend has to wait: as much as goes into one transaction.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes that may wait for the disk before clients have to wait as well.
 const BRIM: usize = 32 * 1024 * 1024;
 
 /// Something that is seen from outside.
 pub(crate) enum Effect {
     /// An update for the clients, with its number if it is written down.
-    Show { update: Update, seq: Option<u64>, but: Option<ClientId> },
+    Show { update: IndexedUpdate, seq: Option<u64>, but: Option<ClientId> },
     /// The answer to a request.
     Answer { client: Arc<Client>, responder: Responder, outcome: Result<RawJson, Error> },
     /// A turn begins.
@@ -35,7 +34,7 @@ pub(crate) enum Effect {
     /// The turn is ended.
     Cancel,
     /// The backend goes on from a break-point, with these messages.
-    GoOn(AtBreak, Vec<UserMessage>),
+    GoOn(Vec<UserMessage>),
     /// These go to a backend that takes them while it works.
     Steer(Vec<UserMessage>),
     /// The backend's stream is cut off for a steer that waits.
@@ -49,7 +48,7 @@ pub(crate) enum Effect {
     /// A permission request goes to every client.
     Ask(u64),
     /// A request of the agent goes to the client that prompted.
-    AskClient(ClientRequest),
+    AskClient(Question),
     /// A notification of the agent that is no update goes to every client.
     Pass(RawNotification),
     /// The session is called this, unless its agent has named it meanwhile.
@@ -77,7 +76,7 @@ impl Effect {
             + match self {
                 Self::Show { update, .. } => update.size(),
                 Self::Pass(note) => note.size(),
-                Self::AskClient(request) => request.size(),
+                Self::AskClient(request) => request.params.as_str().len(),
                 _ => 0,
             }
     }
@@ -129,7 +128,7 @@ impl Step {
         self.ops.push(Op::UpdateSession(change));
     }
 
-    pub(crate) fn show(&mut self, update: Update, but: Option<ClientId>) {
+    pub(crate) fn show(&mut self, update: IndexedUpdate, but: Option<ClientId>) {
         self.bytes += update.raw.as_str().len();
         self.effects.push(Effect::Show { update, seq: None, but });
     }

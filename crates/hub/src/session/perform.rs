@@ -1,5 +1,6 @@
 //! What a step comes to: it is written down, and then shown and done.
 
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{Change, ClientId, MessageId};
 use nudge_store::{Batch, Entry, InputState, Op};
 use nudge_wire::Version;
@@ -7,13 +8,12 @@ use nudge_wire::Version;
 use crate::{
     client::Out,
     session::{
-        actor::{Actor, Stage},
+        actor::{Actor, AtBreak, Stage},
         outbox::{Effect, Landed, Step, UnderWay},
         view::Shown,
     },
     shape,
     time::now,
-    update::{Kind, Update},
 };
 
 /// Updates kept in memory, so that a client that reads the history can catch up with what is not on disk yet.
@@ -22,9 +22,9 @@ const RECENT_BYTES: usize = 4 * 1024 * 1024;
 
 impl Actor {
     /// Numbers an update, notes it to be written down, and shows it.
-    pub(crate) fn record(&mut self, step: &mut Step, mut update: Update, but: Option<ClientId>) {
+    pub(crate) fn record(&mut self, step: &mut Step, mut update: IndexedUpdate, but: Option<ClientId>) {
         self.runs.name(&mut update);
-        if !update.kind.is_kept() {
+        if !update.kind.is_stored() {
             return step.show(update, but);
         }
         let seq = self.next_seq;
@@ -35,7 +35,7 @@ impl Actor {
     }
 
     /// Numbers an update and notes it to be written down, but shows it to nobody.
-    pub(crate) fn keep_quietly(&mut self, step: &mut Step, update: &Update) {
+    pub(crate) fn keep_quietly(&mut self, step: &mut Step, update: &IndexedUpdate) {
         step.ops.push(Op::Append(entry(self.next_seq, update)));
         self.next_seq += 1;
     }
@@ -119,18 +119,21 @@ impl Actor {
             }
             Effect::Cancel => {
                 self.backend.cancel();
-                self.permissions.clear();
+                self.cancel_permissions();
             }
-            Effect::GoOn(at_break, messages) => at_break.send(messages),
+            Effect::GoOn(messages) => self.go_on(messages),
             Effect::Steer(messages) => {
                 self.steers_under_way -= 1;
-                match self.held_break.take() {
-                    Some(at_break) => at_break.send(messages),
-                    None => self.backend.steer(messages),
+                match self.at_break {
+                    AtBreak::WaitsForSteers => self.go_on(messages),
+                    _ => self.backend.steer(messages),
                 }
             }
             Effect::Interrupt => self.interrupt_now(),
-            Effect::Permit { permission, by, answer } => permission.answer(by, answer),
+            Effect::Permit { mut permission, by, answer } => {
+                permission.answered(by);
+                self.answered(permission.question, Ok(answer));
+            }
             Effect::SetOption(set) => self.set_option(&set),
             Effect::Pending(pending) => self.pending_on_disk = pending,
             Effect::Ask(id) => self.ask_all(id),
@@ -147,13 +150,13 @@ impl Actor {
         }
     }
 
-    pub(crate) fn show(&mut self, update: Update, seq: Option<u64>, but: Option<ClientId>) {
+    pub(crate) fn show(&mut self, update: IndexedUpdate, seq: Option<u64>, but: Option<ClientId>) {
         let mut shown = Shown::new(&self.row.id, &update);
         for view in &mut self.views {
             let is_shown_already = seq.is_some_and(|seq| seq < view.from);
             if !is_shown_already && but != Some(view.client.id) {
                 view.show(&mut shown);
-            } else if update.kind == Kind::State {
+            } else if update.kind == UpdateKind::StateUpdate {
                 // It learns of the state by an answer, which says that all has been sent.
                 view.flush(&self.row.id);
             }
@@ -164,10 +167,10 @@ impl Actor {
     }
 
     /// Keeps an entry in memory until it is on disk, and for a while after that.
-    pub(crate) fn remember(&mut self, seq: u64, update: Update) {
+    pub(crate) fn remember(&mut self, seq: u64, update: IndexedUpdate) {
         self.shown = seq + 1;
         self.recent_bytes += update.raw.as_str().len();
-        self.recent.push_back((seq, Update { note: None, ..update }));
+        self.recent.push_back((seq, update.without_message()));
         while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
             let on_disk = self.on_disk;
             let Some((_, oldest)) = self.recent.pop_front_if(|(seq, _)| *seq < on_disk) else { break };
@@ -189,7 +192,7 @@ fn set_input(id: &MessageId, state: InputState) -> Op {
     Op::SetInput { id: id.clone(), state }
 }
 
-pub(crate) fn entry(seq: u64, update: &Update) -> Entry {
+pub(crate) fn entry(seq: u64, update: &IndexedUpdate) -> Entry {
     Entry {
         seq,
         at: now(),

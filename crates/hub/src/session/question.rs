@@ -1,18 +1,15 @@
 //! What a session waits for the user to decide or fill in, for a client that is not attached: a terminal that helps on.
 
+use nudge_bridge::{ToV2, request_to_v2};
 use nudge_mailbox::ClientId;
-use nudge_peer::RawRequest;
-use nudge_wire::{
-    Error, RawJson, Version,
-    bridge::{ToV2, request_to_v2},
-};
+use nudge_wire::{Error, RawJson, Version};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::{session::actor::Actor, shape, update};
+use crate::{session::actor::Actor, shape};
 
 /// The method by which an agent asks for permission.
-const PERMISSION: &str = "session/request_permission";
+pub(crate) const PERMISSION: &str = "session/request_permission";
 /// The method by which an agent asks for a form to be filled in.
 pub(crate) const FORM: &str = "elicitation/create";
 
@@ -61,10 +58,9 @@ impl Actor {
     }
 
     /// Notes a form that a client is asked to fill in; gives where the answer of somebody else comes from.
-    pub(crate) fn hold_form(&mut self, version: Version, request: &RawRequest) -> oneshot::Receiver<RawJson> {
+    pub(crate) fn hold_form(&mut self, version: Version, params: &RawJson) -> oneshot::Receiver<RawJson> {
         let (answer, answered) = oneshot::channel();
-        let params = request.params().cloned().unwrap_or_else(shape::empty);
-        let params = update::for_session(&params, &self.row.id);
+        let params = shape::for_session(params, &self.row.id);
         let request = if version == Version::V1 { request_to_v2(FORM, &params).params } else { params };
         self.asks += 1;
         self.forms.retain(|form| !form.answer.is_closed());
@@ -84,7 +80,7 @@ impl Actor {
             OpenQuestion { session_id, question_id, method, request }
         };
         let permissions = self.permissions.iter().map(|permission| {
-            let request = update::for_session(&permission.request, &self.row.id);
+            let request = shape::for_session(&permission.request, &self.row.id);
             let request = match permission.version {
                 Version::V1 => ToV2::new("nudge-").permission(&request),
                 Version::V2 => request,

@@ -3,19 +3,21 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
-use nudge_agent::{History, Setup};
+use nudge_agent::{BuiltInAgent, History, Setup};
+use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
 use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
+use nudge_wire::Environment;
 use nudge_wire::{Error, RawJson, Version};
-use nudge_workspace::Environment;
 use serde_json::json;
 
 use crate::{
-    backend::{Adapted, Backend, BuiltIn},
+    backend::SessionAgent,
     client::Client,
     hub::Shared,
-    recap,
+    message_runs::MessageRuns,
+    own_updates, recap,
     session::{
         Handle,
         actor::{Actor, Parts},
@@ -24,7 +26,6 @@ use crate::{
     },
     shape,
     time::now,
-    update::{Runs, Update},
 };
 
 /// Entries at the end of a transcript that are read when it comes into use; a model is not given more anyway.
@@ -96,7 +97,7 @@ pub(crate) async fn begin(
     let name = Arc::new(std::sync::OnceLock::new());
     let params = wish.params.clone().unwrap_or_else(shape::empty);
     let recap = recap::of(hub, &name);
-    let Opened { result, replayed, session } =
+    let Opened { replayed, session } =
         nudge_adapt::Session::begin(agent, wish.version, method, &params, recap).await?;
     if hub.store.session(session.id()).await.map_err(stored)?.is_none() && session.id().len() <= LONGEST_ID {
         row.id = Arc::clone(session.id());
@@ -104,25 +105,21 @@ pub(crate) async fn begin(
     let _ = name.set(Arc::clone(&row.id));
     agent.name().clone_into(&mut row.backend);
     row.agent_session_id = Some(session.id().to_string());
-    let (_, offers, _) = agent.offers().await?;
-    let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
     let lease = hub.lease(&row.id).await?;
     let mut ops = vec![Op::CreateSession(row.clone())];
     ops.extend(past);
     let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
-    let mut runs = Runs::default();
-    for said in replayed {
-        let mut update = Update::said(said, adapted.version);
-        adapted.keep(&update);
+    let mut runs = MessageRuns::default();
+    for mut update in replayed {
         runs.name(&mut update);
-        if update.kind.is_kept() {
+        if update.kind.is_stored() {
             ops.push(Op::Append(entry(next_seq, &update)));
             next_seq += 1;
         }
     }
     write_first(hub, &lease, ops).await?;
     let mailbox = Mailbox::new(InStream::Finish);
-    let backend = Backend::Adapted(Box::new(adapted));
+    let backend = SessionAgent::Adapted(Box::new(session));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
     Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
@@ -202,7 +199,7 @@ fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
 }
 
 /// Has the agent of the client take up a session that an adapted agent ran.
-async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Backend, Session), Error> {
+async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(SessionAgent, Session), Error> {
     let Some(agent) = &wish.agent else {
         let what = format!(
             "The session is run by `{}`: start `nudge acp` with that agent and load it there",
@@ -217,20 +214,14 @@ async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(Ba
         wish.params.clone().unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] })));
     let recap = recap::of(hub, &name);
     let taken_up = nudge_adapt::Session::take_up(agent, wish.version, id, &params, recap).await?;
-    let Opened { result, replayed, session } = taken_up;
+    let Opened { session, .. } = taken_up;
     if agent.name() == row.backend {
         row.agent_session_id = Some(session.id().to_string());
     }
-    let (_, offers, _) = agent.offers().await?;
-    let mut adapted = Adapted::new(Arc::clone(agent), offers, session, result);
-    for said in replayed {
-        let update = Update::said(said, adapted.version);
-        adapted.keep(&update);
-    }
-    Ok((Backend::Adapted(Box::new(adapted)), row))
+    Ok((SessionAgent::Adapted(Box::new(session)), row))
 }
 
-fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> Backend {
+fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> SessionAgent {
     let setup = Setup {
         session_id: row.id.to_string(),
         cwd: PathBuf::from(&row.cwd),
@@ -239,7 +230,7 @@ fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> 
         history,
     };
     let model = wish.model.as_ref().unwrap_or(&hub.model);
-    Backend::BuiltIn(BuiltIn::start(Arc::clone(model), setup))
+    SessionAgent::BuiltIn(Box::new(BuiltInAgent::start(Arc::clone(model), setup)))
 }
 
 /// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
@@ -279,12 +270,12 @@ impl Past {
     pub(super) fn take(&mut self, entry: &Entry) {
         self.next_seq = entry.seq + 1;
         let Some(raw) = crate::history::json(entry) else { return };
-        match &*entry.kind {
-            "state_update" => {
+        match UpdateKind::of(&entry.kind) {
+            UpdateKind::StateUpdate => {
                 self.has_state = true;
                 self.is_running = raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
             }
-            "tool_call" | "tool_call_update" => self.take_tool_call(entry, &raw),
+            kind if kind.is_tool_call() => self.take_tool_call(entry, &kind, &raw),
             _ => {}
         }
         if let Some(history) = &mut self.history {
@@ -292,28 +283,29 @@ impl Past {
         }
     }
 
-    fn take_tool_call(&mut self, entry: &Entry, raw: &RawJson) {
+    fn take_tool_call(&mut self, entry: &Entry, kind: &UpdateKind, raw: &RawJson) {
         let Some(id) = &entry.tool_call_id else { return };
-        // Version 1 leaves the status out of a call that is pending.
-        let status =
-            raw.get(&["status"]).or_else(|| (entry.kind == "tool_call").then(|| shape::raw(&"pending")));
-        let Some(status) = status else { return };
-        if matches!(status.as_str(), "\"pending\"" | "\"in_progress\"") {
-            self.open_tools.insert(id.clone(), crate::history::version(entry));
-        } else {
-            self.open_tools.remove(&**id);
+        let status = raw.get(&["status"]);
+        match CallProgress::of(kind, status.as_ref().map(RawJson::as_str)) {
+            Some(CallProgress::Open) => {
+                self.open_tools.insert(id.clone(), crate::history::version(entry));
+            }
+            Some(CallProgress::Over) => {
+                self.open_tools.remove(&**id);
+            }
+            None => {}
         }
     }
 }
 
 /// What a transcript ends with whose turn was cut off.
-pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<Update> {
+pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<IndexedUpdate> {
     let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
     let meta = json!({ "nudge": { "interrupted": true } });
     let mut updates: Vec<_> =
-        open_tools.iter().map(|(id, version)| Update::tool_call_cancelled(id, *version)).collect();
-    updates.push(Update::agent_message(&shape::mint("msg"), &text, &meta));
-    updates.push(Update::idle(Some("cancelled"), None));
+        open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version)).collect();
+    updates.push(own_updates::agent_message(&shape::mint("msg"), &text, &meta));
+    updates.push(own_updates::idle(Some("cancelled"), None));
     updates
 }
 

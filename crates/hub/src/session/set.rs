@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use nudge_bridge::Call;
 use nudge_mailbox::ClientId;
 use nudge_peer::Responder;
 use nudge_store::SessionChange;
-use nudge_wire::{Error, RawJson, bridge::Call};
+use nudge_wire::{Error, RawJson};
 
 use crate::{
-    backend::Backend,
+    backend::SessionAgent,
     client::{Client, Out},
     params::{SetOption, read},
     session::{
@@ -41,7 +42,7 @@ impl SetDone {
 impl Actor {
     /// Sets a mode or an option.
     pub(crate) fn set(&mut self, client: &Arc<Client>, is_mode: bool, params: RawJson, responder: Responder) {
-        if matches!(self.backend, Backend::BuiltIn(_)) {
+        if matches!(self.backend, SessionAgent::BuiltIn(_)) {
             let mut step = Step::default();
             let outcome = self.set_built_in(client.id, is_mode, params, &mut step);
             step.answer(client, responder, outcome);
@@ -53,8 +54,8 @@ impl Actor {
             let error = Error::invalid_params("Invalid params: expected a `modeId`");
             return client.push(Out::Answer(responder, Err(error)));
         };
-        let Backend::Adapted(agent) = &self.backend else { return };
-        let asked = agent.session.request(&call.method, &call.params);
+        let SessionAgent::Adapted(agent) = &self.backend else { return };
+        let asked = agent.request(&call.method, &call.params);
         let (handle, client) = (self.handle(), Arc::clone(client));
         tokio::spawn(async move {
             let outcome = asked.await;
@@ -69,7 +70,7 @@ impl Actor {
         let SetDone { client, is_mode, call, outcome, responder } = done;
         let version = self.backend.version();
         let outcome = outcome.map(|answer| {
-            if let Backend::Adapted(agent) = &mut self.backend {
+            if let SessionAgent::Adapted(agent) = &mut self.backend {
                 agent.set(&call.method, &call.params, &answer);
             }
             match self.view(client.id) {
@@ -88,12 +89,14 @@ impl Actor {
         params: RawJson,
         step: &mut Step,
     ) -> Result<RawJson, Error> {
-        let Backend::BuiltIn(agent) = &mut self.backend else { return Err(unknown()) };
+        let SessionAgent::BuiltIn(agent) = &mut self.backend else { return Err(unknown()) };
         let view = self.views.iter_mut().find(|view| view.client.id == client).ok_or_else(unknown)?;
         let params = view.set_params(is_mode, params);
         let params = params.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
         let set: SetOption = read("session/set_config_option", Some(&params))?;
-        let (options, saved) = agent.will_set(&set.config_id, &set.value)?;
+        let checked = agent.will_set(&set.config_id, &set.value);
+        let (options, saved) =
+            checked.map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))?;
         let result = view.set_result(shape::config_options(&options));
         step.update_row(SessionChange {
             config: Some(saved.as_str().to_owned()),
@@ -106,8 +109,11 @@ impl Actor {
 
     /// Sets an option that is written down.
     pub(crate) fn set_option(&mut self, set: &SetOption) {
-        if let Backend::BuiltIn(agent) = &mut self.backend {
-            agent.set_option(&set.config_id, &set.value);
+        if let SessionAgent::BuiltIn(agent) = &mut self.backend {
+            // It was tried before, on the same options.
+            if let Err(error) = agent.set_option(&set.config_id, &set.value) {
+                tracing::warn!(%error, "an option could not be set");
+            }
             self.set_in_stream();
             self.interrupt_now();
         }

@@ -7,21 +7,25 @@ use std::{
     time::Duration,
 };
 
+use nudge_backend::{BackendEvent, QuestionId, cancelled_permission, nobody_answers};
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Event as Input, InStream, Mailbox, MessageId};
+use nudge_peer::RawNotification;
 use nudge_store::{Batch, Entry, Op, Pages, SessionChange, StoreError};
 use nudge_wire::Error;
 use tokio::time::Instant;
 
 use crate::{
-    backend::{Backend, Event},
+    backend::SessionAgent,
+    own_updates,
     session::{
-        actor::{Actor, Interrupt, Stage, Turn},
+        actor::{Actor, AtBreak, Interrupt, OpenQuestion, Stage, Turn},
         outbox::{Effect, Failed, InDoubt, Step},
         perform::entry,
+        question::PERMISSION,
         restore::{self, dropped, interruption, past, saved},
     },
     time::now,
-    update::{Kind, Update},
 };
 
 /// How often a session looks by itself whether it can be written again.
@@ -115,24 +119,42 @@ impl Actor {
             self.last_prompter = Some(turn.prompter);
         }
         self.refuse_waiting(why);
-        self.permissions.clear();
-        (self.at_break, self.held_break) = (None, None);
+        if self.is_prompted {
+            self.backend.cancel();
+        }
+        self.cancel_questions();
+        // After the cancel, which ends a turn that stands there.
+        if self.at_break != AtBreak::Not {
+            self.go_on(Vec::new());
+        }
         self.steers_under_way = 0;
         self.interrupt = Interrupt::Not;
         self.params.clear();
         self.mailbox = Mailbox::new(InStream::Finish);
         self.mailbox.hold();
-        if let Backend::BuiltIn(agent) = &mut self.backend {
+        if let SessionAgent::BuiltIn(agent) = &mut self.backend {
             agent.will_set_none();
         }
-        if self.is_prompted {
-            self.backend.cancel();
-        }
         if was_running {
-            self.show(Update::idle(Some("error"), Some(why)), None, None);
+            self.show(own_updates::idle(Some("error"), Some(why)), None, None);
         }
         if let Some(event) = self.parked.take() {
             self.event_in_stall(event);
+        }
+    }
+
+    /// Answers what the agent asks and nobody will: what was asked of everybody, and what nobody was asked yet.
+    fn cancel_questions(&mut self) {
+        self.permissions.clear();
+        let is_lost = |_: &QuestionId, question: &mut OpenQuestion| {
+            matches!(question, OpenQuestion::Permission | OpenQuestion::Client(None))
+        };
+        for (id, question) in self.questions.extract_if(is_lost) {
+            let answer = match question {
+                OpenQuestion::Permission => Ok(cancelled_permission()),
+                OpenQuestion::Client(_) | OpenQuestion::Answering => Err(nobody_answers("this request")),
+            };
+            self.backend.answer(id, answer);
         }
     }
 
@@ -155,28 +177,39 @@ impl Actor {
     }
 
     /// Takes in what the backend does while nothing of it can be kept.
-    pub(crate) fn event_in_stall(&mut self, event: Event) {
+    pub(crate) fn event_in_stall(&mut self, event: BackendEvent) {
         match event {
-            Event::Update(update) if !update.kind.is_kept() => {
+            BackendEvent::Update(update) if !update.kind.is_stored() => {
                 // Its title is written when the session can be.
                 self.note_title(&update, &mut Step::default());
                 self.show(update, None, None);
             }
-            Event::BreakPoint(at_break) => at_break.send(Vec::new()),
-            Event::Permission(question) => question.answer.cancel(),
-            Event::Client(request) => self.ask_client(request),
-            Event::Notification(note) => self.pass(&note),
-            Event::Config(config) => {
+            BackendEvent::BreakPoint => self.go_on(Vec::new()),
+            BackendEvent::Question(question) => {
+                self.questions.insert(question.id, OpenQuestion::Client(None));
+                if &*question.method == PERMISSION {
+                    return self.answered(question.id, Ok(cancelled_permission()));
+                }
+                self.ask_client(question);
+            }
+            BackendEvent::QuestionWithdrawn(id) => drop(self.questions.remove(&id)),
+            BackendEvent::Notification(message) => {
+                if let Some(note) = RawNotification::from_message(message) {
+                    self.pass(&note);
+                }
+            }
+            BackendEvent::Config(config) => {
                 if let Some(stall) = &mut self.stall {
                     stall.config = Some(config.as_str().to_owned());
                 }
             }
-            Event::TurnStarted => {
+            BackendEvent::TurnStarted => {
                 self.is_prompted = true;
                 self.backend.cancel();
             }
-            Event::Ended(_) => self.is_prompted = false,
-            Event::Back { id, .. } => self.row.agent_session_id = Some(id.to_string()),
+            BackendEvent::TurnEnded(_) => self.is_prompted = false,
+            BackendEvent::Lost(_) => self.questions.clear(),
+            BackendEvent::Back { id, .. } => self.row.agent_session_id = Some(id.to_string()),
             _ => {}
         }
     }
@@ -214,7 +247,7 @@ impl Actor {
         let written = hub.store.commit(batch).await;
         written.map_err(|error| restore::told(&error, "The session cannot be stored"))?;
         self.next_input = next_input;
-        self.go_on(mailbox, next_seq, ending);
+        self.end_stall(mailbox, next_seq, ending);
         Ok(())
     }
 
@@ -228,7 +261,7 @@ impl Actor {
 
     /// Notes what was shown and is not on disk, and how the turn ended that was under way; gives the latter, and
     /// the number after the former.
-    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<(u64, Vec<(u64, Update)>), Error> {
+    async fn write_ending(&mut self, ops: &mut Vec<Op>) -> Result<(u64, Vec<(u64, IndexedUpdate)>), Error> {
         let mut past = past(&self.hub, &self.row.id, false).await?;
         let missing = self.missing(past.next_seq).await?;
         for entry in &missing {
@@ -265,7 +298,12 @@ impl Actor {
     }
 
     /// All is on disk: the session is in use as before.
-    fn go_on(&mut self, mailbox: Mailbox<nudge_wire::RawJson>, next_seq: u64, ending: Vec<(u64, Update)>) {
+    fn end_stall(
+        &mut self,
+        mailbox: Mailbox<nudge_wire::RawJson>,
+        next_seq: u64,
+        ending: Vec<(u64, IndexedUpdate)>,
+    ) {
         let Some(stall) = self.stall.take() else { return };
         tracing::info!(session = %self.row.id, "the session can be written again");
         self.mailbox = mailbox;
@@ -274,7 +312,7 @@ impl Actor {
         self.on_disk = self.next_seq;
         for (seq, update) in ending {
             // That the turn is over was told when it was.
-            if update.kind == Kind::State {
+            if update.kind == UpdateKind::StateUpdate {
                 self.remember(seq, update);
             } else {
                 self.show(update, Some(seq), None);

@@ -1,68 +1,74 @@
 //! A turn as it goes: what the backend reports, permission, cancel, and the end.
 
-use nudge_mailbox::{ClientId, Event as Input, Revoked};
-use nudge_peer::CallError;
+use nudge_backend::{
+    BackendEvent, Question, QuestionAnswer, QuestionId, SteerMethod, UserMessage, cancelled_permission,
+};
+use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_mailbox::{ClientId, Event as Input, InStream, Revoked};
+use nudge_peer::{CallError, RawNotification};
 use nudge_store::SessionChange;
 use nudge_wire::{Error, RawJson};
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::{
-    backend::{AtBreak, Ended, Event, Question},
+    backend::ToldEnd,
     client::{Ask, Out},
+    own_updates,
     permission::Permission,
     session::{
         Command,
-        actor::{Actor, Asked, Ending, Interrupt, Stage, Turn},
+        actor::{Actor, Asked, AtBreak, Ending, Interrupt, OpenQuestion, Stage, Turn},
         environments::FORMER,
         outbox::{Effect, Step},
+        question::PERMISSION,
     },
     shape,
-    update::Update,
 };
 
 impl Actor {
     /// Takes in what the backend does.
-    pub(crate) fn event(&mut self, event: Event, step: &mut Step) {
+    pub(crate) fn event(&mut self, event: BackendEvent, step: &mut Step) {
         match event {
-            Event::Update(update) => {
+            BackendEvent::Update(update) => {
                 self.note_title(&update, step);
                 self.record(step, update, None);
             }
-            Event::TurnStarted => self.began_by_itself(step),
-            Event::StreamStarted => {
+            BackendEvent::TurnStarted => self.began_by_itself(step),
+            BackendEvent::StreamStarted => {
                 if self.interrupt == Interrupt::Done {
                     self.interrupt = Interrupt::Not;
                 }
                 self.mailbox.handle(Input::StreamStarted);
             }
-            Event::StreamFinished => self.mailbox.handle(Input::StreamFinished),
-            Event::ToolStarted(id) => self.mailbox.handle(Input::ToolStarted(id)),
-            Event::ToolFinished(id) => self.mailbox.handle(Input::ToolFinished(id)),
-            Event::Paused => self.mailbox.handle(Input::Paused),
-            Event::Resumed => self.mailbox.handle(Input::Resumed),
-            Event::BreakPoint(at_break) => self.break_point(at_break, step),
-            Event::Permission(question) => self.ask_permission(question, step),
-            Event::Client(request) => {
-                step.bytes += request.size();
-                step.effects.push(Effect::AskClient(request));
+            BackendEvent::StreamFinished => self.mailbox.handle(Input::StreamFinished),
+            BackendEvent::ToolStarted(id) => self.mailbox.handle(Input::ToolStarted(id)),
+            BackendEvent::ToolFinished(id) => self.mailbox.handle(Input::ToolFinished(id)),
+            BackendEvent::Paused => self.mailbox.handle(Input::Paused),
+            BackendEvent::Resumed => self.mailbox.handle(Input::Resumed),
+            BackendEvent::BreakPoint => self.break_point(step),
+            BackendEvent::Question(question) => self.take_question(question, step),
+            BackendEvent::QuestionWithdrawn(id) => self.question_withdrawn(id, step),
+            BackendEvent::Notification(message) => {
+                step.bytes += message.frame().len();
+                step.effects.extend(RawNotification::from_message(message).map(Effect::Pass));
             }
-            Event::Notification(note) => {
-                step.bytes += note.size();
-                step.effects.push(Effect::Pass(note));
-            }
-            Event::Config(config) => {
+            BackendEvent::Config(config) => {
                 let config = Some(config.as_str().to_owned());
                 let change = SessionChange { config, ..SessionChange::default() };
                 step.update_row(change);
             }
-            Event::Ended(ended) => self.turn_ended(ended, step),
-            Event::Lost(error) => {
+            BackendEvent::TurnEnded(end) => self.turn_ended(ToldEnd::new(end), step),
+            BackendEvent::Lost(error) => {
                 self.permissions.clear();
+                self.questions.clear();
                 let title = format!("{}; it is started again", error.message);
-                step.show(Update::notice("warning", &title, &json!({ "nudge": { "agent": "gone" } })), None);
+                step.show(
+                    own_updates::notice("warning", &title, &json!({ "nudge": { "agent": "gone" } })),
+                    None,
+                );
             }
-            Event::Back { id, is_recap } => self.agent_is_back(&id, is_recap, step),
+            BackendEvent::Back { id, is_recap } => self.agent_is_back(&id, is_recap, step),
         }
     }
 
@@ -75,7 +81,7 @@ impl Actor {
             "The agent is back and remembers the session"
         };
         step.show(
-            Update::notice("info", title, &json!({ "nudge": { "agent": "back", "recap": is_recap } })),
+            own_updates::notice("info", title, &json!({ "nudge": { "agent": "back", "recap": is_recap } })),
             None,
         );
         self.know_as(id, step);
@@ -91,8 +97,8 @@ impl Actor {
     }
 
     /// An agent may name its session itself.
-    pub(crate) fn note_title(&mut self, update: &Update, step: &mut Step) {
-        if update.kind.name() == "session_info_update"
+    pub(crate) fn note_title(&mut self, update: &IndexedUpdate, step: &mut Step) {
+        if update.kind == UpdateKind::SessionInfoUpdate
             && let Some(title) = update.raw.get(&["title"]).and_then(|title| title.to::<String>().ok())
         {
             self.row.title = Some(title.clone());
@@ -107,21 +113,27 @@ impl Actor {
         if self.turn.is_none() {
             self.turn =
                 Some(Turn { prompter: self.last_prompter.unwrap_or(FORMER), prompt: None, owner: None });
-            self.record(step, Update::running(), None);
+            self.record(step, own_updates::running(), None);
         }
     }
 
     /// The backend waits: with what may go in now, or with nothing, it goes on.
-    fn break_point(&mut self, at_break: AtBreak, step: &mut Step) {
+    fn break_point(&mut self, step: &mut Step) {
         self.mailbox.handle(Input::BreakPoint);
-        self.at_break = Some(at_break);
+        self.at_break = AtBreak::Waits;
         self.deliver(step);
-        match self.at_break.take() {
-            Some(at_break) if self.steers_under_way > 0 => self.held_break = Some(at_break),
-            Some(at_break) => at_break.send(Vec::new()),
-            None => {}
+        match self.at_break {
+            AtBreak::Waits if self.steers_under_way > 0 => self.at_break = AtBreak::WaitsForSteers,
+            AtBreak::Waits => self.go_on(Vec::new()),
+            _ => {}
         }
         self.mailbox.handle(Input::WentOn);
+    }
+
+    /// The backend goes on from its break-point.
+    pub(crate) fn go_on(&mut self, messages: Vec<UserMessage>) {
+        self.at_break = AtBreak::Not;
+        self.backend.go_on(messages);
     }
 
     /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
@@ -150,14 +162,17 @@ impl Actor {
 
     /// Reads the option that says what a steer does to a stream.
     pub(crate) fn set_in_stream(&mut self) {
-        self.interrupts = self.backend.interrupts();
-        self.mailbox.set_in_stream(self.backend.in_stream());
+        let method = self.backend.steer_method();
+        self.interrupts = method == SteerMethod::Interrupt;
+        let is_taken = method == SteerMethod::Take;
+        self.mailbox.set_in_stream(if is_taken { InStream::Interrupt } else { InStream::Finish });
     }
 
-    fn turn_ended(&mut self, ended: Ended, step: &mut Step) {
+    fn turn_ended(&mut self, ended: ToldEnd, step: &mut Step) {
         self.is_prompted = false;
+        self.at_break = AtBreak::Not;
         self.mailbox.handle(Input::Idle);
-        self.permissions.clear();
+        self.cancel_permissions();
         self.last_prompter = self.turn.as_ref().map(|turn| turn.prompter);
         let owner = self.turn.take().and_then(|turn| turn.owner);
         let told = owner.as_ref().map(|(_, asked)| asked.client.id);
@@ -190,7 +205,7 @@ impl Actor {
                 if count == 1 { "1 message follows".to_owned() } else { format!("{count} messages follow") };
             let title = format!("{what} the cancelled turn; revoke what is not wanted");
             let meta = json!({ "inject": { "following": count, "pending": self.pending() } });
-            step.show(Update::notice("info", &title, &meta), None);
+            step.show(own_updates::notice("info", &title, &meta), None);
         }
         // Behind the prompt that it ends, which may still wait for the disk.
         step.effects.push(Effect::Cancel);
@@ -252,6 +267,50 @@ impl Actor {
         self.note_changes(step);
     }
 
+    /// The agent asks something: for permission everybody, for all else the client that prompted.
+    fn take_question(&mut self, question: Question, step: &mut Step) {
+        if &*question.method == PERMISSION {
+            self.questions.insert(question.id, OpenQuestion::Permission);
+            return self.ask_permission(question, step);
+        }
+        self.questions.insert(question.id, OpenQuestion::Client(None));
+        step.bytes += question.params.as_str().len();
+        step.effects.push(Effect::AskClient(question));
+    }
+
+    /// The agent does not want an answer any more.
+    fn question_withdrawn(&mut self, id: QuestionId, step: &mut Step) {
+        self.questions.remove(&id);
+        let Some(at) = self.permissions.iter().position(|permission| permission.question == id) else {
+            return;
+        };
+        let permission = self.permissions.remove(at);
+        self.mailbox.handle(Input::PermissionClosed(permission.id.to_string().into()));
+        self.permission_closed(step);
+    }
+
+    /// Answers a question of the agent.
+    pub(crate) fn answered(&mut self, question: QuestionId, answer: QuestionAnswer) {
+        if self.questions.remove(&question).is_some() {
+            self.backend.answer(question, answer);
+        }
+    }
+
+    /// Nobody answers what is asked of everybody any more.
+    pub(crate) fn cancel_permissions(&mut self) {
+        for permission in std::mem::take(&mut self.permissions) {
+            self.answered(permission.question, Ok(cancelled_permission()));
+        }
+    }
+
+    /// Nobody has to be asked any more, unless for something else.
+    fn permission_closed(&mut self, step: &mut Step) {
+        if self.permissions.is_empty() && self.turn.is_some() {
+            let told = self.turn.as_ref().and_then(Turn::told);
+            self.record(step, own_updates::running(), told);
+        }
+    }
+
     /// Asks every client; the first answer counts.
     fn ask_permission(&mut self, question: Question, step: &mut Step) {
         self.asks += 1;
@@ -259,7 +318,7 @@ impl Actor {
         step.bytes += question.params.as_str().len();
         self.mailbox.handle(Input::PermissionOpened(id.to_string().into()));
         self.permissions.push(Permission::new(id, question));
-        self.record(step, Update::requires_action(), self.turn.as_ref().and_then(Turn::told));
+        self.record(step, own_updates::requires_action(), self.turn.as_ref().and_then(Turn::told));
         step.effects.push(Effect::Ask(id));
         if self.ending.is_some() {
             self.end_turn();
@@ -303,12 +362,7 @@ impl Actor {
         let params = view.permission(&self.row.id, permission.version, &permission.request);
         let (answer, answered) = oneshot::channel();
         let withdrawn = permission.asked(client);
-        view.client.push(Out::Ask(Ask {
-            method: "session/request_permission".into(),
-            params,
-            answer,
-            withdrawn,
-        }));
+        view.client.push(Out::Ask(Ask { method: PERMISSION.into(), params, answer, withdrawn }));
         tokio::spawn(async move {
             if let Ok(answer) = answered.await {
                 let _ = handle.send(Command::Permission { id, client, answer }).await;
@@ -340,25 +394,22 @@ impl Actor {
                 if !self.permissions[at].failed(client) {
                     return;
                 }
-                shape::raw(&json!({ "outcome": { "outcome": "cancelled" } }))
+                cancelled_permission()
             }
         };
         let permission = self.permissions.remove(at);
         self.mailbox.handle(Input::PermissionClosed(id.to_string().into()));
         let mut step = Step { is_durable: true, ..Step::default() };
-        self.keep_quietly(&mut step, &Update::permission_answer(version, &permission.request, &outcome));
+        self.keep_quietly(&mut step, &own_updates::permission_answer(version, &permission.request, &outcome));
         step.effects.push(Effect::Permit { permission, by: client, answer: outcome });
-        if self.permissions.is_empty() {
-            let told = self.turn.as_ref().and_then(Turn::told);
-            self.record(&mut step, Update::running(), told);
-        }
+        self.permission_closed(&mut step);
         self.finish(step);
     }
 }
 
 /// What is said of a turn that nobody came back to.
-fn interrupted() -> Update {
+fn interrupted() -> IndexedUpdate {
     let text = "The turn was interrupted: it waited for an answer, and nobody was there to give it. It is not run again; \
                 say how to go on.";
-    Update::agent_message(&shape::mint("msg"), text, &json!({ "nudge": { "interrupted": true } }))
+    own_updates::agent_message(&shape::mint("msg"), text, &json!({ "nudge": { "interrupted": true } }))
 }

@@ -2,17 +2,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_wire::{
-    RawJson, Version,
-    bridge::{Call, JoinChunks, ToV1, ToV2},
-};
+use nudge_bridge::{Call, IndexedUpdate, JoinChunks, ToV1, ToV2, update_params};
+use nudge_wire::{RawJson, Version};
 use tokio::time::Instant;
 
 use nudge_peer::RawNotification;
 
 use crate::{
     client::{Client, Out},
-    update::{self, Kind, Update},
+    shape,
 };
 
 /// A client of a session, and what it has seen.
@@ -39,23 +37,20 @@ const LONGEST_HELD_BACK: Duration = Duration::from_secs(5);
 /// One update on its way to several clients, written once for each version.
 pub(crate) struct Shown<'a> {
     session: &'a str,
-    update: &'a Update,
+    update: &'a IndexedUpdate,
     params: Option<RawJson>,
 }
 
 impl<'a> Shown<'a> {
-    pub(crate) fn new(session: &'a str, update: &'a Update) -> Self {
+    pub(crate) fn new(session: &'a str, update: &'a IndexedUpdate) -> Self {
         Self { session, update, params: None }
     }
 
     /// The notification it came in, if that names the session as the clients do.
     fn as_it_came(&mut self) -> Out {
-        let is_same = |note: &&RawNotification| {
-            let named = note.params().and_then(|params| params.get(&["sessionId"]));
-            named.is_some_and(|named| named.as_str().trim_matches('"') == self.session)
-        };
-        match self.update.note.as_ref().filter(is_same) {
-            Some(note) => Out::Note(note.clone()),
+        let message = self.update.message_for(self.session).cloned();
+        match message.and_then(RawNotification::from_message) {
+            Some(note) => Out::Note(note),
             None => Out::Update(self.params()),
         }
     }
@@ -94,7 +89,7 @@ impl View {
     pub(crate) fn flush(&mut self, session: &str) {
         self.flush_at = None;
         for raw in self.to_v1.as_mut().map(ToV1::flush).unwrap_or_default() {
-            self.client.push(Out::Update(update::params(session, &raw)));
+            self.client.push(Out::Update(update_params(session, &raw)));
         }
     }
 
@@ -128,14 +123,14 @@ impl View {
     /// Sends what is left of the history: the client has been shown all of it.
     pub(crate) fn end_history(&mut self, session: &str) {
         for raw in std::mem::take(&mut self.history).finish() {
-            self.client.push(Out::Update(update::params(session, &raw)));
+            self.client.push(Out::Update(update_params(session, &raw)));
         }
         self.flush(session);
     }
 
     /// The params of a permission request, as this client reads them.
     pub(crate) fn permission(&mut self, session: &str, version: Version, request: &RawJson) -> RawJson {
-        let request = update::for_session(request, session);
+        let request = shape::for_session(request, session);
         self.flush(session);
         match (version, &mut self.to_v1, &mut self.to_v2) {
             (Version::V2, Some(to_v1), _) => to_v1.permission(&request),
@@ -160,7 +155,7 @@ impl View {
             (Version::V1, _, Some(to_v2)) => to_v2.setup(&result),
             _ => return (result, Vec::new()),
         };
-        let updates = setup.updates.iter().map(|raw| Out::Update(update::params(session, raw)));
+        let updates = setup.updates.iter().map(|raw| Out::Update(update_params(session, raw)));
         (setup.result, updates.collect())
     }
 
@@ -237,7 +232,7 @@ impl View {
         }
         match &mut self.to_v1 {
             // Chunks are written alike in both versions.
-            Some(to_v1) if !matches!(shown.update.kind, Kind::Chunk(_)) => {
+            Some(to_v1) if !shown.update.kind.is_message_chunk() => {
                 shown.converted(&to_v1.update(&shown.update.raw))
             }
             Some(to_v1) => {
@@ -256,11 +251,11 @@ impl View {
     }
 
     /// An update of version 1 for a client of version 2; `None` if it is not one.
-    fn converted_to_v2(&mut self, update: &Update) -> Option<Vec<RawJson>> {
-        let Update { kind, message_id, raw, .. } = update;
+    fn converted_to_v2(&mut self, update: &IndexedUpdate) -> Option<Vec<RawJson>> {
+        let IndexedUpdate { kind, message_id, raw, .. } = update;
         let to_v2 = self.to_v2.as_mut()?;
-        Some(match (kind, message_id) {
-            (Kind::Chunk(kind), Some(id)) => to_v2.update_of(raw, kind, id),
+        Some(match message_id {
+            Some(id) if kind.is_message_chunk() => to_v2.update_of(raw, kind.name(), id),
             _ => to_v2.update(raw),
         })
     }

@@ -2,12 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read golden files and schemas")]
 
-mod bridge;
-mod bridge_any;
-mod bridge_bytes;
-mod bridge_join;
-mod bridge_types;
-mod bridge_view;
 mod caps;
 mod conform;
 mod envelope;

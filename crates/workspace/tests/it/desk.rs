@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
+use nudge_wire::Environment;
 use nudge_wire::{Error, RawJson};
-use nudge_workspace::{Environment, Workspace};
+use nudge_workspace::Workspace;
 use serde_json::{Value, json};
 
 pub(crate) struct Desk {

@@ -1,0 +1,78 @@
+//! Requests of an agent that wait for an answer.
+
+use std::collections::BTreeMap;
+
+use nudge_backend::{Question, QuestionAnswer, QuestionId};
+use nudge_peer::{CancellationToken, DropGuard, RawRequest, Responder};
+use nudge_wire::{Error, RawJson, Version};
+use tokio::sync::mpsc;
+
+/// The requests of one session's agent that are open.
+pub(crate) struct OpenQuestions {
+    last: u64,
+    open: BTreeMap<QuestionId, OpenQuestion>,
+    withdraw: mpsc::UnboundedSender<QuestionId>,
+    withdrawn: mpsc::UnboundedReceiver<QuestionId>,
+}
+
+struct OpenQuestion {
+    responder: Responder,
+    /// Ends the watch for its cancellation.
+    _watched: DropGuard,
+}
+
+impl Default for OpenQuestions {
+    fn default() -> Self {
+        let (withdraw, withdrawn) = mpsc::unbounded_channel();
+        Self { last: 0, open: BTreeMap::new(), withdraw, withdrawn }
+    }
+}
+
+impl OpenQuestions {
+    /// Takes a request of an agent of this version.
+    pub(crate) fn ask(&mut self, version: Version, request: RawRequest) -> Question {
+        self.last += 1;
+        let id = QuestionId(self.last);
+        let method = (&**request.method()).into();
+        let params = request.params().cloned().unwrap_or_else(|| RawJson::object(&[]));
+        let responder = request.into_responder();
+        let over = CancellationToken::new();
+        let (unwanted, withdraw) = (responder.cancellation(), self.withdraw.clone());
+        let watched = over.clone().drop_guard();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = over.cancelled() => {}
+                // Nobody is told of it after the session is gone.
+                () = unwanted.cancelled() => { let _ = withdraw.send(id); }
+            }
+        });
+        self.open.insert(id, OpenQuestion { responder, _watched: watched });
+        Question { id, version, method, params }
+    }
+
+    pub(crate) fn answer(&mut self, id: QuestionId, answer: QuestionAnswer) {
+        let Some(OpenQuestion { responder, .. }) = self.open.remove(&id) else { return };
+        tokio::spawn(async move {
+            match answer {
+                Ok(result) => responder.respond_raw(&result).await,
+                Err(error) => responder.respond::<()>(Err(error)).await,
+            }
+        });
+    }
+
+    /// The next one that the agent does not want answered any more. It is told so.
+    pub(crate) async fn withdrawn(&mut self) -> QuestionId {
+        loop {
+            let Some(id) = self.withdrawn.recv().await else { return std::future::pending().await };
+            if self.open.contains_key(&id) {
+                self.answer(id, Err(Error::cancelled()));
+                return id;
+            }
+        }
+    }
+
+    /// The agent is gone, and with it whoever asked.
+    pub(crate) fn clear(&mut self) {
+        self.open.clear();
+    }
+}

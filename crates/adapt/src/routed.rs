@@ -1,0 +1,69 @@
+//! A message of an agent, looked at once on its way to the session it is about.
+
+use std::borrow::Cow;
+
+use nudge_bridge::IndexedUpdate;
+use nudge_peer::{Closed, RawNotification, Unhandled};
+use nudge_wire::Version;
+use serde::Deserialize;
+
+/// Something an agent says of a session.
+pub(crate) enum RoutedMessage {
+    /// A `session/update`.
+    Update(IndexedUpdate),
+    /// Anything else, also an update that cannot be read.
+    Other(Unhandled),
+}
+
+impl RoutedMessage {
+    /// Looks at what an agent of this version says.
+    pub(crate) fn new(message: Unhandled, version: Option<Version>) -> Self {
+        let update = match (&message, version) {
+            (Unhandled::Notification(note), Some(version)) => IndexedUpdate::heard(note.message(), version),
+            _ => None,
+        };
+        update.map_or(Self::Other(message), Self::Update)
+    }
+
+    /// The session it is about.
+    pub(crate) fn session(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Update(update) => update.session_id(),
+            Self::Other(message) => {
+                message.params()?.to::<Named>().ok().map(|named| Cow::Owned(named.session_id))
+            }
+        }
+    }
+
+    /// How long it is, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Update(update) => update.size(),
+            Self::Other(message) => message.size(),
+        }
+    }
+
+    /// The usual end: an error for a request, nothing for a notification.
+    pub(crate) async fn refuse(self) -> Result<(), Closed> {
+        match self {
+            Self::Update(_) => Ok(()),
+            Self::Other(message) => message.refuse().await,
+        }
+    }
+
+    /// As it came.
+    pub(crate) fn into_unhandled(self) -> Option<Unhandled> {
+        match self {
+            Self::Update(update) => {
+                update.into_message().and_then(RawNotification::from_message).map(Unhandled::Notification)
+            }
+            Self::Other(message) => Some(message),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    session_id: String,
+}

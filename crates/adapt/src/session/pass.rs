@@ -1,0 +1,80 @@
+//! What is said to the agent about a session beside its turns.
+
+use std::{sync::Arc, time::Duration};
+
+use nudge_peer::Unhandled;
+use nudge_wire::{Error, RawJson, Version};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+
+use super::Session;
+use crate::open::failed;
+
+/// A message on its way to the agent, and the room it takes up until the agent has it.
+pub(super) struct Passing {
+    from: Version,
+    id: Arc<str>,
+    message: Unhandled,
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl Session {
+    /// Sends a request about this session, in the agent's version, with the agent's id of it.
+    pub fn request(
+        &self,
+        method: &str,
+        params: &RawJson,
+    ) -> impl Future<Output = Result<RawJson, Error>> + Send + 'static {
+        let id = RawJson::of(&*self.id).expect("a string is JSON");
+        let params = params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone());
+        let asked = self.link.as_ref().map(|link| link.running.cx.request_raw(method, Some(&params)));
+        async move {
+            match asked {
+                Some(asked) => asked.in_order().await.map_err(failed),
+                None => {
+                    Err(Error::internal("The agent is being started again. Try once more")
+                        .reason("agent_gone"))
+                }
+            }
+        }
+    }
+
+    /// Passes a message on that only the agent understands, in order with others of its kind. `room` is given back when the
+    /// agent's connection has taken it: whoever gives bounds what waits.
+    pub fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
+        let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
+        let passing = self.passing.get_or_insert_with(|| {
+            let (passing, mut messages) = mpsc::unbounded_channel::<Passing>();
+            tokio::spawn(async move {
+                while let Some(Passing { from, id, message, room }) = messages.recv().await {
+                    // Whoever asked was told.
+                    let _ = agent.pass_about(&id, message, from).await;
+                    drop(room);
+                }
+            });
+            passing
+        });
+        let _ = passing.send(Passing { from, id, message, room });
+    }
+
+    /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.
+    pub(crate) async fn part(&mut self, method: &str) {
+        let Some(link) = &self.link else { return };
+        let offers = link.running.offers;
+        let has = match method {
+            "session/close" => offers.close,
+            "session/delete" => offers.delete,
+            _ => false,
+        };
+        if has {
+            let asked = self.request(method, &RawJson::object(&[]));
+            if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(5), asked).await {
+                tracing::info!(
+                    agent = self.agent.name(),
+                    method,
+                    error = error.message,
+                    "the agent did not let go"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The built-in agent as the backend of a session.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+};
+
+use nudge_backend::{
+    Backend, BackendEvent, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
+};
+use nudge_bridge::IndexedUpdate;
+use nudge_model::Model;
+use nudge_wire::{Environment, RawJson, Version};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use crate::{Error, Setup, asked::Asked, config::Config, control::Control, session::Session, update};
+
+/// How many events may wait to be taken.
+const EVENTS: usize = 64;
+
+/// The built-in agent of one session. Dropping it ends the agent with the commands it runs.
+#[derive(Debug)]
+pub struct BuiltInAgent {
+    control: Arc<Control>,
+    asked: Arc<Asked>,
+    config: Arc<Mutex<Config>>,
+    commands: RawJson,
+    events: mpsc::Receiver<BackendEvent>,
+    /// Options that will be set, oldest first.
+    will_set: VecDeque<(String, RawJson)>,
+}
+
+impl BuiltInAgent {
+    /// Starts the agent of a session; needs a tokio runtime.
+    pub fn start(model: Arc<dyn Model>, setup: Setup) -> Self {
+        let (sender, events) = mpsc::channel(EVENTS);
+        let (control, asked) = (Arc::new(Control::default()), Arc::new(Asked::default()));
+        let config = Arc::new(Mutex::new(Config::restore(setup.config.as_ref())));
+        let commands = commands(&*model);
+        let shared = (Arc::clone(&config), Arc::clone(&control), Arc::clone(&asked));
+        tokio::spawn(Session::new(model, setup, shared, sender).run());
+        Self { control, asked, config, commands, events, will_set: VecDeque::new() }
+    }
+
+    /// Notes an option that will be set; gives all of them as they will be then, and what is to be kept of them.
+    pub fn will_set(&mut self, id: &str, value: &RawJson) -> Result<(RawJson, RawJson), Error> {
+        let ahead = self.will_set.iter().map(|(id, value)| (&**id, value)).chain([(id, value)]);
+        let mut config = self.config().clone();
+        for (id, value) in ahead {
+            config.set(id, value)?;
+        }
+        self.will_set.push_back((id.to_owned(), value.clone()));
+        Ok((update::raw(&config.options()), config.save()))
+    }
+
+    /// Forgets the options that were to be set.
+    pub fn will_set_none(&mut self) {
+        self.will_set.clear();
+    }
+
+    /// Sets an option. It is told to everybody by [`BackendEvent::Config`](nudge_backend::BackendEvent::Config) and a
+    /// `config_option_update`.
+    pub fn set_option(&mut self, id: &str, value: &RawJson) -> Result<(), Error> {
+        self.will_set.pop_front();
+        self.config().set(id, value)?;
+        self.control.report_config();
+        Ok(())
+    }
+
+    /// The options with their values: a version 2 `configOptions` array.
+    pub fn options(&self) -> RawJson {
+        update::raw(&self.config().options())
+    }
+
+    /// The slash commands: a version 2 `availableCommands` array.
+    pub fn commands(&self) -> RawJson {
+        self.commands.clone()
+    }
+
+    fn config(&self) -> MutexGuard<'_, Config> {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<BackendEvent>> {
+        if let Some(id) = self.asked.poll_withdrawn(cx) {
+            return Poll::Ready(Some(BackendEvent::QuestionWithdrawn(id)));
+        }
+        let event = ready!(self.events.poll_recv(cx));
+        Poll::Ready(event.inspect(|event| self.take(event)))
+    }
+
+    fn take(&self, event: &BackendEvent) {
+        if let BackendEvent::Question(question) = event {
+            self.asked.taken(question.id);
+        }
+    }
+}
+
+impl Backend for BuiltInAgent {
+    fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>> {
+        Box::pin(poll_fn(|cx| self.poll_next(cx)))
+    }
+
+    fn try_next(&mut self) -> Option<BackendEvent> {
+        self.events.try_recv().ok().inspect(|event| self.take(event))
+    }
+
+    fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>) {
+        self.control.prompt(messages, environment);
+    }
+
+    /// It takes steers at break-points only.
+    fn steer(&mut self, messages: Vec<UserMessage>) {
+        self.go_on(messages);
+    }
+
+    /// What goes in is taken in, to be remembered, even if the turn is cancelled at the same time.
+    fn go_on(&mut self, messages: Vec<UserMessage>) {
+        self.asked.go_on(messages);
+    }
+
+    /// A break-point follows at once, or after the tools that the model has called so far. While the provider pauses the cut
+    /// waits for the end of the pause. Outside a stream it does nothing.
+    fn interrupt(&mut self) {
+        self.control.interrupt();
+    }
+
+    fn cancel(&mut self) {
+        self.control.cancel();
+    }
+
+    fn answer(&mut self, question: QuestionId, answer: QuestionAnswer) {
+        self.asked.answer(question, answer);
+    }
+
+    fn steer_method(&self) -> SteerMethod {
+        if self.config().is_cut_by_steers() { SteerMethod::Interrupt } else { SteerMethod::Wait }
+    }
+
+    fn version(&self) -> Version {
+        Version::V2
+    }
+
+    fn opened(&self, id: Option<&str>, meta: &RawJson) -> RawJson {
+        let mut result = Map::new();
+        result.extend(id.map(|id| ("sessionId".to_owned(), json!(id))));
+        result.insert("configOptions".to_owned(), json!(self.options()));
+        result.insert("_meta".to_owned(), json!(meta));
+        update::raw(&result)
+    }
+
+    fn standing(&self) -> Vec<IndexedUpdate> {
+        let update =
+            json!({ "sessionUpdate": "available_commands_update", "availableCommands": self.commands });
+        IndexedUpdate::read(&update::raw(&update)).into_iter().collect()
+    }
+
+    fn takes(&self, content: &str) -> bool {
+        matches!(content, "text" | "resource_link" | "resource")
+    }
+
+    fn wants_title(&self) -> bool {
+        true
+    }
+
+    fn has_own_tools(&self) -> bool {
+        true
+    }
+
+    fn end(&mut self, _: Parting) -> BackendFuture<'_, ()> {
+        self.control.close();
+        self.asked.close();
+        self.events.close();
+        Box::pin(async { while self.events.recv().await.is_some() {} })
+    }
+}
+
+impl Drop for BuiltInAgent {
+    fn drop(&mut self) {
+        self.control.close();
+        self.asked.close();
+    }
+}
+
+fn commands(model: &dyn Model) -> RawJson {
+    let describe = |command: nudge_model::Command| {
+        let mut shown =
+            json!({ "type": "command", "name": command.name, "description": command.description });
+        if let Some(hint) = command.hint {
+            shown["input"] = json!({ "type": "text", "hint": hint });
+        }
+        shown
+    };
+    update::raw(&model.commands().into_iter().map(describe).collect::<Vec<Value>>())
+}

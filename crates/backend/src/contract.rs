@@ -1,0 +1,87 @@
+//! What a session needs of an agent.
+
+use std::pin::Pin;
+
+use nudge_bridge::IndexedUpdate;
+use nudge_wire::{Environment, RawJson, Version};
+
+use crate::{BackendEvent, QuestionAnswer, QuestionId, UserMessage};
+
+/// Something that a backend does in its own time.
+pub type BackendFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a steer does to an answer that is being streamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SteerMethod {
+    /// The agent takes it while it works: [`Backend::steer`].
+    Take,
+    /// The stream is cut off by [`Backend::interrupt`], and the steer goes in at the break-point that follows.
+    Interrupt,
+    /// It waits for the next break-point.
+    Wait,
+}
+
+/// How a session ends for its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parting {
+    /// It may be taken up again.
+    Leave,
+    /// The user has closed it.
+    Close,
+    /// The user has deleted it.
+    Delete,
+}
+
+/// The agent of one session.
+///
+/// Nothing here waits but [`next`](Self::next) and [`end`](Self::end).
+pub trait Backend: Send {
+    /// What it does next; `None` once it has ended. Safe to drop and call again.
+    fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>>;
+
+    /// What it has done already.
+    fn try_next(&mut self) -> Option<BackendEvent>;
+
+    /// Begins a turn. To be called between turns. Commands of an agent that runs them itself see this environment.
+    fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>);
+
+    /// Gives steers to an agent whose [`steer_method`](Self::steer_method) is [`SteerMethod::Take`].
+    fn steer(&mut self, messages: Vec<UserMessage>);
+
+    /// Lets an agent go on that stands at a break-point. With messages the turn goes on.
+    fn go_on(&mut self, messages: Vec<UserMessage>);
+
+    /// Cuts the stream off that runs, so that a break-point follows.
+    fn interrupt(&mut self);
+
+    /// Ends the turn; [`BackendEvent::TurnEnded`] follows. Between turns it does nothing.
+    fn cancel(&mut self);
+
+    /// Answers a question. One that is not open any more needs no answer.
+    fn answer(&mut self, question: QuestionId, answer: QuestionAnswer);
+
+    /// What a steer does to a stream.
+    fn steer_method(&self) -> SteerMethod;
+
+    /// The version the agent speaks.
+    fn version(&self) -> Version;
+
+    /// The result of the request that brought the session into use, as it would be now, in the agent's version. `id` names
+    /// the session in it; `meta` is what the session adds.
+    fn opened(&self, id: Option<&str>, meta: &RawJson) -> RawJson;
+
+    /// Updates that tell a client that joins how things stand.
+    fn standing(&self) -> Vec<IndexedUpdate>;
+
+    /// Whether prompts and injects may have this kind of content.
+    fn takes(&self, content: &str) -> bool;
+
+    /// Whether sessions are named after their first message.
+    fn wants_title(&self) -> bool;
+
+    /// Whether it reads and writes files and runs commands itself where no client offers that.
+    fn has_own_tools(&self) -> bool;
+
+    /// Ends it with everything it has started.
+    fn end(&mut self, parting: Parting) -> BackendFuture<'_, ()>;
+}

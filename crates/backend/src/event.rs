@@ -1,0 +1,51 @@
+//! What an agent reports.
+
+use std::sync::Arc;
+
+use nudge_bridge::IndexedUpdate;
+use nudge_wire::{Error, Message, RawJson};
+
+use crate::{Question, QuestionId, TurnEnd};
+
+/// What an agent does.
+#[derive(Debug, Clone)]
+pub enum BackendEvent {
+    /// A `session/update`.
+    Update(IndexedUpdate),
+    /// A notification about the session that is no update.
+    Notification(Message),
+    /// A turn runs that the agent began by itself.
+    TurnStarted,
+    /// A model answers: it can be steered.
+    StreamStarted,
+    /// Its answer is over, or was cut off.
+    StreamFinished,
+    /// A tool call that the turn waits for began.
+    ToolStarted(Arc<str>),
+    /// It ended, however it ended.
+    ToolFinished(Arc<str>),
+    /// The model's provider makes the agent wait. Comes within a stream.
+    Paused,
+    /// It goes on.
+    Resumed,
+    /// The agent waits for what goes in now; with nothing it goes on, or ends its turn. It waits for
+    /// [`Backend::go_on`](crate::Backend::go_on).
+    BreakPoint,
+    /// Somebody is to answer.
+    Question(Question),
+    /// The agent does not wait for the answer any more.
+    QuestionWithdrawn(QuestionId),
+    /// The options or the standing permissions changed: to be kept, and given back when the session is taken up again.
+    Config(RawJson),
+    /// The turn is over.
+    TurnEnded(TurnEnd),
+    /// The agent is gone. It is started again.
+    Lost(Error),
+    /// It is back.
+    Back {
+        /// The agent's id of the session.
+        id: Arc<str>,
+        /// Whether it had to be told what was said so far.
+        is_recap: bool,
+    },
+}

@@ -1,0 +1,29 @@
+//! The contract between a session and whatever runs its turns: the built-in agent, or one that is adapted.
+//!
+//! A session tells its [`Backend`] what the user says and wants; the backend reports what it is doing as
+//! [`BackendEvent`]s. A backend does not know that there is a mailbox, a store or a client: it comes to break-points and is
+//! told what goes in there, asks [`Question`]s and is answered.
+//!
+//! # A turn
+//!
+//! 1. [`Backend::prompt`] begins it, between turns. A backend that begins one by itself reports
+//!    [`BackendEvent::TurnStarted`].
+//! 2. It streams, runs tools, pauses, and reports that.
+//! 3. At a [`BackendEvent::BreakPoint`] it waits for [`Backend::go_on`], which is called once for each.
+//! 4. [`BackendEvent::TurnEnded`] is its last word on the turn, exactly once, also after [`Backend::cancel`].
+//!
+//! This room is pure: what it names can be made, compared and stored without a task, a socket or a clock.
+
+mod contract;
+mod event;
+mod message;
+mod question;
+mod turn_end;
+
+pub use contract::{Backend, BackendFuture, Parting, SteerMethod};
+pub use event::BackendEvent;
+pub use message::{PromptParams, UserMessage};
+pub use question::{
+    Question, QuestionAnswer, QuestionId, cancelled_permission, is_unanswerable, nobody_answers,
+};
+pub use turn_end::TurnEnd;

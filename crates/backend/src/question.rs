@@ -1,0 +1,45 @@
+//! What an agent asks: a permission, a form, a file, a terminal.
+
+use std::sync::Arc;
+
+use nudge_wire::{Error, RawJson, Version};
+use serde_json::json;
+
+/// What a question is known by between a session and its backend; never used twice by one backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId(pub u64);
+
+/// A request of the agent to its client. It is answered with [`Backend::answer`](crate::Backend::answer), once, unless the
+/// agent withdraws it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Question {
+    /// What its answer names.
+    pub id: QuestionId,
+    /// The version that params and answer are written in.
+    pub version: Version,
+    /// For instance `session/request_permission`.
+    pub method: Arc<str>,
+    /// Its params. They need not name the session.
+    pub params: RawJson,
+}
+
+/// The result of a question, or why there is none.
+pub type QuestionAnswer = Result<RawJson, Error>;
+
+/// Why a question has no answer that nobody can answer: no client is there, or none offers what it takes.
+pub fn nobody_answers(method: &str) -> Error {
+    let what = format!("Nobody is attached to the session who could answer {method}");
+    Error::internal(what).reason(NOBODY)
+}
+
+/// Whether a question was left unanswered because nobody can answer it.
+pub fn is_unanswerable(error: &Error) -> bool {
+    error.get_reason().as_deref() == Some(NOBODY)
+}
+
+const NOBODY: &str = "no_client";
+
+/// The answer to a permission request that nobody answers any more; both versions write it alike.
+pub fn cancelled_permission() -> RawJson {
+    RawJson::of(&json!({ "outcome": { "outcome": "cancelled" } })).expect("it is plain data")
+}

@@ -1,0 +1,106 @@
+//! Turns: in v1 the answer to a prompt ends one, in v2 an update says so.
+
+use nudge_wire::RawJson;
+
+use crate::object::{Object, quote, raw};
+
+/// The reasons to stop that v1 knows.
+const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
+
+/// How a v2 turn that ended answers the v1 prompt that is still open: with a result, or with an error object.
+///
+/// `state` is the `state_update` that says `idle`.
+pub fn prompt_answer(state: &RawJson) -> Result<RawJson, RawJson> {
+    let mut object = Object::read(state.as_str()).unwrap_or_default();
+    object.remove(&["sessionUpdate", "state", "background"]);
+    let reason = object.string("stopReason");
+    if reason.as_deref() == Some("error") {
+        return Err(prompt_error(&object));
+    }
+    stop_reason_to_v1(&mut object);
+    Ok(object.raw())
+}
+
+/// The `state_update` that says that a turn runs.
+pub(crate) fn running() -> RawJson {
+    raw(state("running").text())
+}
+
+/// The `state_update` for the result of a v1 prompt.
+pub(crate) fn idle(result: &RawJson) -> RawJson {
+    let mut object = Object::read(result.as_str()).unwrap_or_default();
+    object.restore("stopReason");
+    if object.value("usage").is_none() {
+        object.take("usage");
+    }
+    if object.get("stopReason").is_none() {
+        object.put("stopReason", "end_turn");
+    }
+    state("idle").followed_by(&object).raw()
+}
+
+/// The `state_update` for a v1 prompt that was answered with an error.
+pub(crate) fn failed(error: &RawJson) -> RawJson {
+    let update = state("idle").with_str("stopReason", "error");
+    raw(update.with("error", error.as_str()).text())
+}
+
+/// A `state_update` for a v1 client, which has nothing like it: as `_meta` of a `session_info_update`.
+pub(crate) fn state_to_v1(update: &RawJson, object: &Object<'_>) -> Option<RawJson> {
+    if object.is("state", "requires_action") {
+        return None;
+    }
+    let mut meta = Object::default();
+    for member in ["state", "stopReason"] {
+        if let Some(value) = object.get(member) {
+            meta.set(member, value);
+        }
+    }
+    Some(carried(update, meta))
+}
+
+/// A `notice` for a v1 client that does not know it.
+pub(crate) fn notice_to_v1(update: &RawJson, object: &Object<'_>) -> RawJson {
+    let mut notice = object.clone();
+    notice.take("sessionUpdate");
+    carried(update, Object::default().with("notice", notice.text()))
+}
+
+/// A v2 update that v1 has no place for, whole in the `_meta` of an update that changes nothing.
+pub(crate) fn carried(update: &RawJson, mut meta: Object<'_>) -> RawJson {
+    meta.set("nudge", update.as_str().to_owned());
+    let carrier = Object::default().with_str("sessionUpdate", "session_info_update");
+    raw(carrier.with("_meta", meta.text()).text())
+}
+
+/// The update that [`carried`] carries.
+pub(crate) fn uncarried(object: &Object<'_>) -> Option<RawJson> {
+    let meta = Object::read(object.get("_meta")?)?;
+    let nudge = meta.get("nudge")?;
+    Object::read(nudge)?.string("sessionUpdate")?;
+    Some(raw(nudge.to_owned()))
+}
+
+fn state(name: &str) -> Object<'static> {
+    Object::default().with_str("sessionUpdate", "state_update").with_str("state", name)
+}
+
+fn stop_reason_to_v1(object: &mut Object<'_>) {
+    match object.string("stopReason") {
+        Some(reason) if REASONS.contains(&reason.as_str()) => {}
+        Some(reason) => {
+            object.put("stopReason", "end_turn");
+            object.note("stopReason", &quote(&reason));
+        }
+        None => object.put("stopReason", "end_turn"),
+    }
+}
+
+fn prompt_error(state: &Object<'_>) -> RawJson {
+    let error = state.get("error").filter(|error| {
+        Object::read(error)
+            .is_some_and(|error| error.get("code").is_some() && error.string("message").is_some())
+    });
+    let unknown = || Object::default().with("code", "-32603").with_str("message", "The turn failed").text();
+    raw(error.map_or_else(unknown, str::to_owned))
+}

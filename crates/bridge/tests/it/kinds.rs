@@ -1,0 +1,141 @@
+//! The table of update kinds: what it says, that it is complete, and that each kind has examples.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use nudge_bridge::{Portion, Speaker, UpdateKind};
+use nudge_wire::acp::v1;
+use serde_json::{Value, json};
+
+use crate::mapping::SPEC;
+
+/// Only stored, or only a name in the store: never sent.
+const UNSENT: [UpdateKind; 2] = [UpdateKind::PermissionAnswer, UpdateKind::Foreign];
+
+const TABLE: &str = "
+user_message               User    Whole  stored replayed -
+user_message_chunk         User    Chunk  stored replayed -
+agent_message              Agent   Whole  stored replayed -
+agent_message_chunk        Agent   Chunk  stored replayed -
+agent_thought              Thought Whole  stored replayed -
+agent_thought_chunk        Thought Chunk  stored replayed -
+tool_call                  Tool    Whole  stored replayed -
+tool_call_update           Tool    Whole  stored replayed -
+tool_call_content_chunk    Tool    Chunk  stored replayed -
+terminal_update            Nobody  Whole  stored replayed -
+terminal_output_chunk      Nobody  Chunk  stored replayed -
+plan                       Nobody  Whole  stored replayed -
+plan_update                Nobody  Whole  stored replayed -
+plan_removed               Nobody  Whole  stored replayed -
+compaction_update          Nobody  Whole  stored replayed -
+compaction_summary_chunk   Nobody  Chunk  stored replayed -
+subagent_update            Nobody  Whole  stored replayed -
+session_message            Nobody  Whole  stored replayed -
+session_message_chunk      Nobody  Chunk  stored replayed -
+usage_update               Nobody  Whole  stored replayed state
+state_update               Nobody  Whole  stored -        state
+session_info_update        Nobody  Whole  -      -        state
+available_commands_update  Nobody  Whole  -      -        state
+current_mode_update        Nobody  Whole  -      -        state
+config_option_update       Nobody  Whole  -      -        state
+notice                     Nobody  Whole  -      -        state
+_nudge/permission_answer   Nobody  Whole  stored -        -
+_foreign                   Nobody  Whole  stored replayed -
+_weather                   Nobody  Whole  stored replayed -
+";
+
+#[test]
+fn each_kind_is_treated_as_the_table_says() {
+    let row = |kind: &UpdateKind| {
+        let (name, speaker, portion) = (kind.name(), kind.speaker(), kind.portion());
+        let word = |is: bool, word: &'static str| if is { word } else { "-" };
+        let stored = word(kind.is_stored(), "stored");
+        let replayed = word(kind.is_replayed(), "replayed");
+        let state = word(kind.is_state(), "state");
+        let (speaker, portion) = (format!("{speaker:?}"), format!("{portion:?}"));
+        format!("{name:26} {speaker:7} {portion:6} {stored:6} {replayed:8} {state}")
+    };
+    let kinds = UpdateKind::KNOWN.iter().cloned().chain([UpdateKind::of("_weather")]);
+    let table: Vec<_> = kinds.map(|kind| row(&kind)).collect();
+    let expected: Vec<_> = TABLE.trim().lines().map(str::trim_end).collect();
+    assert_eq!(table, expected);
+}
+
+#[test]
+fn what_the_columns_say_fits_together() {
+    for kind in UpdateKind::KNOWN {
+        assert_eq!(UpdateKind::of(kind.name()), *kind);
+        assert!(kind.is_stored() || !kind.is_replayed(), "{kind:?} is replayed from the store");
+        assert_eq!(kind.portion() == Portion::Chunk, kind.name().ends_with("_chunk"), "{kind:?}");
+        assert!(!kind.is_state() || kind.speaker() == Speaker::Nobody, "{kind:?}");
+    }
+    let chunks: Vec<_> = UpdateKind::KNOWN.iter().filter(|kind| kind.is_message_chunk()).collect();
+    let (user, agent) = (&UpdateKind::UserMessageChunk, &UpdateKind::AgentMessageChunk);
+    assert_eq!(chunks, [user, agent, &UpdateKind::AgentThoughtChunk]);
+}
+
+#[test]
+fn what_an_agent_calls_by_a_name_of_ours_is_foreign() {
+    assert_eq!(UpdateKind::of_agent("_nudge/permission_answer"), UpdateKind::Foreign);
+    assert_eq!(UpdateKind::of_agent("_nudge/other").name(), "_foreign");
+    assert_eq!(UpdateKind::of_agent("_weather").name(), "_weather");
+    assert_eq!(UpdateKind::of_agent("plan"), UpdateKind::Plan);
+}
+
+/// Fails for a name without a row.
+fn check_known(names: &BTreeSet<String>, of: &str) {
+    let unknown: Vec<_> =
+        names.iter().filter(|name| matches!(UpdateKind::of(name), UpdateKind::Unknown(_))).collect();
+    assert!(names.len() > 10, "the kinds of {of} were not read");
+    assert!(unknown.is_empty(), "{of} has kinds without a row in crates/bridge/src/kind.rs: {unknown:?}");
+}
+
+#[test]
+fn every_kind_of_the_official_types_has_a_row() {
+    let refused = serde_json::from_value::<v1::SessionUpdate>(json!({ "sessionUpdate": "?" }));
+    let listed = refused.expect_err("there is no such kind").to_string();
+    let (_, listed) = listed.split_once("expected one of ").expect("the error names all kinds");
+    let names = listed.split(", ").map(|name| name.trim_matches('`').to_owned()).collect();
+    check_known(&names, "the types of v1");
+}
+
+#[test]
+fn every_kind_of_the_official_schemas_has_a_row() {
+    for version in [1, 2] {
+        let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+        let path = format!("{shared}/schema/acp-v{version}-2026-08.schema.json");
+        if !Path::new(&path).exists() {
+            eprintln!("skipped: no {path}");
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a readable file");
+        let schema: Value = serde_json::from_str(&text).expect("a schema is JSON");
+        let update = &schema["$defs"]["SessionUpdate"];
+        let kinds = ["oneOf", "anyOf"].iter().flat_map(|list| update[list].as_array().into_iter().flatten());
+        let name = |kind: &Value| kind["properties"]["sessionUpdate"]["const"].as_str().map(str::to_owned);
+        check_known(&kinds.filter_map(name).collect(), &path);
+    }
+}
+
+#[test]
+fn every_kind_that_is_sent_has_an_example() {
+    let mut shown = BTreeSet::new();
+    for file in fs::read_dir(format!("{SPEC}/golden/mapping")).expect("the folder is in the repository") {
+        let text = fs::read_to_string(file.expect("a file").path()).expect("a readable file");
+        collect_kinds(&serde_json::from_str(&text).expect("examples are JSON"), &mut shown);
+    }
+    let sent = UpdateKind::KNOWN.iter().filter(|kind| !UNSENT.contains(kind));
+    let missing: Vec<_> = sent.filter(|kind| !shown.contains(kind.name())).collect();
+    assert!(missing.is_empty(), "spec/golden/mapping has no example of {missing:?}");
+}
+
+/// The kinds of the updates in a value, at any depth.
+fn collect_kinds(value: &Value, kinds: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_kinds(item, kinds)),
+        Value::Object(members) => {
+            kinds.extend(members.get("sessionUpdate").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|member| collect_kinds(member, kinds));
+        }
+        _ => {}
+    }
+}
