@@ -12,7 +12,8 @@ use crate::{
     client::{Client, Out},
     door::{Door, Visit},
     hub::Shared,
-    opening::Opening,
+    lifecycle::Opening,
+    methods::{InUse, Lifecycle, SessionMethod},
     params,
     session::{self, Command, Request},
     shape,
@@ -40,21 +41,17 @@ impl Edge {
                 None
             }
             Unhandled::Request(request) => {
-                let method = request.method().to_string();
-                let method =
-                    method.strip_prefix('_').filter(|name| name.ends_with("inject")).unwrap_or(&method);
-                let is_ours = is_lifecycle(method) || is_of_session(method, self.door.client.version);
-                if !is_ours || self.is_of_agent(method, request.params()) {
+                let known = SessionMethod::of(request.method(), self.door.client.version);
+                let Some(method) = known.filter(|method| !self.is_of_agent(*method, request.params())) else {
                     return self.pass_on(Unhandled::Request(request)).await;
-                }
+                };
                 let (method, params) = self.as_known(method, request.params());
                 let responder = request.into_responder();
                 // From here on the session decides how a request that is cancelled is answered.
                 let _ = responder.cancellation();
-                if is_lifecycle(method) {
-                    self.lifecycle(method, params, responder);
-                } else {
-                    self.pass(method, params.as_ref(), responder).await;
+                match method {
+                    SessionMethod::Lifecycle(method) => self.lifecycle(method, params, responder),
+                    SessionMethod::InUse(method) => self.pass(method, params.as_ref(), responder).await,
                 }
                 None
             }
@@ -63,19 +60,21 @@ impl Edge {
     }
 
     /// A request under the name that its version has now: early pages of version 2 have `session/load`.
-    fn as_known<'a>(&self, method: &'a str, params: Option<&RawJson>) -> (&'a str, Option<RawJson>) {
-        if method != "session/load" || self.door.client.version == Version::V1 {
+    fn as_known(&self, method: SessionMethod, params: Option<&RawJson>) -> (SessionMethod, Option<RawJson>) {
+        let is_load = method == SessionMethod::Lifecycle(Lifecycle::Load);
+        if !is_load || self.door.client.version == Version::V1 {
             return (method, params.cloned());
         }
         let from_start = shape::raw(&serde_json::json!({ "type": "start" }));
         let params = params.map(|params| params.with(&["replayFrom"], &from_start));
-        ("session/resume", params.and_then(Result::ok))
+        (SessionMethod::Lifecycle(Lifecycle::Resume), params.and_then(Result::ok))
     }
 
     /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
-    fn is_of_agent(&self, method: &str, params: Option<&RawJson>) -> bool {
+    fn is_of_agent(&self, method: SessionMethod, params: Option<&RawJson>) -> bool {
         let is_known = || params::session_id(params).is_none_or(|id| self.door.has_joined(&id));
-        self.door.client.agent.is_some() && method == "session/set_config_option" && !is_known()
+        let is_set = method == SessionMethod::InUse(InUse::SetConfigOption);
+        self.door.client.agent.is_some() && is_set && !is_known()
     }
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
@@ -89,7 +88,7 @@ impl Edge {
     }
 
     /// Passes a request to the session it is about.
-    async fn pass(&self, method: &str, params: Option<&RawJson>, responder: Responder) {
+    async fn pass(&self, method: InUse, params: Option<&RawJson>, responder: Responder) {
         match Self::read(method, params) {
             Ok((id, Some(request))) => self.door.enter(id, Visit::Request(request, responder)).await,
             Ok((id, None)) => self.door.enter(id, Visit::Close(responder)).await,
@@ -98,50 +97,50 @@ impl Edge {
     }
 
     /// The session and what is asked of it; `None` is to close it.
-    fn read(method: &str, raw: Option<&RawJson>) -> Result<(String, Option<Request>), Error> {
+    fn read(in_use: InUse, raw: Option<&RawJson>) -> Result<(String, Option<Request>), Error> {
+        let method = in_use.name();
         let id = params::read::<params::Named>(method, raw)?.session_id;
-        let request = match method {
-            "session/prompt" => {
+        let request = match in_use {
+            InUse::Prompt => {
                 let prompt: params::Prompt = params::read(method, raw)?;
                 let key = prompt.idempotency_key().map(str::to_owned);
                 Request::Prompt(session::Prompt { content: prompt.prompt, key, params: raw.cloned() })
             }
-            "session/inject" => {
+            InUse::Inject => {
                 let inject: InjectRequest = params::read(method, raw)?;
                 let key = inject.idempotency_key().map(str::to_owned);
                 Request::Inject { mode: inject.mode, content: inject.content, key }
             }
-            "session/revoke_inject" => {
+            InUse::RevokeInject => {
                 Request::Revoke { id: params::read::<RevokeInjectRequest>(method, raw)?.message_id }
             }
-            "session/replace_inject" => {
+            InUse::ReplaceInject => {
                 let replace: ReplaceInjectRequest = params::read(method, raw)?;
                 Request::Replace { id: replace.message_id, content: replace.content }
             }
-            "_session/steering" => {
+            InUse::Steering => {
                 let steering: SteeringRequest = params::read(method, raw)?;
                 let prompt_required = steering.prompt_required_when_idle();
                 Request::Steering { content: steering.prompt, prompt_required }
             }
-            "session/set_mode" | "session/set_config_option" => {
+            InUse::SetMode | InUse::SetConfigOption => {
                 let params = raw.cloned().unwrap_or_else(shape::empty);
-                Request::Set { is_mode: method == "session/set_mode", params }
+                Request::Set { is_mode: in_use == InUse::SetMode, params }
             }
-            _ => return Ok((id, None)),
+            InUse::Close => return Ok((id, None)),
         };
         Ok((id, Some(request)))
     }
 
     /// Does what may take a while beside the queue.
-    fn lifecycle(&self, method: &str, params: Option<RawJson>, responder: Responder) {
+    fn lifecycle(&self, method: Lifecycle, params: Option<RawJson>, responder: Responder) {
         // What follows about the session comes after this.
-        let opens =
-            matches!(method, "session/load" | "session/resume").then(|| params::session_id(params.as_ref()));
+        let opens = matches!(method, Lifecycle::Load | Lifecycle::Resume)
+            .then(|| params::session_id(params.as_ref()));
         let ajar = opens.flatten().and_then(|id| self.door.opens(&id));
         let opening = Opening::new(self.door.clone());
-        let method = method.to_owned();
         tokio::spawn(async move {
-            opening.run(&method, params.as_ref(), responder).await;
+            opening.run(method, params.as_ref(), responder).await;
             if let Some(ajar) = ajar {
                 ajar.open().await;
             }
@@ -161,32 +160,6 @@ impl Drop for Edge {
                 }
             });
         }
-    }
-}
-
-fn is_lifecycle(method: &str) -> bool {
-    matches!(
-        method,
-        "session/new"
-            | "session/load"
-            | "session/resume"
-            | "session/list"
-            | "session/fork"
-            | "session/delete"
-    )
-}
-
-fn is_of_session(method: &str, version: Version) -> bool {
-    match method {
-        "session/prompt"
-        | "session/inject"
-        | "session/revoke_inject"
-        | "session/replace_inject"
-        | "_session/steering"
-        | "session/set_config_option"
-        | "session/close" => true,
-        "session/set_mode" => version == Version::V1,
-        _ => false,
     }
 }
 

@@ -4,14 +4,36 @@ use nudge_store::{Cursor, Session, SessionFilter, Store, StoreError};
 use nudge_wire::{Error, RawJson};
 use serde_json::{Map, Value, json};
 
-use crate::{params::List, session::stored, shape, time};
+use super::Opening;
+use crate::{
+    params::{self, List},
+    session::stored,
+    shape, time,
+};
 
 /// Sessions on a page unless asked otherwise, and at the most.
 const PAGE: u32 = 50;
 const MOST: u32 = 500;
 
+impl Opening {
+    /// The agent's own list if it has one, else what the store has of it.
+    pub(super) async fn list(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
+        let asked = params::read(method, params)?;
+        let Some(agent) = &self.door.client.agent else {
+            return stored_sessions(&*self.door.shared.store, asked, None).await;
+        };
+        self.reach(agent).await?;
+        let (_, offers, _) = agent.offers().await?;
+        if offers.list {
+            let params = params.cloned().unwrap_or_else(shape::empty);
+            return agent.request(self.door.client.version, method, &params).await;
+        }
+        stored_sessions(&*self.door.shared.store, asked, Some(agent.name())).await
+    }
+}
+
 /// The sessions that were run by this agent, or all.
-pub(crate) async fn list(store: &dyn Store, params: List, backend: Option<&str>) -> Result<RawJson, Error> {
+async fn stored_sessions(store: &dyn Store, params: List, backend: Option<&str>) -> Result<RawJson, Error> {
     let created_after = match params.created_after.as_deref().map(|text| (text, time::read(text))) {
         None => None,
         Some((_, Some(at))) => Some(at),

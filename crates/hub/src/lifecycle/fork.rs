@@ -1,0 +1,76 @@
+//! `session/fork`.
+
+use nudge_store::{Op, Session};
+use nudge_wire::{Error, RawJson};
+
+use super::{Opened, Opening};
+use crate::{
+    directories, own_updates, params,
+    session::{self, How, Wish},
+    shape,
+};
+
+impl Opening {
+    /// A new session that begins with what was said in another. What waits there stays there.
+    pub(super) async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let open: params::Open = params::read(method, params)?;
+        directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
+        let from = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
+        let from = from.ok_or_else(session::unknown)?;
+        let mut row = session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
+        row.title.clone_from(&from.title);
+        row.config.clone_from(&from.config);
+        row.parent = Some(from.id.clone());
+        let id = row.id.clone();
+        if from.backend != session::BUILT_IN {
+            return self.fork_adapted(method, params, &from, row).await;
+        }
+        let mut ops = vec![Op::CreateSession(row)];
+        if let Some(up_to) = self.last(&from.id).await? {
+            ops.push(Op::CopyTranscript { from: from.id, up_to });
+            // A turn that runs there does not run here.
+            ops.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled"), None))));
+        }
+        self.door.shared.write_alone(&id, ops).await?;
+        let handle = self.door.shared.session(&id, &Wish::of(&self.door.client)).await?;
+        Ok((id, handle, How { is_new: true, ..How::default() }))
+    }
+
+    /// A fork that the agent makes of a session of its own.
+    async fn fork_adapted(
+        &self,
+        method: &str,
+        params: Option<&RawJson>,
+        from: &Session,
+        row: Session,
+    ) -> Opened {
+        let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
+        let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
+        self.reach(agent).await?;
+        if !agent.offers().await?.1.fork {
+            return Err(Error::method_not_found(method));
+        }
+        let mut past = Vec::new();
+        if let Some(up_to) = self.last(&from.id).await? {
+            past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
+            past.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled"), None))));
+        }
+        let mut wish = self.wish(params);
+        if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {
+            wish.params = params.with(&["sessionId"], &shape::raw(id)).ok();
+        }
+        let (id, handle) = session::begin(&self.door.shared, agent, method, row, past, &wish).await?;
+        self.door.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, How { is_new: true, ..How::default() }))
+    }
+
+    /// The number of the last entry that has been shown of a session.
+    async fn last(&self, id: &str) -> Result<Option<u64>, Error> {
+        if let Some(handle) = self.door.shared.live(id)
+            && let Some(live) = handle.status().await
+        {
+            return Ok(live.shown.checked_sub(1));
+        }
+        self.door.shared.store.last_seq(id).await.map_err(session::stored)
+    }
+}

@@ -1,0 +1,94 @@
+//! `session/load` and `session/resume`: a session is brought into use, or joined.
+
+use std::sync::Arc;
+
+use nudge_adapt::Agent;
+use nudge_store::Session;
+use nudge_wire::{Error, RawJson};
+
+use super::{Opened, Opening};
+use crate::{
+    directories, params,
+    session::{self, Command, How, Wish},
+};
+
+impl Opening {
+    pub(super) async fn load(&self, method: &str, params: Option<&RawJson>) -> Opened {
+        let open: params::Open = params::read(method, params)?;
+        let wants_history = match (method, &open.replay_from) {
+            ("session/load", _) => true,
+            (_, None) => false,
+            (_, Some(from)) if from.kind == "start" => true,
+            _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
+        };
+        directories::check_named(open.cwd.as_ref(), &open.additional_directories)?;
+        let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
+        let row = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
+        let is_live = self.door.shared.live(&open.session_id).is_some();
+        if let Some(row) = &row {
+            self.check_same_directories(&open, row).await?;
+        }
+        if let Some(agent) = self.door.client.agent.as_ref().filter(|_| !is_live) {
+            match &row {
+                None => {
+                    directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
+                    return self.open_foreign(agent, method, open, params, how).await;
+                }
+                Some(row) if row.backend != session::BUILT_IN => self.reach(agent).await?,
+                Some(_) => {}
+            }
+        }
+        let directories = Some(open.additional_directories);
+        let wish = Wish { additional_directories: directories, ..self.wish(params) };
+        let handle = self.door.shared.session(&open.session_id, &wish).await?;
+        Ok((open.session_id.into(), handle, how))
+    }
+
+    /// A session keeps its working directory, and while it is in use the folders beside it. Only what is asked for anew has
+    /// to be there: what was said in a folder that is gone can still be read.
+    async fn check_same_directories(&self, open: &params::Open, row: &Session) -> Result<(), Error> {
+        if let Some(cwd) = &open.cwd {
+            directories::check_same(cwd, &row.cwd).await?;
+        }
+        directories::check(None, &open.additional_directories).await?;
+        let Some(handle) = self.door.shared.live(&open.session_id) else { return Ok(()) };
+        let Some(live) = handle.status().await else { return Ok(()) };
+        let asked = &open.additional_directories;
+        if asked.is_empty() || *asked == live.additional_directories || open.keeps_directories() {
+            return Ok(());
+        }
+        // If nobody uses it, it comes into use again with what is asked for now.
+        let (done, left) = tokio::sync::oneshot::channel();
+        if handle.send(Command::Leave(done)).await.is_ok() && left.await.is_err() {
+            let what = "Invalid params: the session is in use with other `additionalDirectories`; leave them out, or \
+                        close the session and load it again";
+            return Err(Error::invalid_params(what).reason("session_in_use"));
+        }
+        Ok(())
+    }
+
+    /// Has the agent load a session that it has had without us.
+    async fn open_foreign(
+        &self,
+        agent: &Arc<Agent>,
+        method: &str,
+        open: params::Open,
+        params: Option<&RawJson>,
+        how: How,
+    ) -> Opened {
+        self.reach(agent).await?;
+        let (_, offers, _) = agent.offers().await?;
+        let can = if how.wants_history { offers.load } else { offers.resume };
+        if !can {
+            return Err(session::unknown());
+        }
+        let cwd = open.cwd.unwrap_or_default();
+        let mut row = session::row(cwd, open.additional_directories);
+        row.id = open.session_id.into();
+        let begun =
+            session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+        let (id, handle) = begun;
+        self.door.shared.enter(id.clone(), handle.clone());
+        Ok((id, handle, how))
+    }
+}

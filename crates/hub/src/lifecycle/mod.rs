@@ -1,0 +1,103 @@
+//! Requests that bring a session into use or look at the store, a file for each.
+
+mod delete;
+mod fork;
+mod list;
+mod load;
+mod new;
+
+use std::sync::Arc;
+
+use nudge_adapt::Agent;
+use nudge_peer::Responder;
+use nudge_wire::{Error, RawJson};
+
+use crate::{
+    client::Out,
+    door::Door,
+    hub::{Counted, ending},
+    methods::Lifecycle,
+    session::{self, Attach, How, View, Wish},
+};
+
+/// A request that brings a session into use or looks at the store.
+pub(crate) struct Opening {
+    /// The process does not end meanwhile.
+    _counted: Counted,
+    door: Door,
+}
+
+impl Opening {
+    pub(crate) fn new(door: Door) -> Self {
+        Self { _counted: door.shared.opening(), door }
+    }
+
+    pub(crate) async fn run(&self, method: Lifecycle, params: Option<&RawJson>, responder: Responder) {
+        let failed = match self.outcome(method, params).await {
+            Ok(Outcome::Opened(id, handle, how)) => self.join(&id, handle, how, responder).await,
+            Ok(Outcome::Answer(answer)) => return self.door.client.push(Out::Answer(responder, Ok(answer))),
+            Err(error) => Err((error, Some(responder))),
+        };
+        if let Err((error, Some(responder))) = failed {
+            self.door.client.push(Out::Answer(responder, Err(error)));
+        }
+    }
+
+    async fn outcome(&self, method: Lifecycle, params: Option<&RawJson>) -> Result<Outcome, Error> {
+        let name = method.name();
+        let (id, handle, how) = match method {
+            Lifecycle::New => self.unless_hurried(self.new_session(name, params)).await?,
+            Lifecycle::Load | Lifecycle::Resume => self.unless_hurried(self.load(name, params)).await?,
+            Lifecycle::Fork => self.unless_hurried(self.fork(name, params)).await?,
+            // What is being deleted here is deleted.
+            Lifecycle::Delete => return self.delete(name, params).await.map(Outcome::Answer),
+            Lifecycle::List => {
+                return self.unless_hurried(self.list(name, params)).await.map(Outcome::Answer);
+            }
+        };
+        Ok(Outcome::Opened(id, handle, how))
+    }
+
+    /// Gives up what takes a while if the process ends at once.
+    async fn unless_hurried<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        tokio::select! {
+            done = work => done,
+            () = self.door.shared.hurry.cancelled() => Err(ending()),
+        }
+    }
+
+    /// Waits until the agent is there. It is not started for a client that goes meanwhile.
+    async fn reach(&self, agent: &Agent) -> Result<(), Error> {
+        tokio::select! {
+            there = agent.init() => there.map(drop),
+            () = self.door.client.gone() => Err(Error::cancelled()),
+        }
+    }
+
+    fn wish(&self, params: Option<&RawJson>) -> Wish {
+        Wish { params: params.cloned(), ..Wish::of(&self.door.client) }
+    }
+
+    async fn join(
+        &self,
+        id: &str,
+        handle: session::Handle,
+        how: How,
+        responder: Responder,
+    ) -> Result<(), (Error, Option<Responder>)> {
+        self.door.joins(id);
+        let view = View::new(Arc::clone(&self.door.client));
+        let attach = Box::new(Attach { view, how, responder });
+        session::join(&self.door.shared, handle, id, attach).await
+    }
+}
+
+/// What became of a request.
+enum Outcome {
+    /// This session is to be joined.
+    Opened(Arc<str>, session::Handle, How),
+    Answer(RawJson),
+}
+
+/// A session that was brought into use, and how the client joins it.
+type Opened = Result<(Arc<str>, session::Handle, How), Error>;
