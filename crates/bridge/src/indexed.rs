@@ -37,9 +37,9 @@ pub enum CallProgress {
 }
 
 impl CallProgress {
-    /// What an update of this kind says by this `status`, the JSON text of it.
+    /// What an update of this kind says by this `status`, the JSON text of it. `null` says nothing.
     pub fn of(kind: &UpdateKind, status: Option<&str>) -> Option<Self> {
-        match (kind, status) {
+        match (kind, status.filter(|status| *status != "null")) {
             (UpdateKind::ToolCall | UpdateKind::ToolCallUpdate, Some("\"pending\"" | "\"in_progress\"")) => {
                 Some(Self::Open)
             }
@@ -217,7 +217,7 @@ impl<'a> Members<'a> {
             version,
             message_id: id(self.message_id)?,
             tool_call_id: id(self.tool_call_id)?,
-            call_progress: CallProgress::of(&kind, self.status.filter(|status| *status != "null")),
+            call_progress: CallProgress::of(&kind, self.status),
             kind,
             raw: whole.part(text),
             came_in: None,
