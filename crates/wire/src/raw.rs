@@ -72,7 +72,7 @@ impl RawJson {
         Some(Self(self.0.slice_ref(&self.0[span])))
     }
 
-    /// The value that `part` is the text of, which was found in this text, for instance by [`slice`]. Shares the text.
+    /// The value that `part` is the text of, which was found in this text, for instance by [`slice`](mod@crate::slice). Shares the text.
     pub fn part(&self, part: &str) -> RawJson {
         Self(self.0.slice_ref(part))
     }
