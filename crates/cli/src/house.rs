@@ -289,6 +289,13 @@ impl Desk {
                     "program": program.map(|path| path.to_string_lossy().into_owned()), "sessions": status.sessions,
                 })
             }
+            "_nudge/settle" => match self.house.hub.settle().await {
+                Ok(()) => json!({}),
+                Err(error) => {
+                    let _ = request.respond::<()>(Err(error)).await;
+                    return None;
+                }
+            },
             "_nudge/questions" => json!({ "questions": self.house.hub.questions().await }),
             "_nudge/answer" => match self.house.hub.answer(request.params()).await {
                 Ok(answered) => json!({ "answered": answered }),

@@ -3,6 +3,7 @@
 use std::{
     os::unix::net::UnixStream,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use anyhow::{Context, Result, bail};
@@ -163,6 +164,19 @@ impl Client {
             }
         })
     }
+}
+
+/// How long the store is waited for before it is read as it is.
+const SETTLES_WITHIN: Duration = Duration::from_secs(5);
+
+/// Has the daemon, if one runs, write down what its sessions have shown: the last words of a turn that has just ended may not
+/// be in the store yet.
+pub(crate) async fn settle(place: &Place) -> Result<()> {
+    let Some(control) = Control::connect(place)? else { return Ok(()) };
+    let asked = control.run(async |client| client.request("_nudge/settle", &json!({})).await);
+    // An older daemon does not know how; what is there is read then.
+    let _ = tokio::time::timeout(SETTLES_WITHIN, asked).await;
+    Ok(())
 }
 
 /// A reason in words, with what to do.

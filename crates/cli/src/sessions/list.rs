@@ -5,7 +5,7 @@ use nudge_store::{InputState, Session, SessionFilter};
 use serde_json::{Value, json};
 
 use super::{
-    Control, render,
+    Control, control, render,
     shelf::{Purpose, Shelf},
 };
 use crate::{output, place::Place};
@@ -42,6 +42,7 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
 }
 
 pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()> {
+    control::settle(place).await?;
     let shelf = Shelf::open(place).await?;
     let session = shelf.find(name, Purpose::Join).await?;
     let inputs = shelf.0.inputs(&session.id).await?;

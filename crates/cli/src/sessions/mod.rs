@@ -147,6 +147,7 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
             Some(SessionsCommand::List(list)) => list::list(place, &list.filter(), list.json).await?,
             Some(SessionsCommand::Show { session, json }) => list::show(place, &session, json).await?,
             Some(SessionsCommand::Export { session, format }) => {
+                control::settle(place).await?;
                 let shelf = Shelf::open(place).await?;
                 let session = shelf.find(&session, Purpose::Join).await?;
                 export::export(&shelf, &session, format == Format::Json).await?;
