@@ -136,6 +136,14 @@ impl Client {
         self.ask(method, params)?.await
     }
 
+    /// Has the daemon write down what its sessions have shown.
+    pub(crate) async fn settle(&mut self) {
+        let nothing = json!({});
+        let settled = self.request("_nudge/settle", &nothing);
+        // What is there is read if it takes too long, or if an older daemon does not know how.
+        let _ = tokio::time::timeout(SETTLES_WITHIN, settled).await;
+    }
+
     /// Says something that is not answered.
     pub(crate) async fn notify(&self, method: &str, params: &Value) -> Result<()> {
         let params = RawJson::of(params).context("params are JSON")?;
@@ -173,10 +181,12 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(5);
 /// be in the store yet.
 pub(crate) async fn settle(place: &Place) -> Result<()> {
     let Some(control) = Control::connect(place)? else { return Ok(()) };
-    let asked = control.run(async |client| client.request("_nudge/settle", &json!({})).await);
-    // An older daemon does not know how; what is there is read then.
-    let _ = tokio::time::timeout(SETTLES_WITHIN, asked).await;
-    Ok(())
+    control
+        .run(async |client| {
+            client.settle().await;
+            Ok(())
+        })
+        .await
 }
 
 /// A reason in words, with what to do.

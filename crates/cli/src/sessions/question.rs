@@ -180,6 +180,8 @@ async fn open(
     wanted: &Meant<'_>,
 ) -> Result<Value> {
     let answer = client.request("_nudge/questions", &json!({})).await?;
+    // What was told of the tool call is read from the store.
+    client.settle().await;
     let mut all = answer["questions"].as_array().cloned().unwrap_or_default();
     all.retain(|question| question["method"] == wanted.method);
     let folders = shelf::this_folder_and_above();
