@@ -91,20 +91,28 @@ fn environment(pid: Pid, buffer: &mut [u8]) -> Option<&[u8]> {
 /// Whether a process lives, is not of the kernel, and has begun since then.
 fn is_program(pid: Pid, began: u64) -> bool {
     const OF_KERNEL: u64 = 0x0020_0000;
-    let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) else { return false };
-    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
-    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-    let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
-    let is_dead = matches!(fields.first(), None | Some(&"Z" | &"X"));
-    !is_dead && number(6) & OF_KERNEL == 0 && number(19) >= began
+    stat(pid).is_some_and(|stat| stat.flags & OF_KERNEL == 0 && stat.began >= began)
 }
 
 /// The parent of a process that lives.
 fn parent(pid: Pid) -> Option<Pid> {
+    Pid::from_raw(stat(pid)?.parent)
+}
+
+/// What is told of a process that lives.
+struct Stat {
+    parent: i32,
+    flags: u64,
+    began: u64,
+}
+
+fn stat(pid: Pid) -> Option<Stat> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     // The name in parentheses may hold anything; state and parent follow the last one.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = fields.next()?;
+    let is_dead = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;
-    if matches!(state, "Z" | "X") { None } else { Pid::from_raw(parent) }
+    let flags = fields.nth(4)?.parse().ok()?;
+    let began = fields.nth(12)?.parse().ok()?;
+    (!is_dead).then_some(Stat { parent, flags, began })
 }
