@@ -284,34 +284,25 @@ impl Desk {
             "_nudge/status" => {
                 let status = self.house.hub.status().await;
                 let program = std::env::current_exe().ok();
-                json!({
+                Ok(json!({
                     "pid": std::process::id(), "version": env!("CARGO_PKG_VERSION"), "build": version::BUILD,
                     "program": program.map(|path| path.to_string_lossy().into_owned()), "sessions": status.sessions,
-                })
+                }))
             }
-            "_nudge/settle" => match self.house.hub.settle().await {
-                Ok(()) => json!({}),
-                Err(error) => {
-                    let _ = request.respond::<()>(Err(error)).await;
-                    return None;
-                }
-            },
-            "_nudge/questions" => json!({ "questions": self.house.hub.questions().await }),
-            "_nudge/answer" => match self.house.hub.answer(request.params()).await {
-                Ok(answered) => json!({ "answered": answered }),
-                Err(error) => {
-                    let _ = request.respond::<()>(Err(error)).await;
-                    return None;
-                }
-            },
+            "_nudge/settle" => self.house.hub.settle().await.map(|()| json!({})),
+            "_nudge/questions" => Ok(json!({ "questions": self.house.hub.questions().await })),
+            "_nudge/answer" => {
+                let answered = self.house.hub.answer(request.params()).await;
+                answered.map(|answered| json!({ "answered": answered }))
+            }
             "_nudge/stop" if self.house.is_daemon => {
                 self.house.stop.notify_one();
-                json!({})
+                Ok(json!({}))
             }
             _ => return Some(Unhandled::Request(request)),
         };
         // Whoever asked may be gone.
-        let _ = request.respond(Ok(result)).await;
+        let _ = request.respond(result).await;
         None
     }
 
