@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::WeakShared};
-use nudge_bridge::{request_to_v1, request_to_v2};
+use nudge_bridge::{Call, request_between};
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{
     Error, RawJson, Version,
@@ -134,8 +134,8 @@ impl Agent {
     /// Sends a request that is about no session in use, written in the client's version, and gives the answer as it came.
     pub async fn request(&self, from: Version, method: &str, params: &RawJson) -> Result<RawJson, Error> {
         let running = self.running().await?;
-        let call = translated(from, running.init.version, method, params);
-        let (method, params) = call.as_ref().map_or((method, params), |(method, params)| (method, params));
+        let call = request_between(from, running.init.version, method, params);
+        let (method, params) = call.as_ref().map_or((method, params), |call| (&call.method, &call.params));
         Ok(running.cx.request_raw(method, Some(params)).await?)
     }
 
@@ -157,9 +157,9 @@ impl Agent {
         self.note_sign_in(&message);
         let call = message
             .params()
-            .and_then(|params| translated(from, running.init.version, message.method(), params));
+            .and_then(|params| request_between(from, running.init.version, message.method(), params));
         let passed = match call {
-            Some((method, params)) => message.forward_as(&running.cx, &method, Some(&params)).await,
+            Some(Call { method, params }) => message.forward_as(&running.cx, &method, Some(&params)).await,
             None => message.forward_to(&running.cx).await,
         };
         // Whoever asked was told; the connection of the client goes on.
@@ -180,8 +180,9 @@ impl Agent {
             Err(error) => return refuse(message, error).await,
         };
         let method = message.method().to_string();
-        let call = translated(from, running.init.version, &method, &params).unwrap_or((method, params));
-        message.forward_as(&running.cx, &call.0, Some(&call.1)).await.or(Ok(()))
+        let call = request_between(from, running.init.version, &method, &params);
+        let Call { method, params } = call.unwrap_or(Call { method, params });
+        message.forward_as(&running.cx, &method, Some(&params)).await.or(Ok(()))
     }
 
     fn note_sign_in(&self, message: &Unhandled) {
@@ -305,21 +306,6 @@ fn pause(failures: u32) -> Duration {
         0 => Duration::ZERO,
         n => LONGEST_PAUSE.min(Duration::from_millis(250) * 2_u32.saturating_pow(n - 1)),
     }
-}
-
-/// A request in the agent's version; `None` if it is in that already.
-pub(crate) fn translated(
-    from: Version,
-    to: Version,
-    method: &str,
-    params: &RawJson,
-) -> Option<(String, RawJson)> {
-    let call = match (from, to) {
-        (Version::V1, Version::V2) => request_to_v2(method, params),
-        (Version::V2, Version::V1) => request_to_v1(method, params),
-        _ => return None,
-    };
-    Some((call.method, call.params))
 }
 
 /// A connection uses an agent.

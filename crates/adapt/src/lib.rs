@@ -9,7 +9,6 @@
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
-mod backend;
 mod echo;
 mod lane;
 mod late;

@@ -3,13 +3,12 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
-use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_bridge::{IndexedUpdate, UpdateKind, request_between};
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
     Agent, Recap, Session,
-    agent::translated,
     late::LateReplay,
     route::{Inbox, Incoming},
     routed::RoutedMessage,
@@ -99,8 +98,8 @@ impl Session {
     ) -> Result<Opened, Error> {
         let agent = agent.for_session();
         let running = agent.running().await?;
-        let call = translated(from, running.init.version, method, params);
-        let (method, params) = call.as_ref().map_or((method, params), |(method, params)| (method, params));
+        let call = request_between(from, running.init.version, method, params);
+        let (method, params) = call.as_ref().map_or((method, params), |call| (&call.method, &call.params));
         let base = Base::of(params);
         let named = matches!(method, "session/load" | "session/resume")
             .then(|| string(params, "sessionId"))
@@ -137,8 +136,8 @@ impl Session {
     ) -> Result<Opened, Error> {
         let agent = agent.for_session();
         let to = agent.running().await?.init.version;
-        let call = translated(from, to, "session/new", params);
-        let base = Base::of(call.as_ref().map_or(params, |(_, params)| params));
+        let call = request_between(from, to, "session/new", params);
+        let base = Base::of(call.as_ref().map_or(params, |call| &call.params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);

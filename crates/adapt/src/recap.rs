@@ -1,7 +1,8 @@
 //! What an agent is told of a session that it does not remember.
 
-use nudge_backend::UserMessage;
 use std::{future::Future, pin::Pin, sync::Arc};
+
+use nudge_backend::UserMessage;
 
 use crate::echo;
 

@@ -5,7 +5,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use nudge_bridge::{request_to_v1, request_to_v2};
+use nudge_backend::REQUEST_PERMISSION;
+use nudge_bridge::request_between;
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{Error, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -148,14 +149,12 @@ impl Routes {
     }
 
     async fn pass(&self, message: Unhandled, listener: &Listener) -> Result<(), Closed> {
-        let convert = match (self.version.get(), listener.version) {
-            (Some(Version::V1), Version::V2) => request_to_v2,
-            (Some(Version::V2), Version::V1) => request_to_v1,
-            _ => return message.forward_to(&listener.cx).await,
-        };
-        let Some(params) = message.params() else { return message.forward_to(&listener.cx).await };
-        let call = convert(message.method(), params);
-        message.forward_as(&listener.cx, &call.method, Some(&call.params)).await
+        let from = self.version.get().copied().unwrap_or(listener.version);
+        let translated = |params| request_between(from, listener.version, message.method(), params);
+        match message.params().and_then(translated) {
+            Some(call) => message.forward_as(&listener.cx, &call.method, Some(&call.params)).await,
+            None => message.forward_to(&listener.cx).await,
+        }
     }
 
     /// Says that a session is being opened whose id is not known yet: what comes for unknown ones is kept meanwhile.
@@ -235,7 +234,7 @@ impl Inner {
 
 /// What a client is asked for on behalf of a session. The protocol's own, so an extension is none of it.
 fn is_of_session(method: &str) -> bool {
-    method == "session/request_permission" || method.starts_with("fs/") || method.starts_with("terminal/")
+    method == REQUEST_PERMISSION || method.starts_with("fs/") || method.starts_with("terminal/")
 }
 
 fn is_form(method: &str) -> bool {

@@ -10,7 +10,7 @@ use std::{
 use nudge_backend::{
     Backend, BackendEvent, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
 };
-use nudge_bridge::IndexedUpdate;
+use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_model::Model;
 use nudge_wire::{Environment, RawJson, Version};
 use serde_json::{Map, Value, json};
@@ -153,9 +153,9 @@ impl Backend for BuiltInAgent {
     }
 
     fn standing(&self) -> Vec<IndexedUpdate> {
-        let update =
-            json!({ "sessionUpdate": "available_commands_update", "availableCommands": self.commands });
-        IndexedUpdate::read(&update::raw(&update)).into_iter().collect()
+        let kind = UpdateKind::AvailableCommandsUpdate;
+        let update = json!({ "sessionUpdate": kind.name(), "availableCommands": self.commands });
+        vec![IndexedUpdate::new(kind, update::raw(&update))]
     }
 
     fn takes(&self, content: &str) -> bool {

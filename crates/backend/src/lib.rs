@@ -24,6 +24,7 @@ pub use contract::{Backend, BackendFuture, Parting, SteerMethod};
 pub use event::BackendEvent;
 pub use message::{PromptParams, UserMessage};
 pub use question::{
-    Question, QuestionAnswer, QuestionId, cancelled_permission, is_unanswerable, nobody_answers,
+    Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_last_word,
+    is_unanswerable, nobody_answers,
 };
 pub use turn_end::TurnEnd;

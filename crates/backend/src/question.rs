@@ -23,6 +23,22 @@ pub struct Question {
     pub params: RawJson,
 }
 
+/// The method by which an agent asks for permission.
+pub const REQUEST_PERMISSION: &str = "session/request_permission";
+
+impl Question {
+    /// Whether the user is asked for permission.
+    pub fn is_permission(&self) -> bool {
+        &*self.method == REQUEST_PERMISSION
+    }
+}
+
+/// Whether what a request asks for is to be done even if nobody waits for its answer any more: it ends a terminal, also for a
+/// turn that is cancelled and a session that is left.
+pub fn is_last_word(method: &str) -> bool {
+    matches!(method, "terminal/kill" | "terminal/release")
+}
+
 /// The result of a question, or why there is none.
 pub type QuestionAnswer = Result<RawJson, Error>;
 

@@ -42,7 +42,7 @@ pub use indexed::{CallProgress, IndexedUpdate, update_params};
 pub use init::{agent_to_v1, agent_to_v2, client_init, client_to_v1, client_to_v2};
 pub use join::JoinChunks;
 pub use kind::{Portion, Speaker, UpdateKind};
-pub use request::{Call, request_to_v1, request_to_v2};
+pub use request::{Call, request_between, request_to_v1, request_to_v2};
 pub use terminal::TERMINAL_TAIL;
 pub use to_v1::{ToV1, V1Client};
 pub use to_v2::ToV2;

@@ -1,6 +1,6 @@
 //! Requests and their params, by method: what a client asks of an agent and an agent of a client.
 
-use nudge_wire::RawJson;
+use nudge_wire::{RawJson, Version};
 
 use crate::{
     config, content,
@@ -16,6 +16,15 @@ pub struct Call {
     pub method: String,
     /// Its params.
     pub params: RawJson,
+}
+
+/// A request or notification of one version in the other; `None` if that is the same.
+pub fn request_between(from: Version, to: Version, method: &str, params: &RawJson) -> Option<Call> {
+    match (from, to) {
+        (Version::V1, Version::V2) => Some(request_to_v2(method, params)),
+        (Version::V2, Version::V1) => Some(request_to_v1(method, params)),
+        _ => None,
+    }
 }
 
 /// A v1 request or notification for v2, as far as that takes no knowledge of the session. Methods that are the same in

@@ -18,8 +18,7 @@ use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
-use nudge_wire::Environment;
-use nudge_wire::{Error, RawJson, caps::ClientInit};
+use nudge_wire::{Environment, Error, RawJson, caps::ClientInit};
 use serde::Serialize;
 use tokio::sync::{OnceCell, oneshot};
 

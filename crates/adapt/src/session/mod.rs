@@ -1,10 +1,11 @@
 //! One session of an agent, driven: prompts and steers go in, what the agent does comes out.
 
+mod backend;
 mod pass;
 
 use std::{collections::VecDeque, fmt, future::Future, pin::Pin, sync::Arc};
 
-use nudge_backend::{BackendEvent, QuestionId, TurnEnd, UserMessage};
+use nudge_backend::{Backend, BackendEvent, QuestionId, REQUEST_PERMISSION, TurnEnd, UserMessage};
 use nudge_bridge::{IndexedUpdate, Speaker, UpdateKind};
 use nudge_peer::Unhandled;
 use nudge_wire::{Error, RawJson, Version};
@@ -21,15 +22,14 @@ use crate::{
     retold::Retold,
     route::Incoming,
     routed::RoutedMessage,
-    say::{go_on, prompt, steer},
+    say::prompt,
     standing::Standing,
     turn::{Answer, Step, Turn, of},
 };
+use pass::Passing;
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
 const TRIES: u32 = 4;
-
-use pass::Passing;
 
 type TakingUp = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
 
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// What the agent does next. Safe to drop and call again.
-    pub(crate) async fn next_event(&mut self) -> BackendEvent {
+    async fn next_event(&mut self) -> BackendEvent {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return event;
@@ -141,79 +141,6 @@ impl Session {
     fn withdraw(&mut self, id: QuestionId) {
         if self.link.as_ref().is_some_and(|link| !link.running.cx.is_over()) {
             self.ready.push_back(BackendEvent::QuestionWithdrawn(id));
-        }
-    }
-
-    /// What the agent has done already.
-    pub(crate) fn try_next_event(&mut self) -> Option<BackendEvent> {
-        while self.ready.is_empty() {
-            let incoming = self.link.as_mut()?.inbox.try_recv().ok()?;
-            self.hear(incoming.message);
-        }
-        self.ready.pop_front()
-    }
-
-    /// Starts a turn.
-    pub(crate) fn begin_turn(&mut self, messages: Vec<UserMessage>) {
-        self.turn = Some(Turn::default());
-        let may_replay = self.replay.is_some_and(|replay| Instant::now() < replay.over_at());
-        match &self.link {
-            Some(_) if !may_replay => self.send_prompt(messages),
-            Some(_) => self.waiting = Some(messages),
-            None => {
-                self.waiting = Some(messages);
-                self.begin_taking_up();
-            }
-        }
-    }
-
-    /// Gives steers to an agent that takes them while it works.
-    pub(crate) fn give_steers(&mut self, messages: Vec<UserMessage>) {
-        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else {
-            // The turn was ended meanwhile: they go with the next prompt.
-            return self.debts.extend(messages);
-        };
-        if let Some(waiting) = &mut self.waiting {
-            return waiting.extend(messages);
-        }
-        if !turn.is_running() {
-            turn.owed.extend(messages);
-            return self.settle();
-        }
-        for message in messages {
-            self.echo.said(&message.content);
-            let (method, params) = steer(link.running.tier, &self.id, &message.content);
-            let answer = link.running.cx.request_raw(method, Some(&params));
-            turn.steered(async move { (message, answer.await) });
-        }
-    }
-
-    /// Cuts the agent's answer off, so that a break-point follows.
-    pub(crate) fn cut_off(&mut self) {
-        let Some(turn) = &mut self.turn else { return };
-        if turn.is_cancelled || turn.is_interrupted || !turn.is_running() {
-            return;
-        }
-        turn.is_interrupted = true;
-        if turn.has_spoken {
-            self.stop();
-        } else if self.waiting.is_none() {
-            turn.deadline = Some(Instant::now() + turn.patience());
-        }
-    }
-
-    /// Ends the turn for the user.
-    pub(crate) fn cancel_turn(&mut self) {
-        let Some(turn) = &mut self.turn else { return };
-        turn.is_cancelled = true;
-        if let Some(messages) = self.waiting.take() {
-            self.debts.extend(messages);
-            return self.ended(TurnEnd::cancelled());
-        }
-        if turn.is_running() {
-            turn.is_told = false;
-            turn.deadline = Some(Instant::now() + self.agent.patience());
-            self.stop();
         }
     }
 
@@ -255,7 +182,7 @@ impl Session {
         let is_interrupted = self.turn.as_ref().is_some_and(|turn| turn.is_interrupted);
         self.send_prompt(messages);
         if is_interrupted {
-            self.cut_off();
+            self.interrupt();
         }
     }
 
@@ -267,7 +194,7 @@ impl Session {
                 self.ready.push_back(BackendEvent::Notification(note.message().clone()));
             }
             RoutedMessage::Other(Unhandled::Request(request)) => {
-                if self.turn.is_some() && &**request.method() == "session/request_permission" {
+                if self.turn.is_some() && &**request.method() == REQUEST_PERMISSION {
                     let change = request.params().and_then(|params| self.tools.asked_for(params));
                     self.ready.extend(change.map(Change::into_event));
                 }
@@ -345,7 +272,7 @@ impl Session {
         turn.is_told = false;
         self.ready.push_back(BackendEvent::StreamStarted);
         if turn.is_cancelled {
-            self.cancel_turn();
+            self.cancel();
         }
     }
 
@@ -389,7 +316,7 @@ impl Session {
                     "the agent did not take a steer; it is prompted with it"
                 );
                 turn.owed.push(message);
-                self.cut_off();
+                self.interrupt();
             }
             _ => self.ready.push_back(BackendEvent::StreamStarted),
         }
@@ -421,26 +348,6 @@ impl Session {
         }
         turn.is_at_break = true;
         self.ready.push_back(BackendEvent::BreakPoint);
-    }
-
-    /// What goes in at a break-point.
-    pub(crate) fn leave_break(&mut self, messages: Vec<UserMessage>) {
-        let is_at_break = self.turn.as_mut().is_some_and(|turn| std::mem::take(&mut turn.is_at_break));
-        let Some(turn) = self.turn.as_ref().filter(|_| is_at_break) else {
-            // The agent was lost meanwhile.
-            return self.give_steers(messages);
-        };
-        let was_cut_off = turn.was_cut_off();
-        if turn.is_running() {
-            // It has gone on by itself meanwhile.
-            self.give_steers(messages);
-        } else if !messages.is_empty() {
-            self.send_prompt(messages);
-        } else if was_cut_off && !turn.is_cancelled {
-            self.send_prompt(vec![go_on()]);
-        } else {
-            self.finish();
-        }
     }
 
     fn finish(&mut self) {

@@ -1,8 +1,7 @@
 //! What others are asked: the editor, the user, and whoever holds the user's pending messages.
 
-use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage, nobody_answers};
-use nudge_wire::RawJson;
-use nudge_wire::Version;
+use nudge_backend::{BackendEvent, QuestionAnswer, REQUEST_PERMISSION, UserMessage, nobody_answers};
+use nudge_wire::{RawJson, Version};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -83,7 +82,7 @@ impl Session {
             "subject": deed.subject,
             "options": options(deed.standing.as_ref()),
         }));
-        let coming = self.outlet.ask(Version::V2, "session/request_permission", request).await?;
+        let coming = self.outlet.ask(Version::V2, REQUEST_PERMISSION, request).await?;
         let answer = coming.await.ok().and_then(Result::ok).ok_or(Halt::Cancelled)?;
         let choice = Choice::read(&answer)?;
         if let (Choice::Always(always), Some(standing)) = (&choice, &deed.standing) {

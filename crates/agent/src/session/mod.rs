@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use nudge_backend::{BackendEvent, Question, QuestionAnswer, TurnEnd, UserMessage};
+use nudge_backend::{BackendEvent, Question, QuestionAnswer, TurnEnd, UserMessage, is_last_word};
 use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
 use nudge_wire::{Environment, RawJson, Version};
@@ -152,9 +152,7 @@ impl Outlet {
         method: &'static str,
         params: RawJson,
     ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
-        // What ends a terminal is meant for the editor alone, and nobody has to wait for it.
-        let is_last_word = matches!(method, "terminal/kill" | "terminal/release");
-        let (id, coming) = self.asked.question(is_last_word);
+        let (id, coming) = self.asked.question(is_last_word(method));
         self.send(BackendEvent::Question(Question { id, version, method: method.into(), params })).await?;
         Ok(coming)
     }

@@ -84,7 +84,7 @@ impl Watch {
                 agent.go_on(vec![message("this")]);
             }
             Event::BreakPoint => agent.go_on(Vec::new()),
-            Event::Question(asked) if &*asked.method == "session/request_permission" => match self.how {
+            Event::Question(asked) if asked.is_permission() => match self.how {
                 0 | 1 => agent.answer(asked.id, Ok(selected("allow_once"))),
                 2 => agent.answer(asked.id, Ok(selected("reject_once"))),
                 _ => agent.answer(asked.id, Ok(nudge_backend::cancelled_permission())),

@@ -153,7 +153,7 @@ impl Driver {
                 self.agent.go_on(steers.into_iter().map(message).collect());
                 line
             }
-            Event::Question(question) if &*question.method == PERMISSION => {
+            Event::Question(question) if question.is_permission() => {
                 let mut request: Value = question.params.to().unwrap();
                 request["sessionId"] = json!("s1");
                 serde_json::from_value::<v2::RequestPermissionRequest>(request.clone()).unwrap();
@@ -227,10 +227,8 @@ pub(crate) fn message(text: &str) -> UserMessage {
     UserMessage { id: format!("user_{text}").into(), content, params: None }
 }
 
-const PERMISSION: &str = "session/request_permission";
-
 pub(crate) fn is_permission(event: &Event) -> bool {
-    matches!(event, Event::Question(question) if &*question.method == PERMISSION)
+    matches!(event, Event::Question(question) if question.is_permission())
 }
 
 /// Whether the editor is asked for a file or a terminal.

@@ -11,8 +11,7 @@ use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
 use nudge_peer::{DropGuard, Responder};
 use nudge_store::{Lease, Session};
-use nudge_wire::Environment;
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Environment, Error, RawJson};
 use nudge_workspace::Workspace;
 use tokio::{sync::oneshot, time::Instant};
 

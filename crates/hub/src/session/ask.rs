@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use nudge_backend::{Question, QuestionId, nobody_answers};
-use nudge_bridge::{Call, request_to_v1, request_to_v2};
+use nudge_backend::{Question, QuestionId, is_last_word, nobody_answers};
+use nudge_bridge::{Call, request_between};
 use nudge_peer::{CallError, CancellationToken, RawNotification};
 use nudge_wire::{Error, RawJson, Version};
 use nudge_workspace::Workspace;
@@ -118,10 +118,9 @@ impl Actor {
         let Call { method, params } = call;
         let (answer, answered) = oneshot::channel();
         let withdrawn = CancellationToken::new();
-        // What ends a terminal is done, also for a session that is left.
-        let is_last_word = matches!(&*method, "terminal/kill" | "terminal/release");
         let mut guard = Some(withdrawn.clone().drop_guard());
-        let asked = if is_last_word { OpenQuestion::Answering } else { OpenQuestion::Client(guard.take()) };
+        let asked =
+            if is_last_word(&method) { OpenQuestion::Answering } else { OpenQuestion::Client(guard.take()) };
         self.questions.insert(question, asked);
         let unwanted = withdrawn.clone();
         client.push(Out::Ask(Ask { method: method.clone().into(), params, answer, withdrawn }));
@@ -148,11 +147,8 @@ impl Actor {
 }
 
 fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> Call {
-    match (from, to) {
-        (Version::V1, Version::V2) => request_to_v2(method, params),
-        (Version::V2, Version::V1) => request_to_v1(method, params),
-        _ => Call { method: method.to_owned(), params: params.clone() },
-    }
+    let as_it_is = || Call { method: method.to_owned(), params: params.clone() };
+    request_between(from, to, method, params).unwrap_or_else(as_it_is)
 }
 
 /// An answer that comes from elsewhere, if ever.

@@ -1,5 +1,6 @@
 //! What a session waits for the user to decide or fill in, for a client that is not attached: a terminal that helps on.
 
+use nudge_backend::REQUEST_PERMISSION;
 use nudge_bridge::{ToV2, request_to_v2};
 use nudge_mailbox::ClientId;
 use nudge_wire::{Error, RawJson, Version};
@@ -8,8 +9,6 @@ use tokio::sync::oneshot;
 
 use crate::{session::actor::Actor, shape};
 
-/// The method by which an agent asks for permission.
-pub(crate) const PERMISSION: &str = "session/request_permission";
 /// The method by which an agent asks for a form to be filled in.
 pub(crate) const FORM: &str = "elicitation/create";
 
@@ -85,7 +84,7 @@ impl Actor {
                 Version::V1 => ToV2::new("nudge-").permission(&request),
                 Version::V2 => request,
             };
-            open(permission.id, PERMISSION, request)
+            open(permission.id, REQUEST_PERMISSION, request)
         });
         let forms = self.forms.iter().filter(|form| !form.answer.is_closed());
         permissions.chain(forms.map(|form| open(form.id, FORM, form.request.clone()))).collect()

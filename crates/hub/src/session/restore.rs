@@ -8,8 +8,7 @@ use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
 use nudge_model::Model;
 use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
-use nudge_wire::Environment;
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Environment, Error, RawJson, Version};
 use serde_json::json;
 
 use crate::{

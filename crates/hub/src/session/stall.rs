@@ -22,7 +22,6 @@ use crate::{
         actor::{Actor, AtBreak, Interrupt, OpenQuestion, Stage, Turn},
         outbox::{Effect, Failed, InDoubt, Step},
         perform::entry,
-        question::PERMISSION,
         restore::{self, dropped, interruption, past, saved},
     },
     time::now,
@@ -187,7 +186,7 @@ impl Actor {
             BackendEvent::BreakPoint => self.go_on(Vec::new()),
             BackendEvent::Question(question) => {
                 self.questions.insert(question.id, OpenQuestion::Client(None));
-                if &*question.method == PERMISSION {
+                if question.is_permission() {
                     return self.answered(question.id, Ok(cancelled_permission()));
                 }
                 self.ask_client(question);

@@ -1,7 +1,8 @@
 //! A turn as it goes: what the backend reports, permission, cancel, and the end.
 
 use nudge_backend::{
-    BackendEvent, Question, QuestionAnswer, QuestionId, SteerMethod, UserMessage, cancelled_permission,
+    BackendEvent, Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, SteerMethod, UserMessage,
+    cancelled_permission,
 };
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Event as Input, InStream, Revoked};
@@ -21,7 +22,6 @@ use crate::{
         actor::{Actor, Asked, AtBreak, Ending, Interrupt, OpenQuestion, Stage, Turn},
         environments::FORMER,
         outbox::{Effect, Step},
-        question::PERMISSION,
     },
     shape,
 };
@@ -269,7 +269,7 @@ impl Actor {
 
     /// The agent asks something: for permission everybody, for all else the client that prompted.
     fn take_question(&mut self, question: Question, step: &mut Step) {
-        if &*question.method == PERMISSION {
+        if question.is_permission() {
             self.questions.insert(question.id, OpenQuestion::Permission);
             return self.ask_permission(question, step);
         }
@@ -362,7 +362,7 @@ impl Actor {
         let params = view.permission(&self.row.id, permission.version, &permission.request);
         let (answer, answered) = oneshot::channel();
         let withdrawn = permission.asked(client);
-        view.client.push(Out::Ask(Ask { method: PERMISSION.into(), params, answer, withdrawn }));
+        view.client.push(Out::Ask(Ask { method: REQUEST_PERMISSION.into(), params, answer, withdrawn }));
         tokio::spawn(async move {
             if let Ok(answer) = answered.await {
                 let _ = handle.send(Command::Permission { id, client, answer }).await;
