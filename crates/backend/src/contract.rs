@@ -22,7 +22,7 @@ pub enum SteerMethod {
 }
 
 /// How a session ends for its agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Parting {
     /// It may be taken up again.
     Leave,

@@ -8,7 +8,7 @@ use nudge_wire::{Error, Message, RawJson};
 use crate::{Question, QuestionId, TurnEnd};
 
 /// What an agent does.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BackendEvent {
     /// A `session/update`.
     Update(IndexedUpdate),

@@ -10,7 +10,7 @@ use nudge_wire::{
 use crate::UpdateKind;
 
 /// The `update` object of a `session/update`, and what it is about. Cloning shares the text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IndexedUpdate {
     /// The version it is written in: that of the agent, or version 2 for what Nudge says itself.
     pub version: Version,
@@ -28,7 +28,7 @@ pub struct IndexedUpdate {
 }
 
 /// How far a tool call has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallProgress {
     /// It waits to run, or runs.
     Open,
@@ -52,7 +52,7 @@ impl CallProgress {
 }
 
 /// The message that an update came in, which passes as it is to clients of the same version.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Frame {
     message: Message,
     /// The session it names, a JSON string.
