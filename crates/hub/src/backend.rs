@@ -3,11 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use nudge_agent::BuiltInAgent;
-use nudge_backend::{Backend, TurnEnd};
-use nudge_bridge::{IndexedUpdate, ToV2, UpdateKind, prompt_answer};
-use nudge_wire::{Error, RawJson};
-
-use crate::own_updates;
+use nudge_backend::Backend;
 
 /// The agent of one session.
 pub(crate) enum SessionAgent {
@@ -31,33 +27,6 @@ impl DerefMut for SessionAgent {
         match self {
             Self::BuiltIn(agent) => &mut **agent,
             Self::Adapted(agent) => &mut **agent,
-        }
-    }
-}
-
-/// How a turn ended, in the words of both versions.
-pub(crate) struct ToldEnd {
-    /// The `state_update` that says so, in version 2.
-    pub(crate) state: IndexedUpdate,
-    /// The answer to a prompt of version 1 that waits for the end.
-    pub(crate) answer: Result<RawJson, Error>,
-}
-
-impl ToldEnd {
-    pub(crate) fn new(end: TurnEnd) -> Self {
-        let told = |raw| IndexedUpdate::new(UpdateKind::StateUpdate, raw);
-        match end {
-            TurnEnd::Answered(result) => {
-                Self { state: told(ToV2::new("").turn_ended(&result).remove(0)), answer: Ok(result) }
-            }
-            TurnEnd::State(state) => {
-                let answer = prompt_answer(&state)
-                    .map_err(|error| error.to().unwrap_or_else(|_| Error::internal("The turn failed")));
-                Self { state: told(state), answer }
-            }
-            TurnEnd::Failed(error) => {
-                Self { state: own_updates::idle(Some("error"), Some(&error)), answer: Err(error) }
-            }
         }
     }
 }

@@ -13,6 +13,7 @@ use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
 use nudge_model::Model;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
+use nudge_session::ClientOffers;
 use nudge_store::failpoint;
 use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -28,7 +29,7 @@ const OVERHEAD: usize = 256;
 pub(crate) struct Client {
     pub(crate) id: ClientId,
     pub(crate) version: Version,
-    pub(crate) offers: Offers,
+    pub(crate) offers: ClientOffers,
     /// What a client of version 1 understands beside the plain protocol.
     pub(crate) v1: Option<V1Client>,
     /// What commands see of the environment in sessions that it brings into use.
@@ -41,50 +42,6 @@ pub(crate) struct Client {
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
     is_cut_off: AtomicBool,
-}
-
-/// What a client does for an agent: files and terminals in version 1, forms in both.
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
-pub(crate) struct Offers {
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    pub(crate) terminal: bool,
-    pub(crate) elicitation: bool,
-}
-
-impl Offers {
-    fn of(init: &ClientInit) -> Self {
-        let elicitation = init.has_elicitation();
-        if init.version != Version::V1 {
-            return Self { elicitation, ..Self::default() };
-        }
-        let is = |path: &[&str]| {
-            let path = [&["clientCapabilities"], path].concat();
-            init.params.get(&path).is_some_and(|value| value.as_str() == "true")
-        };
-        Self {
-            read: is(&["fs", "readTextFile"]),
-            write: is(&["fs", "writeTextFile"]),
-            terminal: is(&["terminal"]),
-            elicitation,
-        }
-    }
-
-    /// Whether a request of the agent under this method will be understood.
-    pub(crate) fn has(self, method: &str) -> bool {
-        match method {
-            "fs/read_text_file" => self.read,
-            "fs/write_text_file" => self.write,
-            _ if is_form(method) => self.elicitation,
-            _ => self.terminal && method.starts_with("terminal/"),
-        }
-    }
-}
-
-/// Whether a request asks the user to fill in a form or to visit a page.
-pub(crate) fn is_form(method: &str) -> bool {
-    method.starts_with("elicitation/")
 }
 
 #[derive(Default)]
@@ -143,7 +100,7 @@ impl Client {
     ) -> Arc<Self> {
         let version = init.version;
         let v1 = (version == Version::V1).then(|| V1Client::of(&init.params));
-        let offers = Offers::of(init);
+        let offers = ClientOffers::of(init);
         let (queue, outs) = mpsc::unbounded_channel();
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));

@@ -159,7 +159,7 @@ impl Hub {
     /// Waits until all that the sessions have shown so far is on disk.
     pub async fn settle(&self) -> Result<(), Error> {
         // It is written behind all that was given to the store before. There is no such setting, and so nothing changes.
-        self.shared.store.put_setting("settled", None).await.map_err(session::stored)
+        self.shared.store.put_setting("settled", None).await.map_err(session::store_error)
     }
 
     /// What the sessions in use wait for the user to decide.
@@ -260,17 +260,14 @@ impl Shared {
     /// Sends a command that came when its session was being left.
     pub(crate) async fn send_again(self: &Arc<Self>, id: &str, command: Command) {
         match command {
-            Command::Attach(attach, reply) => match self.session(id, &Wish::of(&attach.view.client)).await {
-                Ok(handle) => {
-                    let _ = handle.send(Command::Attach(attach, reply)).await;
+            Command::Attach(joining) => {
+                match self.session(id, &Wish::of(&joining.attach.view.client)).await {
+                    Ok(handle) => drop(handle.send(Command::Attach(joining)).await),
+                    Err(error) => joining.refuse(&error),
                 }
-                Err(error) => {
-                    let answer = Out::Answer(attach.responder, Err(error));
-                    attach.view.client.push(answer);
-                }
-            },
+            }
             Command::Request { client, responder, .. } => {
-                client.push(Out::Answer(responder, Err(session::unknown())));
+                client.push(Out::Answer(responder, Err(nudge_session::unknown_session())));
             }
             Command::Leave(done) => {
                 let _ = done.send(());
@@ -320,7 +317,7 @@ impl Shared {
     pub(crate) async fn write_alone(&self, id: &str, ops: Vec<Op>) -> Result<(), Error> {
         let lease = self.lease(id).await?;
         let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
-        let written = self.store.commit(batch).await.map_err(session::stored);
+        let written = self.store.commit(batch).await.map_err(session::store_error);
         self.release(lease).await;
         written
     }
@@ -332,7 +329,7 @@ impl Shared {
         let patience = tokio::time::Instant::now() + DYING;
         loop {
             let acquired = self.store.acquire(id, &self.owner.name, now(), ttl).await;
-            match acquired.map_err(session::stored)? {
+            match acquired.map_err(session::store_error)? {
                 Ok(lease) => {
                     lock(&self.leases).insert(id.into(), lease.clone());
                     return Ok(lease);
@@ -340,12 +337,12 @@ impl Shared {
                 Err(held) if let Some(lease) = self.left_behind(&held) => {
                     if let Err(error) = self.store.release(lease.clone()).await {
                         lock(&self.unreleased).insert(id.into(), lease);
-                        return Err(session::stored(error));
+                        return Err(session::store_error(error));
                     }
                 }
                 Err(held) if self.owner.is_dead(&held.owner) => {
                     tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");
-                    self.store.release_owner(&held.owner).await.map_err(session::stored)?;
+                    self.store.release_owner(&held.owner).await.map_err(session::store_error)?;
                     self.owner.bury(&held.owner);
                 }
                 // A process that was killed holds its lock for a moment after its pipes are closed.

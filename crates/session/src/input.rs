@@ -5,7 +5,7 @@ use std::time::Duration;
 use nudge_backend::{BackendEvent, QuestionId, SteerMethod};
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, Mode};
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Error, RawJson};
 
 use crate::{Attendee, MessageBody, stall::Recovery};
 
@@ -206,10 +206,7 @@ pub enum EndWish {
 
 /// What a session has to know of its agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct AgentTraits {
-    /// The version it speaks.
-    pub version: Version,
     /// How it is steered.
     pub steer_method: SteerMethod,
     /// Whether sessions are named after their first message.

@@ -24,7 +24,7 @@ impl Opening {
                 return deleted.map(|()| shape::empty());
             }
         }
-        let row = self.door.shared.store.session(&id).await.map_err(session::stored)?;
+        let row = self.door.shared.store.session(&id).await.map_err(session::store_error)?;
         let known_as = row.as_ref().map_or(Some(&*id), |row| row.agent_session_id.as_deref());
         let there = self.unless_hurried(self.who_deletes(known_as)).await?;
         // An agent does not bring back what it has deleted: that comes when nothing here can fail any more.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Opening;
 use crate::{
     params::{self, List},
-    session::stored,
+    session::store_error,
     shape, time,
 };
 
@@ -58,7 +58,7 @@ async fn stored_sessions(store: &dyn Store, params: List, backend: Option<&str>)
     let page = match store.sessions(&filter, after.as_ref(), limit).await {
         Ok(page) => page,
         Err(StoreError::BadCursor) => return Err(bad_cursor()),
-        Err(error) => return Err(stored(error)),
+        Err(error) => return Err(store_error(error)),
     };
     let mut result = Map::new();
     result.insert("sessions".to_owned(), page.sessions.iter().map(info).collect());

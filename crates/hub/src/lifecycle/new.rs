@@ -1,11 +1,12 @@
 //! `session/new`.
 
+use nudge_session::AttachOptions;
 use nudge_wire::RawJson;
 
 use super::{Opened, Opening};
 use crate::{
     directories, params,
-    session::{self, How, Wish},
+    session::{self, Wish},
 };
 
 impl Opening {
@@ -18,11 +19,11 @@ impl Opening {
             let (id, handle) =
                 session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
             self.door.shared.enter(id.clone(), handle.clone());
-            return Ok((id, handle, How { is_new: true, ..How::default() }));
+            return Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }));
         }
         let id = row.id.clone();
         let handle = session::create(&self.door.shared, row, &Wish::of(&self.door.client)).await?;
         self.door.shared.enter(id.clone(), handle.clone());
-        Ok((id, handle, How { is_new: true, ..How::default() }))
+        Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }))
     }
 }

@@ -1,13 +1,12 @@
 //! How a session comes into use: made new, or taken up from the store as a crash or a close left it.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use nudge_adapt::{Agent, Opened};
 use nudge_agent::{BuiltInAgent, History, Setup};
-use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
-use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
 use nudge_model::Model;
-use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
+use nudge_session::{MessageRuns, Past, Restored, unknown_session};
+use nudge_store::{Batch, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Environment, Error, RawJson, Version};
 use serde_json::json;
 
@@ -15,13 +14,11 @@ use crate::{
     backend::SessionAgent,
     client::Client,
     hub::Shared,
-    message_runs::MessageRuns,
-    own_updates, recap,
+    recap,
     session::{
         Handle,
-        actor::{Actor, Parts},
-        environments::FORMER,
-        perform::entry,
+        driver::{Parts, SessionDriver, StoredParts},
+        stored_ops::{entry, ops as store_ops, saved, stored_update},
     },
     shape,
     time::now,
@@ -67,20 +64,9 @@ pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Resu
     let lease = hub.lease(&row.id).await?;
     let ops = vec![Op::CreateSession(row.clone())];
     write_first(hub, &lease, ops).await?;
-    let mailbox = Mailbox::new(InStream::Finish);
-    let backend = built_in(hub, &row, History::new(), wish);
-    Ok(start(
-        hub,
-        Parts {
-            row,
-            lease,
-            mailbox,
-            backend,
-            next_seq: 0,
-            next_input: 0,
-            environment: wish.environment.clone(),
-        },
-    ))
+    let agent = built_in(hub, &row, History::new(), wish);
+    let environment = wish.environment.clone();
+    Ok(start(hub, Parts { row, lease, agent, stored: StoredParts::default(), environment }))
 }
 
 /// Begins a session with an adapted agent, by `session/new` or another request that only the agent can answer, and brings
@@ -98,7 +84,9 @@ pub(crate) async fn begin(
     let recap = recap::of(hub, &name);
     let Opened { replayed, session } =
         nudge_adapt::Session::begin(agent, wish.version, method, &params, recap).await?;
-    if hub.store.session(session.id()).await.map_err(stored)?.is_none() && session.id().len() <= LONGEST_ID {
+    if hub.store.session(session.id()).await.map_err(store_error)?.is_none()
+        && session.id().len() <= LONGEST_ID
+    {
         row.id = Arc::clone(session.id());
     }
     let _ = name.set(Arc::clone(&row.id));
@@ -110,24 +98,24 @@ pub(crate) async fn begin(
     let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
     let mut runs = MessageRuns::default();
     for mut update in replayed {
-        runs.name(&mut update);
+        runs.name(&mut update, || shape::mint("msg"));
         if update.kind.is_stored() {
-            ops.push(Op::Append(entry(next_seq, &update)));
+            ops.push(Op::Append(entry(next_seq, &update, now())));
             next_seq += 1;
         }
     }
     write_first(hub, &lease, ops).await?;
-    let mailbox = Mailbox::new(InStream::Finish);
-    let backend = SessionAgent::Adapted(Box::new(session));
+    let agent = SessionAgent::Adapted(Box::new(session));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
-    Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
+    let stored = StoredParts { next_seq, ..StoredParts::default() };
+    Ok((id, start(hub, Parts { row, lease, agent, stored, environment })))
 }
 
 /// Writes down that there is a session. If that cannot be, it is nobody's.
 async fn write_first(hub: &Shared, lease: &Lease, ops: Vec<Op>) -> Result<(), Error> {
     let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
-    let written = hub.store.commit(batch).await.map_err(stored);
+    let written = hub.store.commit(batch).await.map_err(store_error);
     if written.is_err() {
         hub.release(lease.clone()).await;
     }
@@ -144,8 +132,8 @@ fn next_seq(op: &Op) -> Option<u64> {
 
 /// Brings a stored session into use. Nothing of it runs before a client has joined.
 pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Handle, Error> {
-    if hub.store.session(id).await.map_err(stored)?.is_none() {
-        return Err(super::unknown());
+    if hub.store.session(id).await.map_err(store_error)?.is_none() {
+        return Err(unknown_session());
     }
     let lease = hub.lease(id).await?;
     let opened = take_up(hub, id, lease.clone(), wish).await;
@@ -156,30 +144,23 @@ pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Han
 }
 
 async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Result<Handle, Error> {
-    let mut row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
+    let mut row = hub.store.session(id).await.map_err(store_error)?.ok_or_else(unknown_session)?;
     if let Some(directories) = &wish.additional_directories {
         row.additional_directories.clone_from(directories);
     }
-    let inputs = hub.store.inputs(id).await.map_err(stored)?;
-    let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
-    let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs, |_| None));
-    let past = past(hub, id, row.backend == BUILT_IN).await?;
-    let mut ops = dropped(&mut mailbox);
-    let Past { history, mut next_seq, is_running, open_tools, .. } = past;
+    let (inputs, next_input) = saved(hub.store.inputs(id).await.map_err(store_error)?);
+    let is_built_in = row.backend == BUILT_IN;
+    let (past, history) = past(hub, id, is_built_in.then(History::new)).await?;
     let mut history = history.unwrap_or_default();
-    let (backend, row) = if row.backend == BUILT_IN {
+    let (agent, row) = if is_built_in {
         (None, row)
     } else {
-        let (backend, row) = adapted(hub, row, wish).await?;
-        (Some(backend), row)
+        let (agent, row) = adapted(hub, row, wish).await?;
+        (Some(agent), row)
     };
-    if is_running {
-        for update in interruption(&open_tools, "Nudge ended while it ran") {
-            history.update(&update.raw);
-            ops.push(Op::Append(entry(next_seq, &update)));
-            next_seq += 1;
-        }
-    }
+    let Restored { mailbox, next_seq, operations, interruption } = Restored::new(inputs, past, shape::seed());
+    interruption.iter().for_each(|update| history.update(&update.raw));
+    let mut ops = store_ops(operations, now());
     let agent_session_id = Some(row.agent_session_id.clone());
     ops.push(Op::UpdateSession(SessionChange {
         closed: Some(false),
@@ -187,14 +168,15 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
         ..SessionChange::default()
     }));
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
-    hub.store.commit(batch).await.map_err(stored)?;
-    let backend = backend.unwrap_or_else(|| built_in(hub, &row, history, wish));
+    hub.store.commit(batch).await.map_err(store_error)?;
+    let agent = agent.unwrap_or_else(|| built_in(hub, &row, history, wish));
     let environment = wish.environment.clone();
-    Ok(start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input, environment }))
+    let stored = StoredParts { mailbox, is_held: true, next_seq, next_input };
+    Ok(start(hub, Parts { row, lease, agent, stored, environment }))
 }
 
 fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
-    Actor::start(Arc::clone(hub), parts)
+    SessionDriver::start(Arc::clone(hub), parts)
 }
 
 /// Has the agent of the client take up a session that an adapted agent ran.
@@ -233,134 +215,43 @@ fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> 
 }
 
 /// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
-/// adapted agent remembers what was said itself.
-pub(super) async fn past(hub: &Shared, id: &str, is_built_in: bool) -> Result<Past, Error> {
-    let next = hub.store.last_seq(id).await.map_err(stored)?.map_or(0, |last| last + 1);
-    let history = || is_built_in.then(History::new);
-    let tail = read_past(hub, id, next.saturating_sub(TAIL), history()).await?;
-    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, history()).await }
-}
-
-async fn read_past(hub: &Shared, id: &str, from: u64, history: Option<History>) -> Result<Past, Error> {
-    let mut past = Past { history, ..Past::default() };
-    let mut pages = Pages::new(&*hub.store, id, from);
-    while let Some(page) = pages.next().await.map_err(stored)? {
-        for entry in &page {
-            past.take(entry);
-        }
-    }
-    Ok(past)
-}
-
-/// What the transcript tells of how a session was left.
-#[derive(Default)]
-pub(super) struct Past {
-    /// What was said, if somebody wants to know.
+/// adapted agent remembers what was said itself; another is given its `history`.
+pub(super) async fn past(
+    hub: &Shared,
+    id: &str,
     history: Option<History>,
-    pub(super) next_seq: u64,
-    pub(super) is_running: bool,
-    /// Whether it tells whether a turn is under way.
-    has_state: bool,
-    /// Tool calls that have not ended, and the version they are written in.
-    pub(super) open_tools: BTreeMap<String, Version>,
+) -> Result<(Past, Option<History>), Error> {
+    let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), history.clone()).await?;
+    if tail.0.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, history).await }
 }
 
-impl Past {
-    pub(super) fn take(&mut self, entry: &Entry) {
-        self.next_seq = entry.seq + 1;
-        let Some(raw) = crate::history::json(entry) else { return };
-        match UpdateKind::of(&entry.kind) {
-            UpdateKind::StateUpdate => {
-                self.has_state = true;
-                self.is_running = raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
-            }
-            kind if kind.is_tool_call() => self.take_tool_call(entry, &kind, &raw),
-            _ => {}
-        }
-        if let Some(history) = &mut self.history {
-            history.update(&raw);
-        }
-    }
-
-    fn take_tool_call(&mut self, entry: &Entry, kind: &UpdateKind, raw: &RawJson) {
-        let Some(id) = &entry.tool_call_id else { return };
-        let status = raw.get(&["status"]);
-        match CallProgress::of(kind, status.as_ref().map(RawJson::as_str)) {
-            Some(CallProgress::Open) => {
-                self.open_tools.insert(id.clone(), crate::history::version(entry));
-            }
-            Some(CallProgress::Over) => {
-                self.open_tools.remove(&**id);
-            }
-            None => {}
-        }
-    }
-}
-
-/// What a transcript ends with whose turn was cut off.
-pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<IndexedUpdate> {
-    let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
-    let meta = json!({ "nudge": { "interrupted": true } });
-    let mut updates: Vec<_> =
-        open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version)).collect();
-    updates.push(own_updates::agent_message(&shape::mint("msg"), &text, &meta));
-    updates.push(own_updates::idle(Some("cancelled"), None));
-    updates
-}
-
-/// What the mailbox let go of, to be written down.
-pub(super) fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
-    let changes = mailbox.take_changes().into_iter();
-    changes
-        .filter_map(|change| match change {
-            nudge_mailbox::Change::Revoked { id } => Some(Op::SetInput { id, state: InputState::Revoked }),
-            _ => None,
-        })
-        .collect()
-}
-
-/// What waits of these, each from the client that `sender` still knows.
-pub(super) fn saved(inputs: Vec<Input>, sender: impl Fn(&MessageId) -> Option<ClientId>) -> Saved<RawJson> {
-    let mut saved = Saved::default();
-    for input in inputs {
-        let id = input.id;
-        // A prompt that was dropped may be sent again.
-        let is_dropped = input.state == InputState::Revoked && input.dialect.starts_with("prompt");
-        if let Some(key) = input.key.as_ref().filter(|_| !is_dropped) {
-            saved.keys.push((Arc::from(&**key), Arc::clone(&id)));
-        }
-        match input.state {
-            InputState::Delivered => saved.delivered.push(id),
-            InputState::Revoked => saved.revoked.push(id),
-            InputState::Pending => {
-                let content = input.content.and_then(|content| RawJson::parse(content).ok());
-                saved.pending.push(Message {
-                    // Else it is of a connection that is gone; ids of connections begin anew with each process.
-                    client: sender(&id).unwrap_or(FORMER),
-                    id,
-                    mode: if input.mode == "steer" { Mode::Steer } else { Mode::Queue },
-                    dialect: dialect(&input.dialect),
-                    content: content.unwrap_or_else(|| shape::raw(&json!([]))),
-                    key: input.key.map(|key| Arc::from(&*key)),
-                });
+async fn read_past(
+    hub: &Shared,
+    id: &str,
+    from: u64,
+    mut history: Option<History>,
+) -> Result<(Past, Option<History>), Error> {
+    let mut past = Past::default();
+    let mut pages = Pages::new(&*hub.store, id, from);
+    while let Some(page) = pages.next().await.map_err(store_error)? {
+        for entry in &page {
+            let Some(update) = stored_update(entry) else {
+                past.next_seq = entry.seq + 1;
+                continue;
+            };
+            past.take(entry.seq, &update);
+            if let Some(history) = &mut history {
+                history.update(&update.raw);
             }
         }
     }
-    saved
-}
-
-fn dialect(name: &str) -> Dialect {
-    match name {
-        "steering" => Dialect::Steering,
-        "prompt_v1" => Dialect::PromptV1,
-        "prompt_v2" => Dialect::PromptV2,
-        _ => Dialect::Inject,
-    }
+    Ok((past, history))
 }
 
 /// A failure of the store as an error for a client.
 #[allow(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-pub(crate) fn stored(error: StoreError) -> Error {
+pub(crate) fn store_error(error: StoreError) -> Error {
     tracing::error!(%error, "the store failed");
     told(&error, "The store failed")
 }

@@ -5,19 +5,14 @@ use std::sync::Arc;
 use nudge_bridge::Call;
 use nudge_mailbox::ClientId;
 use nudge_peer::Responder;
-use nudge_store::SessionChange;
+use nudge_session::{OptionChange, SessionInput, SessionRequest, unknown_session};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
     backend::SessionAgent,
     client::{Client, Out},
     params::{SetOption, read},
-    session::{
-        Command,
-        actor::Actor,
-        outbox::{Effect, Step},
-        unknown,
-    },
+    session::{Command, driver::SessionDriver},
     shape,
 };
 
@@ -39,22 +34,21 @@ impl SetDone {
     }
 }
 
-impl Actor {
+impl SessionDriver {
     /// Sets a mode or an option.
     pub(crate) fn set(&mut self, client: &Arc<Client>, is_mode: bool, params: RawJson, responder: Responder) {
-        if matches!(self.backend, SessionAgent::BuiltIn(_)) {
-            let mut step = Step::default();
-            let outcome = self.set_built_in(client.id, is_mode, params, &mut step);
-            step.answer(client, responder, outcome);
-            return self.finish(step);
+        if matches!(self.agent, SessionAgent::BuiltIn(_)) {
+            let what = self.set_built_in(client.id, is_mode, params).unwrap_or_else(SessionRequest::Refused);
+            return self.ask_core(client, responder, what, false);
         }
-        let version = self.backend.version();
-        let call = self.view(client.id).and_then(|view| view.set_call(version, is_mode, &params));
-        let Some(call) = call else {
-            let error = Error::invalid_params("Invalid params: expected a `modeId`");
-            return client.push(Out::Answer(responder, Err(error)));
+        let version = self.agent.version();
+        let Some(view) = self.view(client.id) else {
+            return client.push(Out::Answer(responder, Err(unknown_session())));
         };
-        let SessionAgent::Adapted(agent) = &self.backend else { return };
+        let Some(call) = view.set_call(version, is_mode, &params) else {
+            return client.push(Out::Answer(responder, Err(no_mode())));
+        };
+        let SessionAgent::Adapted(agent) = &self.agent else { return };
         let asked = agent.request(&call.method, &call.params);
         let (handle, client) = (self.handle(), Arc::clone(client));
         tokio::spawn(async move {
@@ -68,9 +62,9 @@ impl Actor {
     /// Answers as the client reads it, and notes what is set now.
     pub(crate) fn set_done(&mut self, done: SetDone) {
         let SetDone { client, is_mode, call, outcome, responder } = done;
-        let version = self.backend.version();
+        let version = self.agent.version();
         let outcome = outcome.map(|answer| {
-            if let SessionAgent::Adapted(agent) = &mut self.backend {
+            if let SessionAgent::Adapted(agent) = &mut self.agent {
                 agent.set(&call.method, &call.params, &answer);
             }
             match self.view(client.id) {
@@ -87,35 +81,32 @@ impl Actor {
         client: ClientId,
         is_mode: bool,
         params: RawJson,
-        step: &mut Step,
-    ) -> Result<RawJson, Error> {
-        let SessionAgent::BuiltIn(agent) = &mut self.backend else { return Err(unknown()) };
-        let view = self.views.iter_mut().find(|view| view.client.id == client).ok_or_else(unknown)?;
-        let params = view.set_params(is_mode, params);
-        let params = params.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
+    ) -> Result<SessionRequest, Error> {
+        let SessionAgent::BuiltIn(agent) = &mut self.agent else { return Err(unknown_session()) };
+        let view = self.views.iter_mut().find(|view| view.client.id == client).ok_or_else(unknown_session)?;
+        let params = view.set_params(is_mode, params).ok_or_else(no_mode)?;
         let set: SetOption = read("session/set_config_option", Some(&params))?;
         let checked = agent.will_set(&set.config_id, &set.value);
-        let (options, saved) =
+        let (options, config) =
             checked.map_err(|error| Error::invalid_params(format!("Invalid params: {error}")))?;
         let result = view.set_result(shape::config_options(&options));
-        step.update_row(SessionChange {
-            config: Some(saved.as_str().to_owned()),
-            ..SessionChange::default()
-        });
-        step.is_durable = true;
-        step.effects.push(Effect::SetOption(set));
-        Ok(if is_mode { shape::empty() } else { result })
+        let answer = if is_mode { shape::empty() } else { result };
+        let option = OptionChange { config_id: set.config_id, value: set.value };
+        Ok(SessionRequest::SetOption { option, config, answer })
     }
 
     /// Sets an option that is written down.
-    pub(crate) fn set_option(&mut self, set: &SetOption) {
-        if let SessionAgent::BuiltIn(agent) = &mut self.backend {
+    pub(crate) fn set_option(&mut self, set: &OptionChange) {
+        if let SessionAgent::BuiltIn(agent) = &mut self.agent {
             // It was tried before, on the same options.
             if let Err(error) = agent.set_option(&set.config_id, &set.value) {
                 tracing::warn!(%error, "an option could not be set");
             }
-            self.set_in_stream();
-            self.interrupt_now();
+            self.feed(SessionInput::SteerMethod(self.agent.steer_method()));
         }
     }
+}
+
+fn no_mode() -> Error {
+    Error::invalid_params("Invalid params: expected a `modeId`")
 }

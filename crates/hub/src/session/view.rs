@@ -139,15 +139,6 @@ impl View {
         }
     }
 
-    /// The answer to a permission request, as an agent of this version reads it.
-    pub(crate) fn permission_answer(&self, version: Version, answer: RawJson) -> RawJson {
-        match (version, self.client.version) {
-            (Version::V2, Version::V1) => ToV1::permission_answer(&answer),
-            (Version::V1, Version::V2) => ToV2::permission_answer(&answer),
-            _ => answer,
-        }
-    }
-
     /// The result of a request that brings a session into use, and the updates that go with it.
     pub(crate) fn opened(&mut self, session: &str, version: Version, result: RawJson) -> (RawJson, Vec<Out>) {
         let setup = match (version, &mut self.to_v1, &mut self.to_v2) {
