@@ -8,15 +8,15 @@ use std::{
     },
 };
 
-use nudge_adapt::Agent;
 use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
-use nudge_model::Model;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
 use nudge_session::ClientOffers;
 use nudge_store::failpoint;
 use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::sources::Source;
 
 /// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
 const SOFT: usize = 1024 * 1024;
@@ -34,10 +34,10 @@ pub(crate) struct Client {
     pub(crate) v1: Option<V1Client>,
     /// What commands see of the environment in sessions that it brings into use.
     pub(crate) environment: Option<Environment>,
-    /// The agent of the sessions that it begins; the built-in one unless set.
-    pub(crate) agent: Option<Arc<Agent>>,
-    /// What answers prompts in the sessions that it brings into use; that of the process unless set.
-    pub(crate) model: Option<Arc<dyn Model>>,
+    /// What runs the sessions that it begins; the built-in agent unless set.
+    pub(crate) agent: Option<Source>,
+    /// Its own built-in agent; that of the process unless set.
+    pub(crate) built_in: Option<Source>,
     cx: Cx,
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
@@ -94,8 +94,8 @@ impl Client {
         id: ClientId,
         init: &ClientInit,
         environment: Option<Environment>,
-        agent: Option<Arc<Agent>>,
-        model: Option<Arc<dyn Model>>,
+        agent: Option<Source>,
+        built_in: Option<Source>,
         cx: Cx,
     ) -> Arc<Self> {
         let version = init.version;
@@ -105,7 +105,7 @@ impl Client {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, environment, agent, model, cx, queue, waiting, is_cut_off })
+        Arc::new(Self { id, version, offers, v1, environment, agent, built_in, cx, queue, waiting, is_cut_off })
     }
 
     /// Queues `out`.

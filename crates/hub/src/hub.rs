@@ -13,9 +13,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
-use nudge_model::Model;
 use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Environment, Error, RawJson, caps::ClientInit};
@@ -25,6 +23,7 @@ use tokio::sync::{OnceCell, oneshot};
 use crate::{
     client::{Client, Out},
     edge::Edge,
+    sources::Source,
     session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
     shape,
     time::now,
@@ -41,8 +40,8 @@ pub struct Options {
     pub store: String,
     /// The folder in which processes show that they are alive; without one, a lease of a dead process has to run out.
     pub owners: Option<PathBuf>,
-    /// What answers prompts.
-    pub model: Arc<dyn Model>,
+    /// What runs sessions unless a connection has an agent of its own.
+    pub built_in: Source,
     /// How long a session that nobody looks at and that does nothing stays in use.
     pub linger: Duration,
     /// Whether the process stays when a client goes: what is asked then waits for another client.
@@ -74,7 +73,7 @@ pub struct Hub {
 /// What all sessions share.
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) model: Arc<dyn Model>,
+    pub(crate) built_in: Source,
     pub(crate) linger: Duration,
     pub(crate) outlives_clients: bool,
     owner: Owner,
@@ -113,7 +112,7 @@ impl Hub {
         let owner = Owner::new(options.owners)?;
         let shared = Arc::new(Shared {
             store: opened.store,
-            model: options.model,
+            built_in: options.built_in,
             linger: options.linger,
             outlives_clients: options.outlives_clients,
             owner,
@@ -131,17 +130,17 @@ impl Hub {
 
     /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
     /// into use see this environment, or that of the process.
-    /// Sessions it begins are run by `agent`, or by the built-in one, which asks `model`, or that of the process.
+    /// Sessions it begins are run by `agent`, or by the built-in one: its own or that of the process.
     pub fn connect(
         &self,
         cx: Cx,
         init: &ClientInit,
         environment: Option<Environment>,
-        agent: Option<Arc<Agent>>,
-        model: Option<Arc<dyn Model>>,
+        agent: Option<Source>,
+        built_in: Option<Source>,
     ) -> Edge {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, agent, model, cx);
+        let client = Client::start(id, init, environment, agent, built_in, cx);
         Edge::new(Arc::clone(&self.shared), client)
     }
 

@@ -5,7 +5,6 @@
 //! (`nudge_session`): it feeds inputs, commits what the core decides, and performs its effects. It decides nothing itself.
 #![allow(clippy::disallowed_methods, reason = "this room drives time and reads the clock")]
 
-mod backend;
 mod client;
 mod directories;
 mod door;
@@ -18,6 +17,7 @@ mod params;
 mod recap;
 mod session;
 mod shape;
+mod sources;
 mod time;
 
 pub use edge::Edge;
@@ -25,6 +25,7 @@ pub use hub::{Hub, HubError, Options, Status};
 pub use nudge_session::PendingMessage;
 pub use nudge_wire::Environment;
 pub use session::{Live, OpenQuestion};
+pub use sources::Source;
 
 use nudge_wire::inject::{InjectCapability, Mode, SteerInStream};
 

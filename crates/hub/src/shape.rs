@@ -31,11 +31,6 @@ pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
     params.with(&["sessionId"], &session).unwrap_or_else(|_| params.clone())
 }
 
-/// The answer to `session/set_config_option`.
-pub(crate) fn config_options(options: &RawJson) -> RawJson {
-    raw(&json!({ "configOptions": options }))
-}
-
 /// Whether a message says something, in content that was offered; gives it as one array.
 pub(crate) fn check_content(
     version: Version,

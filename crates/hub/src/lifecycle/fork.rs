@@ -24,9 +24,10 @@ impl Opening {
         row.config.clone_from(&from.config);
         row.parent = Some(from.id.clone());
         let id = row.id.clone();
-        if from.backend != session::BUILT_IN {
+        if from.backend != self.door.shared.built_in.name() {
             return self.fork_adapted(method, params, &from, row).await;
         }
+        row.backend.clone_from(&from.backend);
         let mut ops = vec![Op::CreateSession(row)];
         if let Some(up_to) = self.last(&from.id).await? {
             ops.push(Op::CopyTranscript { from: from.id, up_to });
@@ -53,7 +54,7 @@ impl Opening {
         let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
         let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
         self.reach(agent).await?;
-        if !agent.offers().await?.1.fork {
+        if !agent.offers().await?.fork {
             return Err(Error::method_not_found(method));
         }
         let mut past = Vec::new();

@@ -23,8 +23,7 @@ impl Opening {
             return stored_sessions(&*self.door.shared.store, asked, None).await;
         };
         self.reach(agent).await?;
-        let (_, offers, _) = agent.offers().await?;
-        if offers.list {
+        if agent.offers().await?.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
             return agent.request(self.door.client.version, method, &params).await;
         }

@@ -1,8 +1,5 @@
 //! `session/load` and `session/resume`: a session is brought into use, or joined.
 
-use std::sync::Arc;
-
-use nudge_adapt::Agent;
 use nudge_session::{AttachOptions, unknown_session};
 use nudge_store::Session;
 use nudge_wire::{Error, RawJson};
@@ -11,6 +8,7 @@ use super::{Opened, Opening};
 use crate::{
     directories, params,
     session::{self, Command, Wish},
+    sources::Source,
 };
 
 impl Opening {
@@ -35,7 +33,7 @@ impl Opening {
                     directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
                     return self.open_foreign(agent, method, open, params, how).await;
                 }
-                Some(row) if row.backend != session::BUILT_IN => self.reach(agent).await?,
+                Some(row) if row.backend != self.door.shared.built_in.name() => self.reach(agent).await?,
                 Some(_) => {}
             }
         }
@@ -71,14 +69,14 @@ impl Opening {
     /// Has the agent load a session that it has had without us.
     async fn open_foreign(
         &self,
-        agent: &Arc<Agent>,
+        agent: &Source,
         method: &str,
         open: params::Open,
         params: Option<&RawJson>,
         how: AttachOptions,
     ) -> Opened {
         self.reach(agent).await?;
-        let (_, offers, _) = agent.offers().await?;
+        let offers = agent.offers().await?;
         let can = if how.wants_history { offers.load } else { offers.resume };
         if !can {
             return Err(unknown_session());

@@ -8,7 +8,6 @@ mod new;
 
 use std::sync::Arc;
 
-use nudge_adapt::Agent;
 use nudge_peer::Responder;
 use nudge_session::AttachOptions;
 use nudge_wire::{Error, RawJson};
@@ -19,6 +18,7 @@ use crate::{
     hub::{Counted, ending},
     methods::Lifecycle,
     session::{self, Attach, View, Wish},
+    sources::Source,
 };
 
 /// A request that brings a session into use or looks at the store.
@@ -68,9 +68,9 @@ impl Opening {
     }
 
     /// Waits until the agent is there. It is not started for a client that goes meanwhile.
-    async fn reach(&self, agent: &Agent) -> Result<(), Error> {
+    async fn reach(&self, agent: &Source) -> Result<(), Error> {
         tokio::select! {
-            there = agent.init() => there.map(drop),
+            there = agent.reach() => there,
             () = self.door.client.gone() => Err(Error::cancelled()),
         }
     }

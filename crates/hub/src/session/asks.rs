@@ -1,6 +1,6 @@
-//! What the agent asks, on its way to a client and back, or to the folders that Nudge serves.
+//! What the agent asks, on its way to a client and back.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use nudge_backend::{Question, is_last_word};
 use nudge_bridge::{Call, ToV2, request_between, request_to_v2};
@@ -8,7 +8,6 @@ use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, RawNotification};
 use nudge_session::{AskId, ClientAnswer, FORMER_CLIENT, OpenAsk, SessionInput};
 use nudge_wire::{Error, Message, RawJson, Version};
-use nudge_workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
@@ -116,38 +115,6 @@ impl SessionDriver {
             };
             client.push(out);
         }
-    }
-
-    /// What Nudge serves to an adapted agent in the session's folders. Terminals are shown as they go.
-    fn workspace(&mut self) -> Arc<Workspace> {
-        if let Some(workspace) = &self.workspace {
-            return Arc::clone(workspace);
-        }
-        let folders = self.row.additional_directories.iter().map(PathBuf::from).collect();
-        let workspace = Arc::new(Workspace::new(PathBuf::from(&self.row.cwd), folders));
-        self.workspace = Some(Arc::clone(&workspace));
-        if let Some(mut updates) = workspace.updates() {
-            let handle = self.handle();
-            tokio::spawn(async move {
-                while let Some(update) = updates.next().await {
-                    if handle.send(Command::Terminal(update)).await.is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        workspace
-    }
-
-    /// Answers a question for a file or a terminal.
-    pub(crate) fn serve(&mut self, question: Question) {
-        let Question { id: question, method, params, .. } = question;
-        let (workspace, handle) = (self.workspace(), self.handle());
-        let environment = self.environments.now().cloned();
-        tokio::spawn(async move {
-            let answer = workspace.request(&method, &params, environment.as_ref()).await;
-            let _ = handle.send(Command::Served { question, answer }).await;
-        });
     }
 
     pub(crate) fn question(&mut self, wanted: Wanted) {

@@ -7,7 +7,6 @@ use std::{
 };
 
 use nudge_backend::{BackendEvent, Parting};
-use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::ClientId;
 use nudge_peer::{CancellationToken, DropGuard, Responder};
 use nudge_session::{
@@ -16,11 +15,9 @@ use nudge_session::{
 };
 use nudge_store::{Lease, Session};
 use nudge_wire::{Environment, Error};
-use nudge_workspace::Workspace;
 use tokio::time::Instant;
 
 use crate::{
-    backend::SessionAgent,
     client::Client,
     hub::Shared,
     session::{
@@ -32,6 +29,7 @@ use crate::{
         waiters::{Joining, Waiter},
     },
     shape,
+    sources::SessionAgent,
     time::now,
 };
 
@@ -54,8 +52,6 @@ pub(crate) struct SessionDriver {
     next_request: u64,
     /// What clients are being asked; dropping one withdraws it.
     pub(crate) asks: HashMap<(AskId, ClientId), DropGuard>,
-    /// Files and terminals for an adapted agent that no editor offers.
-    pub(crate) workspace: Option<Arc<Workspace>>,
     pub(crate) environments: Environments,
     commits: CommitQueue,
     /// What is to be done, oldest first.
@@ -113,7 +109,6 @@ impl SessionDriver {
             waiters: HashMap::new(),
             next_request: 0,
             asks: HashMap::new(),
-            workspace: None,
             environments: Environments::new(environment),
             commits: CommitQueue::default(),
             effects: VecDeque::new(),
@@ -263,17 +258,12 @@ impl SessionDriver {
             Command::CancelRequest(request) => self.feed(SessionInput::CancelRequest(request)),
             Command::Request { client, request, responder } => self.request(&client, request, responder),
             Command::Answered { ask, client, answer } => self.answered(ask, client, answer),
-            Command::Served { question, answer } => self.feed(SessionInput::Served { question, answer }),
             Command::SetDone(done) => self.set_done(*done),
-            Command::Terminal(update) => {
-                if let Some(update) = IndexedUpdate::read(&update) {
-                    self.feed(SessionInput::Update(update));
+            Command::Pass(message) => {
+                if let Err(refused) = self.agent.pass(message) {
+                    tokio::spawn(refused.message.refuse());
                 }
             }
-            Command::Pass(version, message, room) => match &mut self.agent {
-                SessionAgent::Adapted(agent) => agent.pass(version, message, room),
-                SessionAgent::BuiltIn(_) => drop(tokio::spawn(message.refuse())),
-            },
             Command::OwnTerminal { client, terminal } => {
                 if let Some(view) = self.view(client) {
                     view.own_terminal(&terminal);
@@ -293,7 +283,7 @@ impl SessionDriver {
             Request::Close(closing) => {
                 return self.end(Waiter::Close(closing, responder), EndWish::Close);
             }
-            Request::Set { is_mode, params } => return self.set(client, is_mode, params, responder),
+            Request::Set { is_mode, params } => return self.set(client, is_mode, &params, responder),
             other => self.read(client, other).unwrap_or_else(SessionRequest::Refused),
         };
         let is_prompt = matches!(what, SessionRequest::Prompt { .. });

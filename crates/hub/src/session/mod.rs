@@ -15,9 +15,8 @@ mod waiters;
 
 use std::sync::Arc;
 
-use nudge_backend::{QuestionAnswer, QuestionId};
 use nudge_mailbox::ClientId;
-use nudge_peer::{Responder, Unhandled};
+use nudge_peer::{PassedMessage, Responder, Unhandled};
 use nudge_session::{AskId, ClientAnswer, PendingMessage, RequestId};
 use nudge_wire::{Error, RawJson, Version, inject::Mode};
 use serde::Serialize;
@@ -31,8 +30,8 @@ use crate::{
 pub use asks::OpenQuestion;
 pub(crate) use asks::Wanted;
 pub(crate) use attach::{Attach, Attached, join};
-pub(crate) use restore::{BUILT_IN, row, store_error};
-pub(crate) use restore::{Wish, begin, create, open};
+pub(crate) use restore::{row, store_error};
+pub(crate) use restore::{Wish, begin, open};
 pub(crate) use stored_ops::{entry, stored_update};
 pub(crate) use view::{Shown, View};
 pub(crate) use waiters::Joining;
@@ -97,8 +96,8 @@ impl Handle {
     /// any more.
     pub(crate) async fn pass(&self, from: Version, message: Unhandled) -> Result<(), Unhandled> {
         let room = take(&self.passing, message.size(), PASSING_BYTES).await;
-        match self.send(Command::Pass(from, message, room)).await {
-            Err(Command::Pass(_, message, _)) => Err(message),
+        match self.send(Command::Pass(PassedMessage { from, message, room })).await {
+            Err(Command::Pass(refused)) => Err(refused.message),
             _ => Ok(()),
         }
     }
@@ -126,13 +125,8 @@ pub(crate) enum Command {
     Request { client: Arc<Client>, request: Request, responder: Responder },
     /// A client's answer to what it was asked.
     Answered { ask: AskId, client: ClientId, answer: ClientAnswer },
-    /// A message about the session that only its agent understands, from a client of this version. It takes up room until
-    /// the agent has it.
-    Pass(Version, Unhandled, Option<OwnedSemaphorePermit>),
-    /// What a terminal shows that Nudge runs for the agent, as an update.
-    Terminal(RawJson),
-    /// The answer to a question of the agent that Nudge serves.
-    Served { question: QuestionId, answer: QuestionAnswer },
+    /// A message about the session that only its agent understands.
+    Pass(PassedMessage),
     /// The agent has answered a request that sets something.
     SetDone(Box<set::SetDone>),
     /// A client runs a terminal for the agent.
@@ -154,9 +148,7 @@ impl Command {
     fn size(&self) -> usize {
         match self {
             Self::Request { request, .. } => request.size(),
-            Self::Answered { answer: ClientAnswer::Answer(answer), .. }
-            | Self::Served { answer: Ok(answer), .. } => answer.as_str().len(),
-            Self::Terminal(update) => update.as_str().len(),
+            Self::Answered { answer: ClientAnswer::Answer(answer), .. } => answer.as_str().len(),
             Self::SetDone(done) => done.size(),
             _ => 0,
         }

@@ -8,7 +8,6 @@ use nudge_wire::Version;
 use serde_json::json;
 
 use crate::{
-    backend::SessionAgent,
     client::Out,
     session::{
         Attach, Attached,
@@ -58,15 +57,16 @@ impl SessionDriver {
             Effect::Interrupt => self.agent.interrupt(),
             Effect::Cancel => self.agent.cancel(),
             Effect::AnswerAgent(question, answer) => self.agent.answer(question, answer),
-            Effect::SetOption(option) => self.set_option(&option),
-            Effect::ForgetOptions => {
-                if let SessionAgent::BuiltIn(agent) = &mut self.agent {
-                    agent.will_set_none();
-                }
+            Effect::SetOption(option) => {
+                self.agent.set_option(&option);
+                self.feed(SessionInput::SteerMethod(self.agent.steer_method()));
             }
+            Effect::ForgetOptions => self.agent.forget_options(),
             Effect::Ask { ask, client, question } => self.ask(ask, client, question),
             Effect::WithdrawAsk { ask, client } => drop(self.asks.remove(&(ask, client))),
-            Effect::Serve(question) => self.serve(question),
+            Effect::Serve(question) => {
+                self.agent.serve(question, self.environments.now().cloned());
+            }
             Effect::Leave { parting, waiting } => self.leaves(parting, waiting),
         }
     }

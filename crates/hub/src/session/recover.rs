@@ -46,7 +46,7 @@ impl SessionDriver {
 async fn stored_state(hub: &Shared, session: &str, on_disk: u64) -> Result<StoredState, Error> {
     let store = &*hub.store;
     let (inputs, next_input) = saved(store.inputs(session).await.map_err(store_error)?);
-    let (past, _) = past(hub, session, None).await?;
+    let past = past(hub, session).await?;
     let mut entries = BTreeSet::new();
     let mut pages = Pages::new(store, session, on_disk);
     while let Some(page) = pages.next().await.map_err(store_error)? {

@@ -1,17 +1,15 @@
 //! How a session comes into use: made new, or taken up from the store as a crash or a close left it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::{Arc, OnceLock};
 
-use nudge_adapt::{Agent, Opened};
-use nudge_agent::{BuiltInAgent, History, Setup};
-use nudge_model::Model;
+use nudge_backend::{OpenedSession, SessionSetup, TakingUp};
+use nudge_peer::PassedMessage;
 use nudge_session::{MessageRuns, Past, Restored, unknown_session};
 use nudge_store::{Batch, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Environment, Error, RawJson, Version};
 use serde_json::json;
 
 use crate::{
-    backend::SessionAgent,
     client::Client,
     hub::Shared,
     recap,
@@ -21,13 +19,12 @@ use crate::{
         stored_ops::{entry, ops as store_ops, saved, stored_update},
     },
     shape,
+    sources::Source,
     time::now,
 };
 
 /// Entries at the end of a transcript that are read when it comes into use; a model is not given more anyway.
 const TAIL: u64 = 20_000;
-/// What the store calls the built-in agent.
-pub(crate) const BUILT_IN: &str = "builtin";
 /// The longest id of an agent that is taken for ours, in bytes.
 const LONGEST_ID: usize = 256;
 
@@ -37,9 +34,9 @@ pub(crate) struct Wish {
     pub(crate) additional_directories: Option<Vec<String>>,
     pub(crate) environment: Option<Environment>,
     /// The agent that the client speaks to; the built-in one unless set.
-    pub(crate) agent: Option<Arc<Agent>>,
-    /// What the built-in agent asks; what all others do unless set.
-    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) agent: Option<Source>,
+    /// Its own built-in agent; that of the process unless set.
+    pub(crate) built_in: Option<Source>,
     /// The version of the client.
     pub(crate) version: Version,
     /// The params of its request.
@@ -52,46 +49,68 @@ impl Wish {
             additional_directories: None,
             environment: client.environment.clone(),
             agent: client.agent.clone(),
-            model: client.model.clone(),
+            built_in: client.built_in.clone(),
             version: client.version,
             params: None,
         }
     }
+
+    /// The built-in agent that it wants.
+    pub(crate) fn built_in<'a>(&'a self, hub: &'a Shared) -> &'a Source {
+        self.built_in.as_ref().unwrap_or(&hub.built_in)
+    }
+
+    /// What runs the session of this row, or why nothing here does.
+    fn source_of<'a>(&'a self, hub: &'a Shared, row: &Session) -> Result<&'a Source, Error> {
+        if row.backend == hub.built_in.name() {
+            return Ok(self.built_in(hub));
+        }
+        self.agent.as_ref().ok_or_else(|| {
+            let what = format!(
+                "The session is run by `{}`: start `nudge acp` with that agent and load it there",
+                row.backend
+            );
+            Error::invalid_request(what).reason("other_agent")
+        })
+    }
+
+    /// What an agent is told of the session of this row, which is known by `name` as soon as that is set.
+    fn setup(&self, hub: &Arc<Shared>, row: &Session, name: &Arc<OnceLock<Arc<str>>>) -> SessionSetup {
+        let params = self.params.clone();
+        SessionSetup {
+            session_id: Arc::clone(&row.id),
+            cwd: row.cwd.clone(),
+            additional_directories: row.additional_directories.clone(),
+            config: RawJson::parse(row.config.clone()).ok(),
+            agent_session_id: row.agent_session_id.clone(),
+            params: params.unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] }))),
+            version: self.version,
+            recap: recap::of(hub, name),
+        }
+    }
 }
 
-/// Makes a session and brings it into use.
-pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Result<Handle, Error> {
-    let lease = hub.lease(&row.id).await?;
-    let ops = vec![Op::CreateSession(row.clone())];
-    write_first(hub, &lease, ops).await?;
-    let agent = built_in(hub, &row, History::new(), wish);
-    let environment = wish.environment.clone();
-    Ok(start(hub, Parts { row, lease, agent, stored: StoredParts::default(), environment }))
-}
-
-/// Begins a session with an adapted agent, by `session/new` or another request that only the agent can answer, and brings
-/// it into use. `row` says what is known of it.
+/// Begins a session, by `session/new` or another request that only the agent can answer, and brings it into use. `row` says
+/// what is known of it, `past` what is to be written of what was said.
 pub(crate) async fn begin(
     hub: &Arc<Shared>,
-    agent: &Arc<Agent>,
+    source: &Source,
     method: &str,
     mut row: Session,
     past: Vec<Op>,
     wish: &Wish,
 ) -> Result<(Arc<str>, Handle), Error> {
-    let name = Arc::new(std::sync::OnceLock::new());
-    let params = wish.params.clone().unwrap_or_else(shape::empty);
-    let recap = recap::of(hub, &name);
-    let Opened { replayed, session } =
-        nudge_adapt::Session::begin(agent, wish.version, method, &params, recap).await?;
-    if hub.store.session(session.id()).await.map_err(store_error)?.is_none()
-        && session.id().len() <= LONGEST_ID
-    {
-        row.id = Arc::clone(session.id());
+    let name = Arc::new(OnceLock::new());
+    let opened = source.begin(method, wish.setup(hub, &row, &name)).await?;
+    let OpenedSession { backend: agent, agent_session_id, replayed } = opened;
+    if let Some(id) = agent_session_id {
+        if hub.store.session(&id).await.map_err(store_error)?.is_none() && id.len() <= LONGEST_ID {
+            row.id = Arc::clone(&id);
+        }
+        row.agent_session_id = Some(id.to_string());
     }
     let _ = name.set(Arc::clone(&row.id));
-    agent.name().clone_into(&mut row.backend);
-    row.agent_session_id = Some(session.id().to_string());
+    source.name().clone_into(&mut row.backend);
     let lease = hub.lease(&row.id).await?;
     let mut ops = vec![Op::CreateSession(row.clone())];
     ops.extend(past);
@@ -105,7 +124,6 @@ pub(crate) async fn begin(
         }
     }
     write_first(hub, &lease, ops).await?;
-    let agent = SessionAgent::Adapted(Box::new(session));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
     let stored = StoredParts { next_seq, ..StoredParts::default() };
@@ -149,27 +167,26 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
         row.additional_directories.clone_from(directories);
     }
     let (inputs, next_input) = saved(hub.store.inputs(id).await.map_err(store_error)?);
-    let is_built_in = row.backend == BUILT_IN;
-    let (past, history) = past(hub, id, is_built_in.then(History::new)).await?;
-    let mut history = history.unwrap_or_default();
-    let (agent, row) = if is_built_in {
-        (None, row)
-    } else {
-        let (agent, row) = adapted(hub, row, wish).await?;
-        (Some(agent), row)
-    };
+    let source = wish.source_of(hub, &row)?;
+    let is_its_own = source.name() == row.backend;
+    let mut setup = wish.setup(hub, &row, &Arc::new(OnceLock::from(Arc::clone(&row.id))));
+    // Another agent cannot know it by that id.
+    setup.agent_session_id = setup.agent_session_id.filter(|_| is_its_own);
+    let (past, mut taking_up) = recall(hub, id, source, setup).await?;
     let Restored { mailbox, next_seq, operations, interruption } = Restored::new(inputs, past, shape::seed());
-    interruption.iter().for_each(|update| history.update(&update.raw));
+    interruption.iter().for_each(|update| taking_up.hear(update));
+    let OpenedSession { backend: agent, agent_session_id, .. } = taking_up.open().await?;
+    if let Some(id) = agent_session_id.filter(|_| is_its_own) {
+        row.agent_session_id = Some(id.to_string());
+    }
     let mut ops = store_ops(operations, now());
-    let agent_session_id = Some(row.agent_session_id.clone());
     ops.push(Op::UpdateSession(SessionChange {
         closed: Some(false),
-        agent_session_id,
+        agent_session_id: Some(row.agent_session_id.clone()),
         ..SessionChange::default()
     }));
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(store_error)?;
-    let agent = agent.unwrap_or_else(|| built_in(hub, &row, history, wish));
     let environment = wish.environment.clone();
     let stored = StoredParts { mailbox, is_held: true, next_seq, next_input };
     Ok(start(hub, Parts { row, lease, agent, stored, environment }))
@@ -179,74 +196,51 @@ fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
     SessionDriver::start(Arc::clone(hub), parts)
 }
 
-/// Has the agent of the client take up a session that an adapted agent ran.
-async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(SessionAgent, Session), Error> {
-    let Some(agent) = &wish.agent else {
-        let what = format!(
-            "The session is run by `{}`: start `nudge acp` with that agent and load it there",
-            row.backend
-        );
-        return Err(Error::invalid_request(what).reason("other_agent"));
-    };
-    // Another agent cannot know it by that id.
-    let id = row.agent_session_id.as_deref().filter(|_| agent.name() == row.backend);
-    let name = Arc::new(std::sync::OnceLock::from(Arc::clone(&row.id)));
-    let params =
-        wish.params.clone().unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] })));
-    let recap = recap::of(hub, &name);
-    let taken_up = nudge_adapt::Session::take_up(agent, wish.version, id, &params, recap).await?;
-    let Opened { session, .. } = taken_up;
-    if agent.name() == row.backend {
-        row.agent_session_id = Some(session.id().to_string());
-    }
-    Ok((SessionAgent::Adapted(Box::new(session)), row))
-}
-
-fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> SessionAgent {
-    let setup = Setup {
-        session_id: row.id.to_string(),
-        cwd: PathBuf::from(&row.cwd),
-        additional_directories: row.additional_directories.iter().map(PathBuf::from).collect(),
-        config: RawJson::parse(row.config.clone()).ok(),
-        history,
-    };
-    let model = wish.model.as_ref().unwrap_or(&hub.model);
-    SessionAgent::BuiltIn(Box::new(BuiltInAgent::start(Arc::clone(model), setup)))
-}
-
-/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
-/// adapted agent remembers what was said itself; another is given its `history`.
-pub(super) async fn past(
+/// What the transcript tells, also to an agent that does not remember it: the end of it, and all of it only if that does not
+/// tell whether a turn was under way.
+async fn recall(
     hub: &Shared,
     id: &str,
-    history: Option<History>,
-) -> Result<(Past, Option<History>), Error> {
+    source: &Source,
+    setup: SessionSetup,
+) -> Result<(Past, Box<dyn TakingUp<PassedMessage>>), Error> {
     let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
-    let tail = read_past(hub, id, next.saturating_sub(TAIL), history.clone()).await?;
-    if tail.0.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, history).await }
+    let mut taking_up = source.take_up(setup.clone());
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), Some(&mut *taking_up)).await?;
+    if tail.has_state || next <= TAIL {
+        return Ok((tail, taking_up));
+    }
+    let mut taking_up = source.take_up(setup);
+    Ok((read_past(hub, id, 0, Some(&mut *taking_up)).await?, taking_up))
+}
+
+/// What the transcript tells of how things stand.
+pub(super) async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
+    let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), None).await?;
+    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, None).await }
 }
 
 async fn read_past(
     hub: &Shared,
     id: &str,
     from: u64,
-    mut history: Option<History>,
-) -> Result<(Past, Option<History>), Error> {
+    taking_up: Option<&mut dyn TakingUp<PassedMessage>>,
+) -> Result<Past, Error> {
+    let mut taking_up = taking_up.filter(|taking_up| taking_up.wants_history());
     let mut past = Past::default();
     let mut pages = Pages::new(&*hub.store, id, from);
     while let Some(page) = pages.next().await.map_err(store_error)? {
         for entry in &page {
-            let Some(update) = stored_update(entry) else {
-                past.next_seq = entry.seq + 1;
-                continue;
-            };
+            past.next_seq = entry.seq + 1;
+            let Some(update) = stored_update(entry) else { continue };
             past.take(entry.seq, &update);
-            if let Some(history) = &mut history {
-                history.update(&update.raw);
+            if let Some(taking_up) = &mut taking_up {
+                taking_up.hear(&update);
             }
         }
     }
-    Ok((past, history))
+    Ok(past)
 }
 
 /// A failure of the store as an error for a client.
@@ -272,7 +266,7 @@ pub(crate) fn row(cwd: String, additional_directories: Vec<String>) -> Session {
         title: None,
         created_at: at,
         updated_at: at,
-        backend: BUILT_IN.into(),
+        backend: String::new(),
         agent_session_id: None,
         parent: None,
         config: String::new(),
