@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
+use nudge_backend::Recap;
 use nudge_bridge::{IndexedUpdate, UpdateKind, request_between};
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    Agent, Recap, Session,
+    Agent, Session,
     late::LateReplay,
     route::{Inbox, Incoming},
     routed::RoutedMessage,

@@ -59,11 +59,7 @@ impl<M: 'static> AgentSource<M> for BuiltInSource {
         Box::pin(async move { Err(Error::method_not_found(method)) })
     }
 
-    fn begin(
-        &self,
-        _: &str,
-        setup: SessionSetup,
-    ) -> BackendFuture<'static, Result<OpenedSession<M>, Error>> {
+    fn begin(&self, _: &str, setup: SessionSetup) -> BackendFuture<'static, Result<OpenedSession<M>, Error>> {
         Box::new(self.taking_up(setup)).open()
     }
 

@@ -21,9 +21,7 @@ mod question;
 mod source;
 mod turn_end;
 
-pub use contract::{
-    Backend, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, SteerMethod,
-};
+pub use contract::{Backend, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, SteerMethod};
 pub use event::BackendEvent;
 pub use message::{PromptParams, UserMessage};
 pub use question::{

@@ -108,6 +108,8 @@ impl fmt::Debug for SessionSetup {
 
 impl<M> fmt::Debug for OpenedSession<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenedSession").field("agent_session_id", &self.agent_session_id).finish_non_exhaustive()
+        f.debug_struct("OpenedSession")
+            .field("agent_session_id", &self.agent_session_id)
+            .finish_non_exhaustive()
     }
 }

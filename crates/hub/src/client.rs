@@ -105,7 +105,19 @@ impl Client {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, environment, agent, built_in, cx, queue, waiting, is_cut_off })
+        Arc::new(Self {
+            id,
+            version,
+            offers,
+            v1,
+            environment,
+            agent,
+            built_in,
+            cx,
+            queue,
+            waiting,
+            is_cut_off,
+        })
     }
 
     /// Queues `out`.

@@ -23,9 +23,9 @@ use tokio::sync::{OnceCell, oneshot};
 use crate::{
     client::{Client, Out},
     edge::Edge,
-    sources::Source,
     session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
     shape,
+    sources::Source,
     time::now,
 };
 

@@ -42,8 +42,8 @@ pub use core::{SessionCore, SessionStart, SessionState};
 pub use delivery::{Delivery, InputDelivery, MessageBody};
 pub use effect::{Commit, Effect, InputChange, Joined, OpenAsk, Operation, PendingMessage, RowChange, Step};
 pub use input::{
-    AgentTraits, AskId, Attach, AttachOptions, ClientAnswer, CommitFailure, EndWish, Moment,
-    RequestId, SessionInput, SessionRequest,
+    AgentTraits, AskId, Attach, AttachOptions, ClientAnswer, CommitFailure, EndWish, Moment, RequestId,
+    SessionInput, SessionRequest,
 };
 pub use restored::{Past, Restored};
 pub use stall::{Recovery, StoredState};

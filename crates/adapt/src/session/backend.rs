@@ -1,10 +1,12 @@
 //! A session of another agent as a backend.
 
 use nudge_backend::{
-    Backend, BackendEvent, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
+    Backend, BackendEvent, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, Question,
+    QuestionAnswer, QuestionId, SteerMethod, UserMessage,
 };
-use nudge_bridge::IndexedUpdate;
-use nudge_wire::{Environment, RawJson, Version};
+use nudge_bridge::{Call, IndexedUpdate};
+use nudge_peer::PassedMessage;
+use nudge_wire::{Environment, Error, RawJson, Version};
 use tokio::time::Instant;
 
 use super::Session;
@@ -62,6 +64,27 @@ impl Backend for Session {
         self.questions.answer(question, answer);
     }
 
+    fn serve(&mut self, question: Question, environment: Option<Environment>) {
+        // The agent may not want it any more.
+        if let Some(responder) = self.questions.take(question.id) {
+            self.served.serve(question, responder, environment);
+        }
+    }
+
+    /// Only the agent knows its options.
+    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, Error> {
+        Ok(OptionPlan::Ask(Box::pin(self.request(&call.method, &call.params))))
+    }
+
+    /// None is planned.
+    fn set_option(&mut self, _: &OptionChange) {}
+
+    fn forget_options(&mut self) {}
+
+    fn option_answered(&mut self, call: &Call, answer: &RawJson) {
+        self.standing.set(&call.method, &call.params, answer);
+    }
+
     fn steer_method(&self) -> SteerMethod {
         match self.standing.tier {
             Tier::Cancel => SteerMethod::Interrupt,
@@ -102,5 +125,12 @@ impl Backend for Session {
                 Parting::Delete => self.part("session/delete").await,
             }
         })
+    }
+}
+
+impl PassThrough<PassedMessage> for Session {
+    fn pass(&mut self, message: PassedMessage) -> Result<(), PassedMessage> {
+        self.pass_in_order(message);
+        Ok(())
     }
 }

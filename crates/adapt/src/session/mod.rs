@@ -8,16 +8,17 @@ mod restore;
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
-use nudge_backend::{BackendEvent, QuestionId};
+use nudge_backend::{BackendEvent, QuestionId, Recap};
 use nudge_bridge::IndexedUpdate;
-use nudge_wire::{Error, RawJson};
+use nudge_peer::PassedMessage;
+use nudge_wire::Error;
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep_until},
 };
 
 use crate::{
-    Agent, Recap,
+    Agent,
     calls::{Answered, OpenCalls, of},
     echo::Echo,
     late::{self, LateReplay},
@@ -27,9 +28,9 @@ use crate::{
     question::OpenQuestions,
     retold::Retold,
     route::Incoming,
+    serve::ServedFolders,
     standing::Standing,
 };
-use pass::Passing;
 use restore::TakingUp;
 
 /// One session of an agent. Dropping it leaves the session in the agent as it is.
@@ -57,7 +58,8 @@ pub struct Session {
     ready: VecDeque<BackendEvent>,
     pub(crate) standing: Standing,
     pub(crate) questions: OpenQuestions,
-    passing: Option<mpsc::UnboundedSender<Passing>>,
+    passing: Option<mpsc::UnboundedSender<(Arc<str>, PassedMessage)>>,
+    served: ServedFolders,
 }
 
 enum Happened {
@@ -67,6 +69,7 @@ enum Happened {
     TakenUp(Result<TakenUp, Error>),
     Withdrawn(QuestionId),
     Replayed,
+    Terminal(IndexedUpdate),
 }
 
 impl Session {
@@ -91,6 +94,7 @@ impl Session {
             failures: 0,
             ready: VecDeque::new(),
             passing: None,
+            served: ServedFolders::default(),
         }
     }
 
@@ -105,9 +109,9 @@ impl Session {
         &self.id
     }
 
-    /// Notes what a request that set something changed.
-    pub fn set(&mut self, method: &str, params: &RawJson, answer: &RawJson) {
-        self.standing.set(method, params, answer);
+    /// Where it works: what no editor offers is served there.
+    pub(crate) fn set_folders(&mut self, cwd: &str, additional_directories: &[String]) {
+        self.served = ServedFolders::new(cwd, additional_directories);
     }
 
     /// What the agent does next. Safe to drop and call again.
@@ -127,15 +131,17 @@ impl Session {
                 Happened::TakenUp(taken_up) => self.taken_up(taken_up),
                 Happened::Withdrawn(id) => self.withdraw(id),
                 Happened::Replayed => self.release(),
+                Happened::Terminal(update) => self.ready.push_back(BackendEvent::Update(update)),
             }
         }
     }
 
     async fn happens(&mut self) -> Happened {
-        let Self { link, calls, run, taking_up, replay, questions, .. } = self;
+        let Self { link, calls, run, taking_up, replay, questions, served, .. } = self;
         let is_held = link.is_some() && run.is_held();
         tokio::select! {
             biased;
+            update = served.next_update() => Happened::Terminal(update),
             said = receive(link) => Happened::Said(said),
             answered = calls.next() => Happened::Answered(answered),
             () = until(run.deadline()) => Happened::Late,

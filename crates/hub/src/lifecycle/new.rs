@@ -4,10 +4,7 @@ use nudge_session::AttachOptions;
 use nudge_wire::RawJson;
 
 use super::{Opened, Opening};
-use crate::{
-    directories, params,
-    session,
-};
+use crate::{directories, params, session};
 
 impl Opening {
     pub(super) async fn new_session(&self, method: &str, params: Option<&RawJson>) -> Opened {

@@ -33,7 +33,13 @@ impl SetDone {
 
 impl SessionDriver {
     /// Sets a mode or an option: once that is written down, or as the agent decides.
-    pub(crate) fn set(&mut self, client: &Arc<Client>, is_mode: bool, params: &RawJson, responder: Responder) {
+    pub(crate) fn set(
+        &mut self,
+        client: &Arc<Client>,
+        is_mode: bool,
+        params: &RawJson,
+        responder: Responder,
+    ) {
         let (call, plan) = match self.plan(client, is_mode, params) {
             Ok(planned) => planned,
             Err(error) => {
@@ -58,7 +64,12 @@ impl SessionDriver {
         }
     }
 
-    fn plan(&mut self, client: &Client, is_mode: bool, params: &RawJson) -> Result<(Call, OptionPlan), Error> {
+    fn plan(
+        &mut self,
+        client: &Client,
+        is_mode: bool,
+        params: &RawJson,
+    ) -> Result<(Call, OptionPlan), Error> {
         let version = self.agent.version();
         let view = self.view(client.id).ok_or_else(unknown_session)?;
         let call = view.set_call(version, is_mode, params);
