@@ -352,9 +352,10 @@ impl SessionDriver {
     }
 
     fn detach_gone(&mut self) {
-        let gone: Vec<_> = self.views.iter().filter(|view| view.client.is_gone()).collect();
-        let gone: Vec<_> = gone.into_iter().map(|view| view.client.id).collect();
-        gone.into_iter().for_each(|client| self.detach(client));
+        let gone = self.views.iter().filter(|view| view.client.is_gone()).map(|view| view.client.id);
+        for client in gone.collect::<Vec<_>>() {
+            self.detach(client);
+        }
     }
 
     fn answered(&mut self, ask: AskId, client: ClientId, answer: ClientAnswer) {

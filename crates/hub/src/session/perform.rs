@@ -101,7 +101,9 @@ impl SessionDriver {
         let result = self.agent.opened(is_new.then_some(session), &meta);
         let (result, updates) = view.opened(session, self.agent.version(), result);
         let (before, after) = if is_new { (Vec::new(), updates) } else { (updates, Vec::new()) };
-        before.into_iter().for_each(|update| view.client.push(update));
+        for update in before {
+            view.client.push(update);
+        }
         let is_v2 = view.client.version == Version::V2;
         if !is_new {
             // Of a session that it knows by name the client is told how things stand before the answer.
@@ -111,7 +113,9 @@ impl SessionDriver {
             }
         }
         view.client.push(Out::Answer(responder, Ok(result)));
-        after.into_iter().for_each(|update| view.client.push(update));
+        for update in after {
+            view.client.push(update);
+        }
         if is_new {
             self.agent.standing().iter().for_each(|news| view.show(&mut Shown::new(session, news)));
         }

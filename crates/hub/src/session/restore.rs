@@ -174,7 +174,9 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
     setup.agent_session_id = setup.agent_session_id.filter(|_| is_its_own);
     let (past, mut taking_up) = recall(hub, id, source, setup).await?;
     let Restored { mailbox, next_seq, operations, interruption } = Restored::new(inputs, past, shape::seed());
-    interruption.iter().for_each(|update| taking_up.hear(update));
+    for update in &interruption {
+        taking_up.hear(update);
+    }
     let OpenedSession { backend: agent, agent_session_id, .. } = taking_up.open().await?;
     if let Some(id) = agent_session_id.filter(|_| is_its_own) {
         row.agent_session_id = Some(id.to_string());

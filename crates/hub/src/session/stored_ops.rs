@@ -23,7 +23,9 @@ pub(crate) fn push_ops(ops: &mut Vec<Op>, operation: Operation, at: u64) {
 /// All that operations come to.
 pub(crate) fn ops(operations: Vec<Operation>, at: u64) -> Vec<Op> {
     let mut ops = Vec::with_capacity(operations.len());
-    operations.into_iter().for_each(|operation| push_ops(&mut ops, operation, at));
+    for operation in operations {
+        push_ops(&mut ops, operation, at);
+    }
     ops
 }
 

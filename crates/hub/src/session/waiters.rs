@@ -53,8 +53,6 @@ impl Waiter {
         match (self, outcome) {
             (Self::Client { client, responder, .. }, outcome) => client.push(Out::Answer(responder, outcome)),
             (Self::Join(joining), Err(error)) => joining.refuse(&error),
-            // Who joins is answered otherwise.
-            (Self::Join(_), Ok(_)) => {}
             (Self::Close(closing, responder), Ok(_)) => {
                 closing.client().push(Out::Answer(responder, Ok(shape::empty())));
             }
@@ -62,7 +60,8 @@ impl Waiter {
             // Whoever waits may be gone.
             (Self::Delete(done), outcome) => drop(done.send(outcome.map(drop))),
             (Self::Leave(done), Ok(_)) => drop(done.send(())),
-            (Self::Leave(_), Err(_)) => {}
+            // Who joins is answered otherwise, and whoever waits for it to be left learns by silence that it stays.
+            (Self::Join(_), Ok(_)) | (Self::Leave(_), Err(_)) => {}
         }
     }
 
