@@ -114,9 +114,17 @@ impl IndexedUpdate {
         Self { tool_call_id: Some(id.into()), ..self }
     }
 
-    /// The same without the message it came in.
-    pub fn without_message(self) -> Self {
-        Self { came_in: None, ..self }
+    /// A copy without the message it came in.
+    pub fn without_message(&self) -> Self {
+        Self {
+            version: self.version,
+            kind: self.kind.clone(),
+            message_id: self.message_id.clone(),
+            tool_call_id: self.tool_call_id.clone(),
+            call_progress: self.call_progress,
+            raw: self.raw.clone(),
+            came_in: None,
+        }
     }
 
     /// The message it came in.

@@ -273,7 +273,7 @@ impl SessionCore {
         }
         let seq = self.transcript.number();
         self.draft.bytes += update.raw.as_str().len();
-        self.draft.operations.push(Operation::Append { seq, update: update.clone() });
+        self.draft.operations.push(Operation::Append { seq, update: update.without_message() });
         self.draft.acts.push(Act::Show { update, seq: Some(seq), but });
     }
 

@@ -77,7 +77,7 @@ impl Transcript {
     pub(crate) fn remember(&mut self, seq: u64, update: &IndexedUpdate) {
         self.shown = seq + 1;
         self.recent_bytes += update.raw.as_str().len();
-        self.recent.push_back((seq, update.clone().without_message()));
+        self.recent.push_back((seq, update.without_message()));
         while self.recent.len() > RECENT || self.recent_bytes > RECENT_BYTES {
             let on_disk = self.on_disk;
             let Some((_, oldest)) = self.recent.pop_front_if(|(seq, _)| *seq < on_disk) else { break };
