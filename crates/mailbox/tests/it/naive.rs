@@ -59,26 +59,26 @@ impl Naive {
         self.0.iter().find(|(message, _)| &*message.id == id).map(|(_, fate)| *fate)
     }
 
-    fn change(&mut self, id: &str, does: impl FnOnce(&mut Self)) -> Result<(), Refusal> {
+    fn revoke(&mut self, id: &str) -> Result<Option<Message<u8>>, Refusal> {
         match self.fate(id) {
             None => Err(Refusal::UnknownMessage),
             Some(Fate::Delivered) => Err(Refusal::AlreadyDelivered),
-            Some(_) => Ok(does(self)),
+            Some(_) => Ok(self.become_of(Fate::Revoked, |message| &*message.id == id).pop()),
         }
-    }
-
-    fn revoke(&mut self, id: &str) -> Result<Option<Message<u8>>, Refusal> {
-        let mut revoked = Vec::new();
-        self.change(id, |it| revoked = it.become_of(Fate::Revoked, |message| &*message.id == id))?;
-        Ok(revoked.pop())
     }
 
     fn replace(&mut self, id: &str, content: u8) -> Result<(), Refusal> {
-        if self.fate(id) == Some(Fate::Revoked) {
+        let Some((message, fate)) = self.0.iter_mut().find(|(message, _)| &*message.id == id) else {
             return Err(Refusal::UnknownMessage);
+        };
+        match fate {
+            Fate::Revoked => Err(Refusal::UnknownMessage),
+            Fate::Delivered => Err(Refusal::AlreadyDelivered),
+            Fate::Pending => {
+                message.content = content;
+                Ok(())
+            }
         }
-        let is_it = |(message, _): &&mut (Message<u8>, Fate)| &*message.id == id;
-        self.change(id, |it| it.0.iter_mut().filter(is_it).for_each(|(message, _)| message.content = content))
     }
 
     fn restart(&mut self) {
