@@ -9,12 +9,14 @@
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
+mod calls;
 mod echo;
 mod lane;
 mod late;
 mod merge;
 mod open;
 mod pool;
+mod prompt_run;
 mod pulse;
 mod question;
 mod recap;
@@ -27,7 +29,6 @@ mod session;
 mod spec;
 mod standing;
 mod tier;
-mod turn;
 
 pub use agent::{Agent, Listening};
 pub use lane::Lane;

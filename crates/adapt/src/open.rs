@@ -141,7 +141,7 @@ impl Session {
         let taken_up = take_up(&agent, id, &base, &recap).await?;
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);
-        session.owe_recap(text, replay);
+        session.set_past(text, replay);
         for update in &news {
             session.standing.hear(update);
         }

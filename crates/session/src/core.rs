@@ -170,10 +170,7 @@ impl SessionCore {
                 self.delivery.steer_method = method;
                 self.interrupt_now();
             }
-            SessionInput::Update(_) if self.is_stalled() => {}
-            SessionInput::Update(update) => self.record(update, None),
             SessionInput::Answered { ask, client, answer } => self.answered(ask, client, answer),
-            SessionInput::Served { question, answer } => self.answer_agent(question, answer),
             SessionInput::Committed => self.committed(),
             SessionInput::CommitFailed(failure) => self.commit_failed(failure),
             SessionInput::Recovered(recovery) => self.recovered(recovery),

@@ -1,11 +1,11 @@
 //! What a session does: what is to be written down, and every act towards the outside, as values.
 
-use nudge_backend::{Parting, Question, QuestionAnswer, QuestionId, UserMessage};
+use nudge_backend::{OptionChange, Parting, Question, QuestionAnswer, QuestionId, UserMessage};
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{Change, ClientId};
 use nudge_wire::{Error, Message, RawJson, Version};
 
-use crate::{AskId, MessageBody, OptionChange, RequestId};
+use crate::{AskId, MessageBody, RequestId};
 
 /// What comes of an input: what is to be written down, and what is to be done now, in this order.
 ///
@@ -136,7 +136,7 @@ pub enum Effect {
         /// Who.
         client: ClientId,
     },
-    /// A question of the agent for a file or a terminal is answered by Nudge.
+    /// No client answers a question for a file or a terminal: the agent is served in the session's folders.
     Serve(Question),
 
     /// The session is not in use any more.

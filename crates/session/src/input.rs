@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use nudge_backend::{BackendEvent, QuestionId, SteerMethod};
-use nudge_bridge::IndexedUpdate;
+use nudge_backend::{BackendEvent, OptionChange, SteerMethod};
 use nudge_mailbox::{ClientId, Mode};
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Error, RawJson};
 
 use crate::{Attendee, MessageBody, stall::Recovery};
 
@@ -52,8 +51,6 @@ pub enum SessionInput {
     AgentEnded,
     /// How the agent is steered from now on.
     SteerMethod(SteerMethod),
-    /// An update that comes neither from the agent nor from the session: what a terminal shows that Nudge runs.
-    Update(IndexedUpdate),
     /// An answer to what clients were asked.
     Answered {
         /// Which question.
@@ -62,13 +59,6 @@ pub enum SessionInput {
         client: ClientId,
         /// With what.
         answer: ClientAnswer,
-    },
-    /// The answer to a question that Nudge serves itself.
-    Served {
-        /// Which question.
-        question: QuestionId,
-        /// With what.
-        answer: Result<RawJson, Error>,
     },
     /// The oldest commit is on disk.
     Committed,
@@ -131,15 +121,6 @@ pub enum SessionRequest {
     },
     /// What was asked cannot be: it is answered in its place.
     Refused(Error),
-}
-
-/// An option of the agent and the value it gets.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct OptionChange {
-    /// The id of the option.
-    pub config_id: String,
-    /// Its value.
-    pub value: RawJson,
 }
 
 /// A client wants to join.
@@ -206,10 +187,7 @@ pub enum EndWish {
 
 /// What a session has to know of its agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct AgentTraits {
-    /// The version it speaks.
-    pub version: Version,
     /// How it is steered.
     pub steer_method: SteerMethod,
     /// Whether sessions are named after their first message.

@@ -42,7 +42,7 @@ pub use core::{SessionCore, SessionStart, SessionState};
 pub use delivery::{Delivery, InputDelivery, MessageBody};
 pub use effect::{Commit, Effect, InputChange, Joined, OpenAsk, Operation, PendingMessage, RowChange, Step};
 pub use input::{
-    AgentTraits, AskId, Attach, AttachOptions, ClientAnswer, CommitFailure, EndWish, Moment, OptionChange,
+    AgentTraits, AskId, Attach, AttachOptions, ClientAnswer, CommitFailure, EndWish, Moment,
     RequestId, SessionInput, SessionRequest,
 };
 pub use restored::{Past, Restored};

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use nudge_backend::{Question, UserMessage};
+use nudge_backend::{OptionChange, Question, UserMessage};
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, MessageId};
 use nudge_wire::{Error, Message, RawJson};
 
-use crate::{Attach, OptionChange, PendingMessage, RequestId, lifecycle::Ending, questions::Permission};
+use crate::{Attach, PendingMessage, RequestId, lifecycle::Ending, questions::Permission};
 
 /// Commits that may be under way before the agent has to wait.
 const MOST: usize = 256;

@@ -37,8 +37,6 @@ enum Progress {
     Undecided,
     /// A client is asked.
     Asked(AskedOne),
-    /// Nudge answers, whatever becomes of the session.
-    Served,
 }
 
 /// A question that one client is asked.
@@ -199,7 +197,7 @@ impl SessionCore {
             match progress {
                 Progress::Permission => self.answer_agent(id, Ok(cancelled_permission())),
                 Progress::Undecided => self.answer_agent(id, Err(nobody_answers("this request"))),
-                Progress::Asked(_) | Progress::Served => {}
+                Progress::Asked(_) => {}
             }
         }
     }
@@ -264,7 +262,7 @@ impl SessionCore {
         match self.who_answers(&question.method) {
             Some(client) => self.ask_client(client, question),
             None if is_served && !self.agent.has_own_tools => {
-                self.questions.open.insert(id, Progress::Served);
+                self.questions.open.remove(&id);
                 self.step.effects.push(Effect::Serve(question));
             }
             None if is_elicitation(&question.method) => {
