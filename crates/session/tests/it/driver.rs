@@ -13,7 +13,7 @@ use nudge_session::{
     AgentTraits, Commit, CommitFailure, Effect, EndWish, FORMER_CLIENT, InputChange, MessageBody, Moment,
     Operation, Past, RequestId, Restored, SessionCore, SessionInput, SessionStart, Step, StoredState,
 };
-use nudge_wire::{Error, Version};
+use nudge_wire::Error;
 
 /// What is on disk of one session.
 #[derive(Debug, Clone, Default)]
@@ -86,7 +86,7 @@ pub(crate) struct Driver {
 
 /// What a session begins with that nothing is special about.
 pub(crate) fn plain_start(steer_method: SteerMethod) -> SessionStart {
-    let agent = AgentTraits { version: Version::V2, steer_method, wants_title: false, has_own_tools: false };
+    let agent = AgentTraits { steer_method, wants_title: false, has_own_tools: false };
     SessionStart {
         seed: 1,
         title: Some("title".to_owned()),
@@ -96,7 +96,7 @@ pub(crate) fn plain_start(steer_method: SteerMethod) -> SessionStart {
         next_seq: 0,
         next_input: 0,
         agent,
-        linger: Duration::from_secs(60),
+        linger: Duration::from_mins(1),
         outlives_clients: true,
     }
 }
@@ -111,23 +111,20 @@ impl Driver {
 
     /// Gives the core an input. Its commits are under way then.
     pub(crate) fn step(&mut self, input: SessionInput) -> Step {
-        self.unanswered.extend(request_of(&input));
-        self.breaks += usize::from(input == SessionInput::Agent(BackendEvent::BreakPoint));
-        let step = self.core.step(input, self.now);
+        self.step_of([input])
+    }
+
+    /// Gives the core several inputs that share a step.
+    pub(crate) fn step_of(&mut self, inputs: impl IntoIterator<Item = SessionInput>) -> Step {
+        for input in inputs {
+            self.unanswered.extend(request_of(&input));
+            self.breaks += usize::from(input == SessionInput::Agent(BackendEvent::BreakPoint));
+            self.core.handle(input, self.now);
+        }
+        let step = self.core.finish();
         self.under_way.extend(step.commits.iter().cloned());
         step.effects.iter().for_each(|effect| self.look_at(effect));
         step
-    }
-
-    /// Several inputs that share a step.
-    pub(crate) fn step_of(&mut self, inputs: Vec<SessionInput>) -> Step {
-        let Some((last, before)) = inputs.split_last() else { return Step::default() };
-        for input in before {
-            self.unanswered.extend(request_of(input));
-            self.breaks += usize::from(*input == SessionInput::Agent(BackendEvent::BreakPoint));
-            self.core.handle(input.clone(), self.now);
-        }
-        self.step(last.clone())
     }
 
     pub(crate) fn is_writing(&self) -> bool {

@@ -130,7 +130,8 @@ fn an_end_with_a_permission_open_and_nobody_there_says_why() {
          disk
          ann leaves     -> unask ann p
          stop           -> cancel, tell p: cancelled
-         ends cancelled -> save(interrupted:[it:waited:for:an:answer:and:nobody:was:there:to:give:it] idle:cancelled row row)
+         ends cancelled -> save(interrupted:[it:waited:for:an:answer:and:nobody:was:there:to:give:it]
+                           idle:cancelled row row)
          disk           -> show interrupted [it waited for an answer and nobody was there to give it],
                            show idle cancelled but ann, answer a: cancelled, leave",
     );

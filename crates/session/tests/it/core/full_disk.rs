@@ -90,8 +90,9 @@ fn in_the_middle_of_a_turn() {
          configures fast
          titles named  -> show info named
          ends cancelled
-         recover       -> save(tool:t:in_progress words:hi tool:t:cancelled interrupted:[it:could:not:be:stored] idle:cancelled title=named config={\"fast\":true}),
-                          show tool t cancelled, show interrupted [it could not be stored]
+         recover       -> save(tool:t:in_progress words:hi tool:t:cancelled interrupted:[it:could:not:be:stored]
+                          idle:cancelled title=named config={\"fast\":true}), show tool t cancelled,
+                          show interrupted [it could not be stored]
          ann prompts b -> save(+b >b user:b running)
          disk          -> show user b but ann, show running but ann, prompt b by ann",
     );
@@ -178,7 +179,7 @@ fn in_the_end_of_the_process_too() {
 }
 
 #[test]
-fn a_close_for_which_there_was_room_after_all() {
+fn a_close_behind_a_failure_is_refused() {
     check(
         "given ann turn
          says hi   -> note(words:hi), show words hi
@@ -190,7 +191,7 @@ fn a_close_for_which_there_was_room_after_all() {
 }
 
 #[test]
-fn a_close_behind_a_failure_that_was_written() {
+fn a_close_for_which_there_was_room_after_all() {
     check(
         "given ann turn
          says hi                   -> note(words:hi), show words hi
@@ -232,45 +233,6 @@ fn an_option_that_could_not_be_kept_is_not_set() {
          ann sets fast -> save(config={\"fast\":true})
          disk full     -> flush, answer fast: no [no room], forget options
          recover       -> save(title=title)",
-    );
-}
-
-#[test]
-fn an_end_while_the_disk_is_full() {
-    check(
-        "given ann turn
-         says hi   -> note(words:hi), show words hi
-         disk full -> flush, answer a: no [no room], cancel, show idle error no room, forget options
-         stop
-         ends cancelled
-         recover   -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
-                      show interrupted [it could not be stored]",
-    );
-}
-
-#[test]
-fn a_process_ends_while_the_disk_is_full_and_there_is_room_for_that() {
-    check(
-        "given ann turn
-         says hi   -> note(words:hi), show words hi
-         disk full -> flush, answer a: no [no room], cancel, show idle error no room, forget options
-         stop
-         recover   -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
-                      show interrupted [it could not be stored]",
-    );
-}
-
-#[test]
-fn a_close_while_the_disk_is_full() {
-    check(
-        "given ann turn
-         says hi        -> note(words:hi), show words hi
-         disk full      -> flush, answer a: no [no room], cancel, show idle error no room, forget options
-         close
-         unanswered?    -> close
-         recover        -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
-                           show interrupted [it could not be stored]
-         ends cancelled -> save(idle:cancelled row closed=true)",
     );
 }
 

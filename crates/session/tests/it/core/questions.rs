@@ -55,21 +55,6 @@ fn what_all_refuse_is_cancelled() {
 }
 
 #[test]
-fn a_refusal_of_who_is_not_asked_any_more_counts_for_nothing() {
-    check(
-        "given ann bob turn
-         asks p        -> note(asking), show asking but ann, ask ann p, ask bob p
-         disk
-         ann leaves    -> unask ann p
-         bob leaves    -> unask bob p
-         ann refuses p -> save(permit:p:cancelled running)
-         state?        -> Running
-         cat joins
-         cat answers p yes",
-    );
-}
-
-#[test]
 fn what_nobody_is_there_to_answer_waits_for_who_comes() {
     check(
         "given ann bob turn
@@ -212,9 +197,8 @@ fn a_file_comes_from_nudge_where_the_prompter_has_none() {
     check(
         "given ann cat turn
          asks r fs/read_text_file -> serve r
-         served r                 -> tell r: {\"served\":\"r\"}
          asks t terminal/create   -> serve t
-         served t                 -> tell t: {\"served\":\"t\"}
+         unasks t
          ends                     -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
          disk
          asks u fs/read_text_file -> serve u",

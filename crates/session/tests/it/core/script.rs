@@ -26,11 +26,12 @@ pub(crate) fn check(script: &str) {
     assert_eq!(actual, expected, "\n=====\n{}\n=====\n", actual.join("\n"));
 }
 
-/// One line for each input: what follows a comma goes on.
+/// One line for each input: what follows a comma or stands in brackets goes on.
 fn unfolded(script: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match lines.last_mut().filter(|last| last.ends_with(',') || line.starts_with("->")) {
+        let is_open = |last: &str| last.matches('(').count() > last.matches(')').count();
+        match lines.last_mut().filter(|last| last.ends_with(',') || is_open(last)) {
             Some(last) => {
                 last.push(' ');
                 last.push_str(line);
@@ -129,7 +130,8 @@ impl Play {
             }
             [question] if question.ends_with('?') => vec![self.look(question)],
             _ => {
-                let inputs = line.split('+').map(|input| words::input(self, input.trim())).collect();
+                let inputs = line.split('+').map(|input| words::input(self, input.trim()));
+                let inputs: Vec<_> = inputs.collect();
                 let step = self.driver.step_of(inputs);
                 self.tell(&step)
             }

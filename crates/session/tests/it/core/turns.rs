@@ -124,15 +124,6 @@ fn notifications_and_settings_pass() {
 }
 
 #[test]
-fn what_a_terminal_shows_is_kept() {
-    check(
-        "given ann
-         terminal output -> note(terminal_output_chunk:output), show terminal_output_chunk output
-         disk",
-    );
-}
-
-#[test]
 fn several_events_share_a_step() {
     check(
         "given ann turn
@@ -167,16 +158,5 @@ fn an_agent_that_dies_with_answers_on_their_way() {
          disk          -> show user a but ann, show running but ann, prompt a by ann
          disk          -> answer b: is b
          unanswered?",
-    );
-}
-
-#[test]
-fn an_agent_that_dies_answers_those_who_wait_for_an_end() {
-    check(
-        "given ann bob turn
-         close       -> cancel
-         delete
-         dies        -> answer a: no [The agent has failed. Load the session again], leave
-         unanswered? -> close delete",
     );
 }

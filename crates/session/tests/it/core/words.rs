@@ -1,11 +1,13 @@
 //! The inputs of a script, read.
 
-use nudge_backend::{BackendEvent, PromptParams, Question, REQUEST_PERMISSION, SteerMethod, TurnEnd};
+use nudge_backend::{
+    BackendEvent, OptionChange, PromptParams, Question, REQUEST_PERMISSION, SteerMethod, TurnEnd,
+};
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, Mode};
 use nudge_session::{
-    AskId, Attach, AttachOptions, Attendee, ClientAnswer, ClientOffers, EndWish, MessageBody, OptionChange,
-    SessionInput, SessionRequest, SessionStart,
+    AskId, Attach, AttachOptions, Attendee, ClientAnswer, ClientOffers, EndWish, MessageBody, SessionInput,
+    SessionRequest, SessionStart,
 };
 use nudge_wire::{Error, Message, RawJson, Version, message::Parsed};
 use serde_json::json;
@@ -35,7 +37,6 @@ pub(super) fn set_up(start: &mut SessionStart, word: &str) -> bool {
     match word {
         "unnamed" => start.title = None,
         "titles" => start.agent.wants_title = true,
-        "v1-agent" => start.agent.version = Version::V1,
         "own-tools" => start.agent.has_own_tools = true,
         "ends-with-clients" => start.outlives_clients = false,
         _ => return false,
@@ -60,12 +61,6 @@ pub(super) fn input(play: &mut Play, line: &str) -> SessionInput {
         }
         ["dies"] => SessionInput::AgentEnded,
         ["method", name] => SessionInput::SteerMethod(method(name).expect("a way to steer")),
-        ["terminal", text] => SessionInput::Update(update("terminal_output_chunk", text)),
-        ["served", name] => {
-            let at = play.questions.iter().position(|known| known == name).expect("it was asked");
-            let answer = Ok(json(&json!({ "served": name })));
-            SessionInput::Served { question: nudge_backend::QuestionId(at as u64), answer }
-        }
         ["close"] => SessionInput::End(EndWish::Close(play.new_request("close"))),
         ["delete"] => SessionInput::End(EndWish::Delete(play.new_request("delete"))),
         ["leave-if-unused"] => SessionInput::End(EndWish::LeaveIfUnused(play.new_request("leave"))),
