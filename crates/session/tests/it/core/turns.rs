@@ -160,3 +160,16 @@ fn an_agent_that_dies_with_answers_on_their_way() {
          unanswered?",
     );
 }
+
+#[test]
+fn an_agent_that_dies_answers_those_who_wait_for_an_end() {
+    check(
+        "given ann bob turn
+         close -> cancel
+         delete
+         dies  -> answer a: no [The agent has failed. Load the session again],
+                  answer close: no [The agent has failed. Load the session again],
+                  answer delete: no [The agent has failed. Load the session again], leave
+         unanswered?",
+    );
+}
