@@ -237,6 +237,48 @@ fn an_option_that_could_not_be_kept_is_not_set() {
 }
 
 #[test]
+fn an_end_while_the_disk_is_full() {
+    check(
+        "given ann turn
+         says hi   -> note(words:hi), show words hi
+         disk full -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         stop      -> save(row)
+         ends cancelled
+         disk full -> flush, forget options, leave
+         recover   -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                      show interrupted [it could not be stored]",
+    );
+}
+
+#[test]
+fn a_process_ends_while_the_disk_is_full_and_there_is_room_for_that() {
+    check(
+        "given ann turn
+         says hi   -> note(words:hi), show words hi
+         disk full -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         stop      -> save(row)
+         disk      -> leave
+         recover   -> save(interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                      show interrupted [it could not be stored]",
+    );
+}
+
+#[test]
+fn a_close_while_the_disk_is_full() {
+    check(
+        "given ann turn
+         says hi        -> note(words:hi), show words hi
+         disk full      -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         close          -> save(closed=true)
+         disk full      -> flush, answer close: no [no room], cancel, forget options
+         unanswered?
+         recover        -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                           show interrupted [it could not be stored]
+         ends cancelled -> note(idle:cancelled row), show idle cancelled",
+    );
+}
+
+#[test]
 fn a_session_that_was_left_and_cannot_be_written() {
     check(
         "given ann
