@@ -264,6 +264,23 @@ fn left_over_steers_begin_a_turn_before_queued_messages() {
 }
 
 #[test]
+fn a_steer_that_was_held_cuts_a_stream_off_once_somebody_comes_back() {
+    check(
+        "given ann interrupt turn
+         ann steers b    -> save(+b)
+         disk            -> answer b: is b
+         crash           -> save(interrupted:[Nudge:ended:while:it:ran] idle:cancelled)
+         bob joins looks -> joined bob(idle; pending b)
+         begins          -> note(running), show running
+         stream
+         disk
+         ann joins       -> joined ann(running; pending b), taken up by ann, interrupt
+         break           -> save(>b user:b)
+         disk            -> show user b, go on with b",
+    );
+}
+
+#[test]
 fn a_steer_needs_a_turn() {
     check(
         "given ann
