@@ -258,7 +258,7 @@ fn a_process_ends_while_the_disk_is_full_and_there_is_room_for_that() {
          disk full -> flush, answer a: no [no room], cancel, show idle error no room, forget options
          stop      -> save(row)
          disk      -> leave
-         recover   -> save(interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+         recover   -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
                       show interrupted [it could not be stored]",
     );
 }
