@@ -19,6 +19,20 @@ fn what_was_shown_is_written() {
 }
 
 #[test]
+fn who_has_read_before_the_recovery_reads_on_and_misses_nothing() {
+    check(
+        "given ann turn
+         says one              -> note(words:one), show words one
+         says two              -> note(words:two), show words two
+         disk full written     -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         recover               -> save(words:one interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                                  show interrupted [it could not be stored]
+         bob joins load from=4 -> read on join-bob
+         bob joins load from=6 -> joined bob(running)",
+    );
+}
+
+#[test]
 fn what_came_later_may_be_there_already() {
     check(
         "given ann bob turn
@@ -148,6 +162,38 @@ fn messages_keep_their_senders() {
          recover      -> save(interrupted:[it:could:not:be:stored] idle:cancelled title=title),
                          save(>b user:b running), show interrupted [it could not be stored]
          disk         -> show user b, show running, prompt b by bob",
+    );
+}
+
+#[test]
+fn a_client_joins_after_the_recovery_and_misses_nothing() {
+    check(
+        "given ann turn
+         calls t               -> note(tool:t:in_progress), show tool t in_progress
+         says hi               -> note(words:hi), show words hi
+         disk
+         disk full             -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         recover               -> save(words:hi tool:t:cancelled interrupted:[it:could:not:be:stored]
+                                  idle:cancelled title=title), show tool t cancelled,
+                                  show interrupted [it could not be stored]
+         bob joins load from=2 -> read on join-bob
+         bob joins load from=4 -> joined bob(tool t cancelled; interrupted [it could not be stored]; running)",
+    );
+}
+
+#[test]
+fn a_message_whose_delivery_was_written_behind_a_failure() {
+    check(
+        "given ann bob turn
+         bob queues b          -> save(+b)
+         disk                  -> answer b: is b
+         says hi               -> note(words:hi), show words hi
+         ends                  -> save(idle:end_turn row >b user:b running)
+         disk full written     -> flush, answer a: no [no room], show idle error no room, forget options
+         recover               -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                                  show interrupted [it could not be stored]
+         ann revokes b         -> answer revokes-b: no [already_delivered]
+         cat joins load from=2 -> read on join-cat",
     );
 }
 
