@@ -55,6 +55,21 @@ fn what_all_refuse_is_cancelled() {
 }
 
 #[test]
+fn a_refusal_of_who_is_not_asked_any_more_counts_for_nothing() {
+    check(
+        "given ann bob turn
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann leaves        -> unask ann p
+         bob leaves        -> unask bob p
+         ann refuses p
+         state?            -> RequiresAction
+         cat joins         -> joined cat(asking), ask cat p
+         cat answers p yes -> save(permit:p:yes running)",
+    );
+}
+
+#[test]
 fn what_nobody_is_there_to_answer_waits_for_who_comes() {
     check(
         "given ann bob turn
