@@ -121,6 +121,22 @@ fn what_was_not_on_disk_in_a_crash_may_be_said_again() {
 }
 
 #[test]
+fn a_prompt_of_version_1_that_waited_in_a_crash_is_answered_to_who_asks_again() {
+    check(
+        "given ann turn
+         ann prompts b key=k -> save(+b)
+         disk
+         crash               -> save(interrupted:[Nudge:ended:while:it:ran] idle:cancelled)
+         bob joins looks     -> joined bob(idle; pending b)
+         ann joins looks     -> joined ann(idle; pending b)
+         ann prompts c key=k
+         cat joins           -> save(>b user:b running), joined cat(idle; pending b), taken up by cat
+         disk                -> show user b but ann, show running but ann, prompt b by former
+         ends                -> note(idle:end_turn row), show idle end_turn but ann, answer c: end_turn",
+    );
+}
+
+#[test]
 fn a_prompt_of_version_2_that_waited_in_a_crash_is_dropped() {
     check(
         "given bob turn
