@@ -117,6 +117,7 @@ impl SessionCore {
         if self.delivery.is_held && !options.keeps_hold && is_in_use && !self.is_stalled() {
             self.delivery.is_held = false;
             self.step.effects.push(Effect::TakenUpBy(client));
+            self.interrupt_now();
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::{
     RowChange, SessionCore, Turn, TurnEvent,
+    lifecycle::Ending,
     outbox::Act,
     own_updates,
     turn::{BreakPoint, Interrupt},
@@ -139,9 +140,13 @@ impl SessionCore {
         }
     }
 
-    /// The agent has ended for good.
+    /// The agent has ended for good. An end that waits for its turn does not come about.
     pub(crate) fn agent_ended(&mut self) {
-        self.refuse_unanswered(&Error::internal("The agent has failed. Load the session again"));
+        let error = Error::internal("The agent has failed. Load the session again");
+        self.refuse_unanswered(&error);
+        for request in self.lifecycle.ending.take().iter().flat_map(Ending::waiting) {
+            self.answer_now(request, Err(error.clone()));
+        }
         self.leave(nudge_backend::Parting::Leave, Vec::new());
     }
 }

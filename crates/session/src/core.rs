@@ -362,7 +362,10 @@ impl SessionCore {
 
     fn committed(&mut self) {
         if let Some(group) = self.outbox.pop() {
-            self.transcript.committed(group.next_seq);
+            // What could not be written before is not on disk because something else is.
+            if !self.is_stalled() {
+                self.transcript.committed(group.next_seq);
+            }
             self.act_all(group.acts);
         }
     }

@@ -166,7 +166,8 @@ impl SessionCore {
             None => ending,
         });
         self.delivery.is_held = true;
-        if self.turn.is_some() {
+        // A turn that cannot be kept is over already.
+        if self.turn.is_some() && !self.is_stalled() {
             self.end_turn_of_ending();
         } else {
             self.end_now();

@@ -333,8 +333,8 @@ impl SessionCore {
             }
             ClientAnswer::Refused(_) => {
                 permission.asked.retain(|(asked, _)| *asked != client);
-                // Another client may understand the question.
-                if !permission.asked.is_empty() {
+                // Another client may understand the question; one that is not asked any more decides nothing.
+                if answered_in.is_none() || !permission.asked.is_empty() {
                     return;
                 }
                 cancelled_permission()

@@ -232,6 +232,9 @@ impl SessionCore {
         for Message { id, client, dialect, content: MessageBody { content, params }, .. } in messages {
             self.draft.in_doubt.delivered.push((Arc::clone(&id), client));
             let prompt = self.unanswered.remove(&id);
+            // Who has sent it again shows it as well; who sent it first may be gone since.
+            let asker = prompt.as_ref().filter(|prompt| prompt.version == Version::V1);
+            let sender = asker.map_or(client, |prompt| prompt.client);
             self.draft.in_doubt.accepted.extend(prompt.is_some().then(|| Arc::clone(&id)));
             match (dialect, prompt, &mut turn) {
                 // A client of version 2 may have sent it again that was first sent by one of version 1.
@@ -243,7 +246,7 @@ impl SessionCore {
                 _ => {}
             }
             let shows_it_itself = matches!(dialect, Dialect::PromptV1 | Dialect::Steering);
-            let but = shows_it_itself.then_some(client);
+            let but = shows_it_itself.then_some(sender);
             self.record(own_updates::user_message(&id, &content), but);
             told.push(UserMessage { id, content, params });
         }

@@ -265,7 +265,8 @@ impl SessionCore {
         self.delivery.is_held = stall.is_held || self.lifecycle.stage == Stage::Left;
         self.next_input = next_input;
         self.pending_on_disk = self.pending();
-        self.transcript.recovered(next_seq);
+        let shown = ending.first().map_or(next_seq, |(seq, _)| *seq);
+        self.transcript.recovered(shown, next_seq);
         for (seq, update) in ending {
             // That the turn is over was told when it was.
             if update.kind == UpdateKind::StateUpdate {

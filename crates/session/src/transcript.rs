@@ -68,9 +68,12 @@ impl Transcript {
         self.on_disk = next_seq;
     }
 
-    /// All is on disk, and this number is next.
-    pub(crate) fn recovered(&mut self, next_seq: u64) {
-        (self.next_seq, self.on_disk) = (next_seq, next_seq);
+    /// All is on disk, of which what comes before `shown` was shown; `next_seq` is next. Entries may have other numbers there
+    /// than in memory, and some may be there that were not shown: who wants the history reads it.
+    pub(crate) fn recovered(&mut self, shown: u64, next_seq: u64) {
+        (self.shown, self.next_seq, self.on_disk) = (shown, next_seq, next_seq);
+        self.recent.clear();
+        self.recent_bytes = 0;
     }
 
     /// Keeps an entry that was shown in memory until it is on disk, and for a while after that.

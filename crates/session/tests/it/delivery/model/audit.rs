@@ -1,6 +1,10 @@
 //! What must never be seen.
 
-use nudge_mailbox::{Delivery, Dialect, Event, InStream, Mailbox, Message, Mode};
+use nudge_backend::SteerMethod;
+use nudge_mailbox::{Dialect, Message, Mode};
+use nudge_session::{Delivery, Opening};
+
+use crate::delivery::turned_mailbox::{Event, TurnedMailbox};
 
 use super::{
     Play,
@@ -41,10 +45,13 @@ pub(super) fn judge(world: &World, delivery: &Delivery<Content>) -> Option<Wrong
             let is_right = (is_queued || is_steers) && !steers_left;
             (!is_right).then_some(Wrong::TurnOfOthers)
         }
-        (Delivery::Steer { .. }, None) => Some(Wrong::NoOpening),
-        (Delivery::Steer { messages, interrupt }, Some(turn)) => {
-            let is_stream = turn.is_streaming && world.in_stream == InStream::Interrupt;
-            let is_place = if *interrupt { is_stream } else { turn.is_at_break };
+        (Delivery::Steer(..), None) => Some(Wrong::NoOpening),
+        (Delivery::Steer(opening, messages), Some(turn)) => {
+            let is_stream = turn.is_streaming && world.steer_method == SteerMethod::Take;
+            let is_place = match opening {
+                Opening::MidStream => is_stream,
+                Opening::BreakPoint => turn.is_at_break,
+            };
             let is_right = is_place && !must_wait(turn) && are_steers(messages) && !steers_left;
             (!is_right).then_some(Wrong::NoOpening)
         }
@@ -87,7 +94,7 @@ fn fate(told: &Told, is_kept: bool, versions: &[u8]) -> Option<Wrong> {
 
 /// The transcript that a restart now, and a backend that only finishes turns, lead to.
 fn drained(world: &World) -> Vec<Content> {
-    let mut mailbox = Mailbox::restore(world.in_stream, world.saved.clone());
+    let mut mailbox = TurnedMailbox::restore(world.steer_method, world.saved.clone());
     let mut transcript = world.transcript.clone();
     mailbox.resume();
     while let Some(Delivery::Turn(messages)) = mailbox.poll() {
@@ -123,7 +130,7 @@ fn is_held_back(world: &World) -> bool {
         _ if world.is_held => false,
         None => waiting.next().is_some(),
         Some(turn) => {
-            let is_stream = turn.is_streaming && world.in_stream == InStream::Interrupt;
+            let is_stream = turn.is_streaming && world.steer_method == SteerMethod::Take;
             let is_open = (is_stream || turn.is_at_break) && !must_wait(turn);
             is_open && waiting.any(|message| message.mode == Mode::Steer)
         }

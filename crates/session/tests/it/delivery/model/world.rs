@@ -1,8 +1,10 @@
 //! The world around a mailbox: what is durable, what the driver is at, what clients were told, what the backend does.
 
-use nudge_mailbox::{
-    Change, ClientId, Delivery, Dialect, Event, InStream, Mailbox, Message, MessageId, Mode, Refusal, Saved,
-};
+use nudge_backend::SteerMethod;
+use nudge_mailbox::{Change, ClientId, Dialect, Message, MessageId, Mode, Refusal, Saved};
+use nudge_session::Delivery;
+
+use crate::delivery::turned_mailbox::{Event, TurnedMailbox};
 
 use super::{Play, audit, audit::Wrong};
 
@@ -96,8 +98,8 @@ pub(super) struct Turn {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
-    pub(super) in_stream: InStream,
-    pub(super) mailbox: Mailbox<Content>,
+    pub(super) steer_method: SteerMethod,
+    pub(super) mailbox: TurnedMailbox<Content>,
 
     // What survives a crash.
     pub(super) saved: Saved<Content>,
@@ -118,10 +120,10 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(in_stream: InStream) -> Self {
+    pub(super) fn new(steer_method: SteerMethod) -> Self {
         Self {
-            in_stream,
-            mailbox: Mailbox::new(in_stream),
+            steer_method,
+            mailbox: TurnedMailbox::new(steer_method),
             saved: Saved::default(),
             transcript: Vec::new(),
             accepted: Vec::new(),
@@ -307,7 +309,7 @@ impl World {
     fn poll(&mut self) {
         while let Some(delivery) = self.mailbox.poll() {
             self.wrong = self.wrong.or_else(|| audit::judge(self, &delivery));
-            let (Delivery::Turn(messages) | Delivery::Steer { messages, .. }) = delivery;
+            let (Delivery::Turn(messages) | Delivery::Steer(_, messages)) = delivery;
             self.polled.extend(messages.into_iter().map(|message| message.content));
             let turn = self.turn.get_or_insert_default();
             (turn.is_streaming, turn.is_at_break) = (false, false);
@@ -353,7 +355,7 @@ impl World {
     }
 
     fn crash(&mut self, play: &Play) {
-        self.mailbox = Mailbox::restore(self.in_stream, self.saved.clone());
+        self.mailbox = TurnedMailbox::restore(self.steer_method, self.saved.clone());
         self.turn = None;
         self.polled.clear();
         self.answers.clear();

@@ -5,7 +5,8 @@ mod world;
 
 use std::fmt::Write as _;
 
-use nudge_mailbox::{Dialect, InStream, Mode};
+use nudge_backend::SteerMethod;
+use nudge_mailbox::{Dialect, Mode};
 use stateright::{Checker, Model, Property};
 
 use world::{Action, Did, Part, World};
@@ -13,7 +14,7 @@ use world::{Action, Did, Part, World};
 /// The messages of one exploration, and what their senders may do.
 struct Play {
     parts: [Part; 3],
-    in_stream: InStream,
+    steer_method: SteerMethod,
     /// How often the first message may be replaced.
     replaces: u8,
     /// What the backend does besides starting and ending turns; what is begun can also end.
@@ -27,7 +28,7 @@ impl Model for Play {
     type Action = Action;
 
     fn init_states(&self) -> Vec<World> {
-        vec![World::new(self.in_stream)]
+        vec![World::new(self.steer_method)]
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
@@ -77,7 +78,7 @@ const fn keyed(part: Part) -> Part {
 
 const PLAY: Play = Play {
     parts: [QUEUED; 3],
-    in_stream: InStream::Interrupt,
+    steer_method: SteerMethod::Take,
     replaces: 0,
     does: &[Did::Stream, Did::Tool, Did::Ask, Did::Break],
     batch: 0,
@@ -108,7 +109,7 @@ fn prompts_beside_a_steer() {
 #[test]
 fn a_replaced_steer() {
     let parts = [STEER, THEIR_STEER, THEIR_QUEUED];
-    let play = Play { parts, in_stream: InStream::Finish, replaces: 1, ..PLAY };
+    let play = Play { parts, steer_method: SteerMethod::Wait, replaces: 1, ..PLAY };
     explore("steer replaced, steer, queue", Play { does: &[Did::Stream, Did::Break], ..play });
 }
 

@@ -2,26 +2,27 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use nudge_mailbox::{
-    Cancelled, Change, ClientId, Delivery, Dialect, Event, InStream, Mailbox, Message, Mode, Refusal,
-    Revoked, Saved,
-};
+use nudge_backend::SteerMethod;
+use nudge_mailbox::{Change, ClientId, Dialect, Message, Mode, Refusal, Revoked, Saved};
+use nudge_session::{Delivery, Opening};
+
+use super::turned_mailbox::{Cancelled, Event, TurnedMailbox};
 
 /// Runs a script on a mailbox that lets streams finish, and compares every line.
 #[track_caller]
 pub(crate) fn check(script: &str) {
-    check_with(InStream::Finish, script);
+    check_with(SteerMethod::Wait, script);
 }
 
 /// Runs a script on a mailbox that interrupts streams, and compares every line.
 #[track_caller]
 pub(crate) fn check_interrupting(script: &str) {
-    check_with(InStream::Interrupt, script);
+    check_with(SteerMethod::Take, script);
 }
 
 #[track_caller]
-fn check_with(in_stream: InStream, script: &str) {
-    let mut driver = Driver::new(in_stream);
+fn check_with(steer_method: SteerMethod, script: &str) {
+    let mut driver = Driver::new(steer_method);
     let lines: Vec<_> = script.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let expected: Vec<_> = lines.iter().map(|line| tidy(line)).collect();
     let inputs = lines.iter().map(|line| line.split("->").next().unwrap_or_default().trim());
@@ -37,14 +38,14 @@ fn tidy(line: &str) -> String {
 
 /// A driver that does what the mailbox asks of it: poll, commit, show.
 struct Driver {
-    mailbox: Mailbox<String>,
-    in_stream: InStream,
+    mailbox: TurnedMailbox<String>,
+    steer_method: SteerMethod,
     saved: Saved<String>,
 }
 
 impl Driver {
-    fn new(in_stream: InStream) -> Self {
-        Self { mailbox: Mailbox::new(in_stream), in_stream, saved: Saved::default() }
+    fn new(steer_method: SteerMethod) -> Self {
+        Self { mailbox: TurnedMailbox::new(steer_method), steer_method, saved: Saved::default() }
     }
 
     /// Takes one input and says what came of it.
@@ -91,7 +92,7 @@ impl Driver {
                 None
             }
             ["crash"] => {
-                self.mailbox = Mailbox::restore(self.in_stream, self.saved.clone());
+                self.mailbox = TurnedMailbox::restore(self.steer_method, self.saved.clone());
                 None
             }
             ["wants-break"] => Some(if self.mailbox.wants_break() { "yes" } else { "no" }.to_owned()),
@@ -143,8 +144,8 @@ fn event(words: &[&str]) -> Option<Event> {
 fn tell(delivery: &Delivery<String>) -> String {
     match delivery {
         Delivery::Turn(messages) => format!("turn {}", names(messages)),
-        Delivery::Steer { messages, interrupt: false } => format!("steer {}", names(messages)),
-        Delivery::Steer { messages, interrupt: true } => format!("interrupt {}", names(messages)),
+        Delivery::Steer(Opening::BreakPoint, messages) => format!("steer {}", names(messages)),
+        Delivery::Steer(Opening::MidStream, messages) => format!("interrupt {}", names(messages)),
     }
 }
 

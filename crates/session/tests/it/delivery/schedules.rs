@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use nudge_mailbox::{ClientId, Delivery, Dialect, Event, InStream, Mailbox, Message, Mode, Revoked, Saved};
+use nudge_backend::SteerMethod;
+use nudge_mailbox::{ClientId, Dialect, Message, Mode, Revoked, Saved};
+use nudge_session::Delivery;
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use crate::naive::Naive;
+use super::{
+    naive::Naive,
+    turned_mailbox::{Event, TurnedMailbox},
+};
 
 /// How many ids there are; a few messages of a schedule share one.
 const IDS: u8 = 12;
@@ -99,8 +104,8 @@ fn event(choices: &mut Choices) -> Event {
 
 /// Both, side by side, and what is committed.
 struct Pair {
-    in_stream: InStream,
-    mailbox: Mailbox<u8>,
+    steer_method: SteerMethod,
+    mailbox: TurnedMailbox<u8>,
     naive: Naive,
     saved: Saved<u8>,
     /// What was polled and is not committed yet.
@@ -108,9 +113,9 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(in_stream: InStream) -> Self {
-        let (mailbox, naive) = (Mailbox::new(in_stream), Naive::new(in_stream));
-        Self { in_stream, mailbox, naive, saved: Saved::default(), polled: Vec::new() }
+    fn new(steer_method: SteerMethod) -> Self {
+        let (mailbox, naive) = (TurnedMailbox::new(steer_method), Naive::new(steer_method));
+        Self { steer_method, mailbox, naive, saved: Saved::default(), polled: Vec::new() }
     }
 
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
@@ -161,7 +166,7 @@ impl Pair {
     fn poll(&mut self) -> Result<(), TestCaseError> {
         let delivery = self.mailbox.poll();
         prop_assert_eq!(&delivery, &self.naive.poll());
-        if let Some(Delivery::Turn(messages) | Delivery::Steer { messages, .. }) = delivery {
+        if let Some(Delivery::Turn(messages) | Delivery::Steer(_, messages)) = delivery {
             self.polled.extend(messages.into_iter().map(|message| message.id));
         }
         Ok(())
@@ -181,7 +186,7 @@ impl Pair {
     }
 
     fn crash(&mut self) {
-        self.mailbox = Mailbox::restore(self.in_stream, self.saved.clone());
+        self.mailbox = TurnedMailbox::restore(self.steer_method, self.saved.clone());
         self.naive.crash();
         self.polled.clear();
     }
@@ -210,10 +215,10 @@ proptest! {
 
     #[test]
     fn the_mailbox_does_what_the_log_says(
-        in_stream in select(vec![InStream::Interrupt, InStream::Finish]),
+        steer_method in select(vec![SteerMethod::Take, SteerMethod::Wait]),
         steps in vec(any::<u64>().prop_map(step), 1..60),
     ) {
-        let mut pair = Pair::new(in_stream);
+        let mut pair = Pair::new(steer_method);
         for step in steps {
             pair.step(step)?;
             pair.compare()?;

@@ -1,6 +1,6 @@
 //! What outlives a cancel, a close, a crash and a retry, sentence by sentence of what mid-turn input means.
 
-use crate::script::check;
+use super::script::check;
 
 #[test]
 fn cancel_ends_the_turn_only_and_tells_how_many_follow() {

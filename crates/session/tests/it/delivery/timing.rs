@@ -3,7 +3,7 @@
 //! `prompt` is `session/prompt` of version 1 and `prompt-v2` that of version 2, `queue` and `steer` are the modes of
 //! `session/inject`, `steering` is `_session/steering`. The rest is what the backend does.
 
-use crate::script::{check, check_interrupting};
+use super::script::{check, check_interrupting};
 
 #[test]
 fn accepted_means_pending_not_delivered() {
