@@ -55,8 +55,13 @@ impl Running {
         let routes = Routes::new(Arc::clone(listeners));
         let taking = Arc::clone(&routes);
         let peer = Peer::client().name(&settings.name).limits(limits()).on_unknown(move |message, _| {
-            let routes = Arc::clone(&taking);
-            async move { routes.take(message).await }
+            let later = taking.take(message);
+            async move {
+                match later {
+                    Some(later) => later.await,
+                    None => Ok(()),
+                }
+            }
         });
         let not_reached = |error: std::io::Error| Error::internal(error.to_string());
         let connection =

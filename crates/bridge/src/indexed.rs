@@ -24,7 +24,8 @@ pub struct IndexedUpdate {
     pub call_progress: Option<CallProgress>,
     /// The object as it came.
     pub raw: RawJson,
-    came_in: Option<Frame>,
+    /// Behind a pointer: updates are moved from hand to hand, and few look at it.
+    came_in: Option<Arc<Frame>>,
 }
 
 /// How far a tool call has come.
@@ -96,7 +97,7 @@ impl IndexedUpdate {
         let (members, text) = update?;
         let frame = Frame { message: message.clone(), session_id: params.part(named) };
         let indexed = members.index(version, UpdateKind::of_agent, params, text)?;
-        Some(Self { came_in: Some(frame), ..indexed })
+        Some(Self { came_in: Some(Arc::new(frame)), ..indexed })
     }
 
     /// The same in another version.
@@ -134,7 +135,7 @@ impl IndexedUpdate {
 
     /// The message it came in.
     pub fn into_message(self) -> Option<Message> {
-        self.came_in.map(|frame| frame.message)
+        self.came_in.map(|frame| Arc::unwrap_or_clone(frame).message)
     }
 
     /// The session that the message it came in names.
