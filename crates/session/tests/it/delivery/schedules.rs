@@ -7,6 +7,8 @@ use nudge_mailbox::{ClientId, Dialect, Message, Mode, Revoked, Saved};
 use nudge_session::Delivery;
 use proptest::{collection::vec, prelude::*, sample::select};
 
+use crate::choices::Choices;
+
 use super::{
     naive::Naive,
     turned_mailbox::{Event, TurnedMailbox},
@@ -33,28 +35,6 @@ enum Step {
 
 fn id(number: u8) -> Arc<str> {
     format!("message {number}").into()
-}
-
-/// Draws choices from a number.
-///
-/// One number a step, instead of a strategy for each of its parts: that is what the time would go into.
-struct Choices(u64);
-
-impl Choices {
-    fn below(&mut self, bound: u64) -> u64 {
-        let choice = self.0 % bound;
-        self.0 /= bound;
-        choice
-    }
-
-    fn of<T: Copy, const N: usize>(&mut self, options: [T; N]) -> T {
-        let choice = self.below(N as u64);
-        options[usize::try_from(choice).expect("an index of the options")]
-    }
-
-    fn small(&mut self, bound: u8) -> u8 {
-        u8::try_from(self.below(bound.into())).expect("less than the bound")
-    }
 }
 
 fn step(number: u64) -> Step {
