@@ -123,6 +123,37 @@ fn a_patient_end_does_not_wait_for_the_user() {
 }
 
 #[test]
+fn a_patient_end_says_why_it_cuts_off_what_asks_when_nobody_is_there() {
+    check(
+        "given ann turn
+         ann leaves
+         stop patiently
+         asks p         -> note(asking), show asking but ann, cancel, tell p: cancelled
+         ends cancelled -> save(interrupted:[it:waited:for:an:answer:and:nobody:was:there:to:give:it]
+                           idle:cancelled row row)
+         disk
+         disk           -> show interrupted [it waited for an answer and nobody was there to give it],
+                           show idle cancelled but ann, answer a: cancelled, leave",
+    );
+}
+
+#[test]
+fn a_session_is_deleted_in_the_middle_of_a_turn() {
+    check(
+        "given ann bob turn
+         ann prompts b  -> save(+b)
+         bob queues c   -> save(+c)
+         disk
+         disk           -> answer c: is c
+         delete         -> save(-b)
+         disk           -> answer b: cancelled, show notice [1 message follows the cancelled turn], cancel
+         ends cancelled -> save(idle:cancelled row delete)
+         disk           -> show idle cancelled but ann, answer a: cancelled, leave deleted delete
+         unanswered?",
+    );
+}
+
+#[test]
 fn an_end_with_a_permission_open_and_nobody_there_says_why() {
     check(
         "given ann turn

@@ -103,6 +103,20 @@ fn a_client_that_falls_silent_is_told_that_its_turn_goes_on() {
 }
 
 #[test]
+fn what_nobody_says_anything_to_any_more_stays_open() {
+    check(
+        "given ann bob turn
+         asks p       -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann silent p -> answer a: no [requires_action]
+         bob silent p
+         asks?        -> p
+         ends         -> note(idle:end_turn row), tell p: cancelled, show idle end_turn
+         disk",
+    );
+}
+
+#[test]
 fn where_the_process_ends_with_its_clients_a_silent_one_is_not_told() {
     check(
         "given ann ends-with-clients turn

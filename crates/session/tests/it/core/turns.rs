@@ -33,6 +33,39 @@ fn what_the_agent_begins_belongs_to_who_prompted_last() {
 }
 
 #[test]
+fn an_agent_begins_by_itself_while_a_prompt_is_on_its_way_to_the_disk() {
+    check(
+        "given ann
+         ann prompts a -> save(+a >a user:a running)
+         begins
+         says hi       -> note(words:hi)
+         disk          -> show user a but ann, show running but ann, prompt a by ann, show words hi
+         disk
+         ends          -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
+         disk
+         says you      -> note(words:you), show words you
+         ends          -> note(idle:end_turn row), show idle end_turn
+         disk",
+    );
+}
+
+#[test]
+fn an_agent_that_begins_and_ends_while_a_prompt_is_on_its_way_to_the_disk() {
+    check(
+        "given ann
+         ann prompts a -> save(+a >a user:a running)
+         begins
+         ends          -> note(idle:end_turn row)
+         disk          -> show user a but ann, show running but ann, prompt a by ann, show idle end_turn but ann,
+                          answer a: end_turn
+         disk
+         stream
+         ends          -> note(idle:end_turn row), show idle end_turn
+         disk",
+    );
+}
+
+#[test]
 fn an_agent_that_says_it_has_begun_once_more_goes_on() {
     check(
         "given ann turn
