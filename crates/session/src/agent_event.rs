@@ -64,8 +64,17 @@ impl SessionCore {
         }
     }
 
+    /// Whether a turn is on its way to the disk: what the agent does meanwhile is in one that it began by itself, whose place
+    /// that turn takes.
+    fn is_starting(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| !turn.is_prompted())
+    }
+
     /// A turn that nobody asked for.
     fn began_by_itself(&mut self) {
+        if self.is_starting() {
+            return;
+        }
         if self.turn.is_none() {
             let number = self.next_turn();
             self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
@@ -99,8 +108,11 @@ impl SessionCore {
     }
 
     fn turn_ended(&mut self, end: TurnEnd) {
-        let (state, answer) = told_end(end);
         self.cancel_permissions();
+        if self.is_starting() {
+            return;
+        }
+        let (state, answer) = told_end(end);
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
         let prompt = turn.and_then(|turn| turn.unanswered);

@@ -55,12 +55,10 @@ fn an_agent_that_begins_and_ends_while_a_prompt_is_on_its_way_to_the_disk() {
         "given ann
          ann prompts a -> save(+a >a user:a running)
          begins
-         ends          -> note(idle:end_turn row)
-         disk          -> show user a but ann, show running but ann, prompt a by ann, show idle end_turn but ann,
-                          answer a: end_turn
-         disk
+         ends
+         disk          -> show user a but ann, show running but ann, prompt a by ann
          stream
-         ends          -> note(idle:end_turn row), show idle end_turn
+         ends          -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
          disk",
     );
 }
