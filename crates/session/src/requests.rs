@@ -189,6 +189,8 @@ impl SessionCore {
     /// A prompt that waits is answered as cancelled: it will not be delivered.
     pub(crate) fn release(&mut self, message: &Message<MessageBody>) {
         if let Some(prompt) = self.unanswered.remove(&message.id) {
+            // If that cannot be written, its sender is refused like the others.
+            self.draft.in_doubt.accepted.push(Arc::clone(&message.id));
             let outcome = match prompt.version {
                 Version::V1 => Ok(answers::stopped("cancelled")),
                 Version::V2 => Err(Error::cancelled()),
@@ -232,18 +234,23 @@ impl SessionCore {
         for Message { id, client, dialect, content: MessageBody { content, params }, .. } in messages {
             self.draft.in_doubt.delivered.push((Arc::clone(&id), client));
             let prompt = self.unanswered.remove(&id);
+            // Who has sent it again has shown it as well.
+            let again = prompt.as_ref().filter(|prompt| prompt.version == Version::V1);
+            let sender = again.map_or(client, |prompt| prompt.client);
             self.draft.in_doubt.accepted.extend(prompt.is_some().then(|| Arc::clone(&id)));
+            if let (Dialect::PromptV1, Some(turn)) = (dialect, &mut turn) {
+                turn.prompt = Some(Arc::clone(&id));
+            }
             match (dialect, prompt, &mut turn) {
                 // A client of version 2 may have sent it again that was first sent by one of version 1.
                 (Dialect::PromptV1, Some(prompt), Some(turn)) if prompt.version == Version::V1 => {
-                    turn.prompt = Some(Arc::clone(&id));
                     turn.unanswered = Some(prompt);
                 }
                 (_, Some(prompt), _) => self.answer(prompt.request, Ok(answers::message_id(&id))),
                 _ => {}
             }
             let shows_it_itself = matches!(dialect, Dialect::PromptV1 | Dialect::Steering);
-            let but = shows_it_itself.then_some(client);
+            let but = shows_it_itself.then_some(sender);
             self.record(own_updates::user_message(&id, &content), but);
             told.push(UserMessage { id, content, params });
         }
