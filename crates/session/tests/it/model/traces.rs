@@ -57,7 +57,7 @@ fn an_end_that_is_wished_for_while_the_disk_is_full_comes() {
     let full = [Action::Send(0), Action::Land, Action::Did(Did::Say), Action::Fail(0, true)];
     let end = [Action::End(End::Delete), Action::Did(Did::End), Action::Land];
     let world = check(&[QUEUED], &[&full[..], &end].concat());
-    assert!(world.disk.is_deleted && world.core.is_none());
+    assert!(world.disk.is_deleted && world.requests.are_answered());
 }
 
 #[test]
