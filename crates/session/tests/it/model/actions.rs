@@ -50,6 +50,9 @@ pub(super) enum Action {
     Did(Did),
     /// The session hears of so many things that the agent did, at once.
     Hear(usize),
+    /// The oldest commit reaches the disk, and the core is not told.
+    Write,
+    /// The core is told that the oldest commit is on disk.
     Land,
     /// The oldest commit is not written; which of those behind it are, and whether that may pass.
     Fail(u8, bool),
@@ -78,14 +81,16 @@ impl World {
 
     fn disk_actions(&self, play: &Play, core: &SessionCore, actions: &mut Vec<Action>) {
         if self.left.crashes > 0 {
-            actions.extend((0..=self.under_way.len()).map(Action::Crash));
+            actions.extend((self.untold..=self.under_way.len()).map(Action::Crash));
         }
         if self.under_way.is_empty() {
             actions.extend(core.is_stalled().then_some(Action::Recover));
             return;
         }
         actions.push(Action::Land);
-        if self.left.failures > 0 {
+        let is_slow = play.reads && self.untold < self.under_way.len();
+        actions.extend(is_slow.then_some(Action::Write));
+        if self.left.failures > 0 && self.untold == 0 {
             let behind = self.under_way.len() - 1;
             actions.extend((0..1 << behind).map(|mask| Action::Fail(mask, true)));
             actions.extend(play.fails_for_good.then_some(Action::Fail(0, false)));
@@ -184,6 +189,7 @@ impl World {
             Action::End(end) => self.end(play, end),
             Action::Did(did) => self.did(play, did),
             Action::Hear(count) => self.hear(play, count),
+            Action::Write => self.reach_disk(),
             Action::Land => self.land(play),
             Action::Fail(mask, may_pass) => self.fail(play, mask, may_pass),
             Action::Recover => self.recover(play),

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use nudge_backend::{BackendEvent, Question, QuestionId, REQUEST_PERMISSION, TurnEnd};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_wire::{Error, RawJson, Version};
+use serde_json::json;
 
 /// What an agent does, with one tool and one permission request at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,6 +92,8 @@ pub(super) struct Agent {
     pub(super) turn: Option<AgentTurn>,
     asks: Option<QuestionId>,
     asked: u64,
+    /// How many words of it were heard.
+    words: u64,
     /// What the session has not heard of yet.
     pub(super) unheard: VecDeque<Did>,
     /// The turn as the session must see it.
@@ -155,6 +158,7 @@ impl Agent {
             Did::Start => drop(self.heard.get_or_insert(AgentTurn::new(Phase::Busy))),
             Did::Ask => self.question = Some(QuestionId(self.asked)),
             Did::Break => self.waits += 1,
+            Did::Say => self.words += 1,
             Did::End | Did::Failed => {
                 // A turn that it does not know of yet has not ended.
                 self.heard.take_if(|turn| turn.phase != Phase::Starting);
@@ -192,7 +196,7 @@ impl Agent {
             Did::Break => BackendEvent::BreakPoint,
             Did::Ask => BackendEvent::Question(question(self.question?)),
             Did::Withdraw => BackendEvent::QuestionWithdrawn(QuestionId(self.asked)),
-            Did::Say => BackendEvent::Update(word()),
+            Did::Say => BackendEvent::Update(word(self.words)),
             Did::End => BackendEvent::TurnEnded(TurnEnd::stopped("end_turn")),
             Did::Failed => BackendEvent::TurnEnded(TurnEnd::Failed(Error::internal("gone"))),
             Did::Lost => BackendEvent::Lost(Error::internal("gone")),
@@ -234,9 +238,8 @@ fn question(id: QuestionId) -> Question {
     Question { id, version: Version::V1, method: REQUEST_PERMISSION.into(), params }
 }
 
-fn word() -> IndexedUpdate {
-    let raw = RawJson::written(
-        "{\"sessionUpdate\":\"agent_message_chunk\",\"messageId\":\"a\",\"content\":{\"type\":\"text\",\"text\":\"w\"}}",
-    );
-    IndexedUpdate::new(UpdateKind::AgentMessageChunk, raw).of_message("a")
+fn word(number: u64) -> IndexedUpdate {
+    let kind = UpdateKind::AgentMessageChunk;
+    let raw = json!({ "sessionUpdate": kind.name(), "messageId": "a", "content": number });
+    IndexedUpdate::new(kind, RawJson::of(&raw).expect("it is plain data")).of_message("a")
 }

@@ -70,6 +70,9 @@ pub(super) fn judge(play: &Play, world: &World, commit: &Commit) -> Option<Wrong
     if ids.is_empty() {
         return None;
     }
+    if world.is_held {
+        return Some(Wrong::NoOpening);
+    }
     if world.is_ending {
         return Some(Wrong::AfterEnd);
     }

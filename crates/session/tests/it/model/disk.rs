@@ -1,6 +1,6 @@
 //! What survives a crash: what the commits so far wrote.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{Change, MessageId, Saved};
@@ -19,8 +19,8 @@ pub(super) struct Disk {
     pub(super) inputs: Saved<MessageBody>,
     next_input: u64,
     pub(super) past: Past,
-    /// The numbers of the entries that the core does not know to be there.
-    entries: BTreeSet<u64>,
+    /// The entries that the core does not know to be there.
+    entries: BTreeMap<u64, IndexedUpdate>,
     pub(super) is_closed: bool,
     pub(super) is_deleted: bool,
     /// Answers to permission requests which the agent was not given yet.
@@ -76,7 +76,7 @@ impl Disk {
 
     fn append(&mut self, seq: u64, update: &IndexedUpdate) {
         self.past.take(seq, update);
-        self.entries.insert(seq);
+        self.entries.insert(seq, update.clone().without_message());
         self.permits += u8::from(update.kind == UpdateKind::PermissionAnswer);
     }
 
@@ -120,8 +120,13 @@ impl Disk {
 
     /// What a session is told that could not be written.
     pub(super) fn stored(&self) -> StoredState {
-        let Self { inputs, next_input, past, entries, .. } = self.clone();
-        StoredState { inputs, next_input, past, entries }
+        let Self { inputs, next_input, past, .. } = self.clone();
+        StoredState { inputs, next_input, past, entries: self.entries.keys().copied().collect() }
+    }
+
+    /// How often an entry is there, among those that the core does not know of.
+    pub(super) fn times(&self, update: &IndexedUpdate) -> usize {
+        self.entries.values().filter(|entry| *entry == update).count()
     }
 
     pub(super) fn next_input(&self) -> u64 {
@@ -130,7 +135,7 @@ impl Disk {
 
     /// Forgets what can make no difference any more: the core knows of the entries before `on_disk`.
     pub(super) fn forget(&mut self, on_disk: u64) {
-        self.entries.retain(|seq| *seq >= on_disk);
+        self.entries.retain(|seq, _| *seq >= on_disk);
         self.inputs.delivered.sort();
         self.inputs.revoked.sort();
         self.inputs.keys.sort();

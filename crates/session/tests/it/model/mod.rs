@@ -43,7 +43,7 @@ struct Play {
     replaces: u8,
     /// Whether prompts are cancelled by `$/cancel_request`.
     cancels_requests: bool,
-    /// Whether a client that joins may take its time between reading and joining.
+    /// Whether a client that joins may take its time between reading and joining, and the disk may be ahead of what is told.
     reads: bool,
     /// How often each steer is sent where there is nothing to steer.
     idle_tries: u8,

@@ -111,7 +111,7 @@ fn steers_that_wait_for_a_break_point() {
 fn a_full_disk() {
     let parts = &[QUEUED, KEYED_PROMPT_V1];
     let does = &[Did::Stream, Did::Break, Did::Say];
-    let budget = Budget { failures: 1, cancels: 1, says: 1, ..NOTHING };
+    let budget = Budget { failures: 1, cancels: 1, says: 2, ..NOTHING };
     explore("full disk", Play { parts, budget, does, under_way: 3, fails_for_good: true, ..PLAY });
 }
 

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{Change, Dialect, Message, MessageId, Mode, Saved};
 use nudge_session::{
-    AgentTraits, Attach, AttachOptions, Attendee, ClientOffers, Commit, CommitFailure, InputChange,
+    AgentTraits, Attach, AttachOptions, Attendee, ClientOffers, Commit, CommitFailure, Effect, InputChange,
     MessageBody, Moment, Operation, Restored, SessionCore, SessionInput, SessionStart, Step,
 };
 use nudge_wire::{Error, Version};
@@ -49,6 +49,8 @@ pub(super) struct World {
     pub(super) disk: Disk,
     /// Commits that are not on disk yet.
     pub(super) under_way: VecDeque<Commit>,
+    /// How many of them are on disk after all, and the core was not told.
+    pub(super) untold: usize,
     pub(super) agent: Agent,
     pub(super) clients: [Client; 2],
     pub(super) requests: Requests,
@@ -62,6 +64,8 @@ pub(super) struct World {
     pub(super) shown: Vec<(u64, IndexedUpdate)>,
     /// What the user says to the question that is open.
     pub(super) is_decided: bool,
+    /// Nobody has come back yet.
+    pub(super) is_held: bool,
     pub(super) is_ending: bool,
     pub(super) is_left: bool,
     /// A commit fails, and those behind it are written or not.
@@ -76,6 +80,7 @@ impl World {
             core: None,
             disk: Disk::default(),
             under_way: VecDeque::new(),
+            untold: 0,
             agent: Agent::default(),
             clients: Default::default(),
             requests: Requests::default(),
@@ -85,6 +90,7 @@ impl World {
             log: VecDeque::new(),
             shown: Vec::new(),
             is_decided: false,
+            is_held: false,
             is_ending: false,
             is_left: false,
             is_failing: false,
@@ -126,6 +132,8 @@ impl World {
     pub(super) fn finish(&mut self, play: &Play) {
         let Some(core) = &mut self.core else { return };
         let Step { commits, effects } = core.finish();
+        // The answer to who comes back is before all that was held.
+        self.is_held &= !effects.iter().any(|effect| matches!(effect, Effect::Joined(_)));
         for commit in commits {
             self.note(audit::judge(play, self, &commit));
             self.decide(play, &commit);
@@ -171,7 +179,7 @@ impl World {
     /// What waits once all that is under way is on disk, and this, but for what it delivers.
     fn ahead(&self, commit: Option<&Commit>) -> Saved<MessageBody> {
         let mut inputs = self.disk.inputs.clone();
-        for commit in self.under_way.iter().chain(commit) {
+        for commit in self.under_way.iter().skip(self.untold).chain(commit) {
             for operation in &commit.operations {
                 if let Operation::Input(InputChange { change, .. }) = operation {
                     inputs.apply(change.clone());
@@ -227,7 +235,7 @@ impl World {
             linger: Duration::ZERO,
             outlives_clients: true,
         };
-        self.disk.is_closed = false;
+        (self.disk.is_closed, self.is_held) = (false, !is_first);
         self.core = Some(SessionCore::new(start, NOW));
     }
 
@@ -266,7 +274,12 @@ impl World {
         let Some((place, _)) = said::read(message.content.content.as_str()) else { return };
         let told = &mut self.told[usize::from(place)];
         let before = told.id.replace(message.id.clone());
-        let is_again = before.is_some_and(|id| !self.disk.inputs.revoked.contains(&id));
+        // The key of a prompt that was dropped is free again.
+        let is_free = |id: &MessageId| {
+            matches!(message.dialect, Dialect::PromptV1 | Dialect::PromptV2)
+                && self.disk.inputs.revoked.contains(id)
+        };
+        let is_again = before.is_some_and(|id| !is_free(&id));
         let is_wrong = is_again && !told.is_refused && !self.is_failing;
         (told.is_refused, told.is_accepted) = (false, false);
         (told.asked_to_revoke, told.is_revoked) = (false, false);
@@ -274,9 +287,19 @@ impl World {
     }
 
     pub(super) fn land(&mut self, play: &Play) {
-        if let Some(commit) = self.under_way.pop_front() {
+        if self.untold == 0 {
+            self.reach_disk();
+        }
+        self.untold -= 1;
+        self.under_way.pop_front();
+        self.feed(play, SessionInput::Committed);
+    }
+
+    /// The oldest commit that is not on disk reaches it.
+    pub(super) fn reach_disk(&mut self) {
+        if let Some(commit) = self.under_way.get(self.untold).cloned() {
+            self.untold += 1;
             self.write(&commit);
-            self.feed(play, SessionInput::Committed);
         }
     }
 
@@ -323,6 +346,7 @@ impl World {
         self.feed(play, SessionInput::Recovered(recovery));
         self.is_recovering = false;
         self.check_refused();
+        self.check_shown();
         let is_later = |(seq, _): &(u64, IndexedUpdate)| *seq >= self.disk.past.next_seq;
         self.log.retain(is_later);
         for client in &mut self.clients {
@@ -341,10 +365,18 @@ impl World {
         self.check(!is_back, Wrong::Refused);
     }
 
+    /// What was shown is written, and nothing twice.
+    fn check_shown(&mut self) {
+        let words = self.shown.iter().filter(|(_, update)| update.kind == UpdateKind::AgentMessageChunk);
+        let times: Vec<_> = words.map(|(_, update)| self.disk.times(update)).collect();
+        self.check(!times.contains(&0), Wrong::Lost);
+        self.check(times.iter().all(|times| *times < 2), Wrong::Twice);
+    }
+
     /// The process dies after so many commits have reached the disk.
     pub(super) fn crash(&mut self, landed: usize) {
-        for commit in self.under_way.drain(..).take(landed).collect::<Vec<_>>() {
-            self.write(&commit);
+        while self.untold < landed {
+            self.reach_disk();
         }
         self.requests.clear();
         self.drop_core();
@@ -364,6 +396,7 @@ impl World {
         self.excuse();
         self.core = None;
         self.under_way.clear();
+        self.untold = 0;
         self.agent = Agent::default();
         self.clients = Default::default();
         self.requests.clear();
