@@ -64,12 +64,16 @@ impl SessionCore {
         }
     }
 
-    /// A turn that nobody asked for.
+    /// A turn that nobody asked for. If one waits for the disk to begin, this is not it.
     fn began_by_itself(&mut self) {
-        if self.turn.is_none() {
-            let number = self.next_turn();
-            self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
-            self.record(own_updates::running(), None);
+        match &self.turn {
+            Some(turn) if !turn.is_prompted() => return,
+            Some(_) => {}
+            None => {
+                let number = self.next_turn();
+                self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
+                self.record(own_updates::running(), None);
+            }
         }
         self.turn_event(TurnEvent::Started);
     }
@@ -99,8 +103,12 @@ impl SessionCore {
     }
 
     fn turn_ended(&mut self, end: TurnEnd) {
-        let (state, answer) = told_end(end);
         self.cancel_permissions();
+        if self.turn.as_ref().is_some_and(|turn| !turn.is_prompted()) {
+            // One that the agent began by itself, before it knows of the one that waits for the disk.
+            return;
+        }
+        let (state, answer) = told_end(end);
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
         let prompt = turn.and_then(|turn| turn.unanswered);
