@@ -64,21 +64,16 @@ impl SessionCore {
         }
     }
 
-    /// Whether a turn is on its way to the disk: what the agent does meanwhile is in one that it began by itself, whose place
-    /// that turn takes.
-    fn is_starting(&self) -> bool {
-        self.turn.as_ref().is_some_and(|turn| !turn.is_prompted())
-    }
-
-    /// A turn that nobody asked for.
+    /// A turn that nobody asked for. If one waits for the disk to begin, this is not it.
     fn began_by_itself(&mut self) {
-        if self.is_starting() {
-            return;
-        }
-        if self.turn.is_none() {
-            let number = self.next_turn();
-            self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
-            self.record(own_updates::running(), None);
+        match &self.turn {
+            Some(turn) if !turn.is_prompted() => return,
+            Some(_) => {}
+            None => {
+                let number = self.next_turn();
+                self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
+                self.record(own_updates::running(), None);
+            }
         }
         self.turn_event(TurnEvent::Started);
     }
@@ -109,7 +104,8 @@ impl SessionCore {
 
     fn turn_ended(&mut self, end: TurnEnd) {
         self.cancel_permissions();
-        if self.is_starting() {
+        if self.turn.as_ref().is_some_and(|turn| !turn.is_prompted()) {
+            // One that the agent began by itself, before it knows of the one that waits for the disk.
             return;
         }
         let (state, answer) = told_end(end);

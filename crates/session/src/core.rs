@@ -248,6 +248,11 @@ impl SessionCore {
         self.transcript.shown()
     }
 
+    /// Forgets entries of the transcript before this number that are on disk: whoever wants them reads them there.
+    pub fn forget_entries(&mut self, before: u64) {
+        self.transcript.forget(before);
+    }
+
     /// What waits, in the order in which it will be delivered.
     pub(crate) fn pending(&self) -> Vec<PendingMessage> {
         let waiting = self.delivery.mailbox.pending();

@@ -160,7 +160,10 @@ impl SessionCore {
         if self.lifecycle.stage != Stage::Open {
             return self.refuse_end(wish);
         }
-        let ending = Ending { was_held: self.delivery.is_held, ..Ending::of(wish) };
+        // A stall holds all, and ends.
+        let stall = self.lifecycle.stall.as_ref();
+        let was_held = stall.map_or(self.delivery.is_held, |stall| stall.is_held);
+        let ending = Ending { was_held, ..Ending::of(wish) };
         self.lifecycle.ending = Some(match self.lifecycle.ending.take() {
             Some(before) => before.and(ending),
             None => ending,

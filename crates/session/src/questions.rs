@@ -168,7 +168,7 @@ impl SessionCore {
     }
 
     /// Those who are asked for a permission are not any more, but for one.
-    fn withdraw_permission(&mut self, permission: &Permission, but: Option<ClientId>) {
+    pub(crate) fn withdraw_permission(&mut self, permission: &Permission, but: Option<ClientId>) {
         let asked = permission.asked.iter().map(|(client, _)| *client).filter(|client| Some(*client) != but);
         let withdrawn = asked.map(|client| Effect::WithdrawAsk { ask: permission.ask, client });
         self.step.effects.extend(withdrawn);

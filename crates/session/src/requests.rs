@@ -189,6 +189,8 @@ impl SessionCore {
     /// A prompt that waits is answered as cancelled: it will not be delivered.
     pub(crate) fn release(&mut self, message: &Message<MessageBody>) {
         if let Some(prompt) = self.unanswered.remove(&message.id) {
+            // If that cannot be written, its sender is refused like the others.
+            self.draft.in_doubt.accepted.push(Arc::clone(&message.id));
             let outcome = match prompt.version {
                 Version::V1 => Ok(answers::stopped("cancelled")),
                 Version::V2 => Err(Error::cancelled()),
@@ -236,10 +238,12 @@ impl SessionCore {
             let asker = prompt.as_ref().filter(|prompt| prompt.version == Version::V1);
             let sender = asker.map_or(client, |prompt| prompt.client);
             self.draft.in_doubt.accepted.extend(prompt.is_some().then(|| Arc::clone(&id)));
+            if let (Dialect::PromptV1, Some(turn)) = (dialect, &mut turn) {
+                turn.prompt = Some(Arc::clone(&id));
+            }
             match (dialect, prompt, &mut turn) {
                 // A client of version 2 may have sent it again that was first sent by one of version 1.
                 (Dialect::PromptV1, Some(prompt), Some(turn)) if prompt.version == Version::V1 => {
-                    turn.prompt = Some(Arc::clone(&id));
                     turn.unanswered = Some(prompt);
                 }
                 (_, Some(prompt), _) => self.answer(prompt.request, Ok(answers::message_id(&id))),

@@ -28,7 +28,7 @@ pub(crate) struct Stall {
     /// Who the messages are from that waited when it began.
     senders: BTreeMap<MessageId, ClientId>,
     /// Whether nothing was to be delivered when it began.
-    is_held: bool,
+    pub(crate) is_held: bool,
     /// Settings of the agent that are to be kept.
     config: Option<RawJson>,
 }
@@ -84,6 +84,10 @@ impl SessionCore {
             }
             for request in act.requests() {
                 self.answer_now(request, Err(error.clone()));
+            }
+            if let Act::Permit { permission, by, .. } = &act {
+                // Its answer is lost, and nobody else is to give one.
+                self.withdraw_permission(permission, Some(*by));
             }
         }
         if may_pass {
@@ -190,7 +194,10 @@ impl SessionCore {
                 self.turn = Some(Turn::abandoned(number, prompter));
                 self.step.effects.push(Effect::Cancel);
             }
-            BackendEvent::TurnEnded(_) => self.turn = None,
+            BackendEvent::TurnEnded(_) => {
+                self.turn = None;
+                self.end_now();
+            }
             BackendEvent::Lost(_) => self.forget_questions(),
             BackendEvent::Back { id, .. } => self.agent_session_id = Some(id.to_string()),
             _ => {}
@@ -199,8 +206,9 @@ impl SessionCore {
 
     /// Its title is written when the session can be.
     fn show_in_stall(&mut self, update: IndexedUpdate) {
+        let written = self.draft.operations.len();
         self.note_title(&update);
-        self.draft.operations.clear();
+        self.draft.operations.truncate(written);
         self.show(update, None);
     }
 

@@ -95,6 +95,14 @@ impl Transcript {
         (from >= oldest).then(|| missing.map(|(_, update)| update.clone()).collect())
     }
 
+    /// Forgets entries before this number that are on disk.
+    pub(crate) fn forget(&mut self, before: u64) {
+        let end = before.min(self.on_disk);
+        while let Some((_, oldest)) = self.recent.pop_front_if(|(seq, _)| *seq < end) {
+            self.recent_bytes -= oldest.raw.as_str().len();
+        }
+    }
+
     /// Entries that were shown and are not known to be on disk.
     pub(crate) fn in_doubt(&self) -> impl Iterator<Item = &(u64, IndexedUpdate)> {
         self.recent.iter().filter(|(seq, _)| *seq >= self.on_disk)

@@ -5,4 +5,5 @@ mod choices;
 mod core;
 mod delivery;
 mod driver;
+mod model;
 mod naive;

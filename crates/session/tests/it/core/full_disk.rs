@@ -105,8 +105,8 @@ fn in_the_answer_to_a_permission_request() {
          asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
          disk
          ann answers p yes -> save(permit:p:yes running)
-         disk full         -> flush, answer a: no [no room], cancel, tell p: cancelled, show idle error no room,
-                              forget options
+         disk full         -> flush, unask bob p, answer a: no [no room], cancel, tell p: cancelled,
+                              show idle error no room, forget options
          recover           -> save(interrupted:[it:could:not:be:stored] idle:cancelled title=title),
                               show interrupted [it could not be stored]
          ends cancelled    -> note(idle:cancelled row), show idle cancelled",
