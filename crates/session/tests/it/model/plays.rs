@@ -207,8 +207,16 @@ fn a_full_disk_under_all_kinds_of_input() {
 
 #[test]
 #[ignore = "takes minutes"]
-fn two_crashes() {
+fn two_crashes_under_all_kinds_of_input() {
     let parts = &[KEYED_PROMPT_V1, KEYED_QUEUED, THEIR_STEER];
+    let does = &[Did::Break];
+    let budget = Budget { crashes: 2, ..NOTHING };
+    explore("two crashes, all kinds", Play { parts, budget, does, revokes: true, replaces: 1, ..PLAY });
+}
+
+#[test]
+fn two_crashes() {
+    let parts = &[KEYED_PROMPT_V1, THEIR_STEER];
     let does = &[Did::Stream, Did::Break];
     let budget = Budget { crashes: 2, cancels: 1, ..NOTHING };
     explore("two crashes", Play { parts, budget, does, revokes: true, replaces: 1, ..PLAY });
