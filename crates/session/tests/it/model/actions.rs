@@ -118,7 +118,9 @@ impl World {
             if may_send && has_sense && self.clients[part.client].is_attached {
                 actions.push(Action::Send(place));
             }
-            let is_known = told.id.is_some() && self.clients.iter().any(|client| client.is_attached);
+            // One that was revoked may have been sent again, as another.
+            let is_known = told.id.as_ref().is_some_and(|id| !self.disk.inputs.revoked.contains(id))
+                && self.clients.iter().any(|client| client.is_attached);
             if play.revokes && is_known && !told.asked_to_revoke {
                 actions.push(Action::Revoke(place));
             }
@@ -218,8 +220,8 @@ impl World {
     fn send(&mut self, play: &Play, place: u8) {
         let part = play.parts[usize::from(place)];
         // One that is about to be delivered is shown as if it had not been sent again.
-        let is_heard =
-            !self.told[usize::from(place)].id.as_ref().is_some_and(|id| self.will_be_delivered(id));
+        let id = self.told[usize::from(place)].id.as_ref();
+        let is_heard = !self.is_stalled() && id.is_none_or(|id| !self.will_be_delivered(id));
         let told = &mut self.told[usize::from(place)];
         told.sent += 1;
         if is_heard {

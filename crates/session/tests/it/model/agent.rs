@@ -209,7 +209,8 @@ impl Agent {
     pub(super) fn abandoned(&mut self) {
         self.heard.take_if(|turn| turn.phase == Phase::Starting);
         if let Some(turn) = &mut self.heard {
-            turn.is_unwanted = true;
+            // Who waits for its end is told that there is none.
+            (turn.is_unwanted, turn.prompt) = (true, None);
         }
     }
 

@@ -72,7 +72,7 @@ impl World {
         Some(&mut self.clients[place]).filter(|client| client.life == life)
     }
 
-    fn is_stalled(&self) -> bool {
+    pub(super) fn is_stalled(&self) -> bool {
         self.core.as_ref().is_some_and(SessionCore::is_stalled)
     }
 
@@ -147,7 +147,8 @@ impl World {
         let Some(from) = self.clients[place].joins.take() else { return };
         let missed = self.shown.iter().filter(|(seq, update)| *seq >= from && update.kind.is_replayed());
         let is_same = missed.map(|(_, update)| update).eq(&joined.missed);
-        self.check(is_same, Wrong::Missed);
+        // One that is left is shown to nobody.
+        self.check(is_same || self.is_left, Wrong::Missed);
         let end = self.shown.last().map_or(0, |(seq, _)| seq + 1).max(from);
         let client = &mut self.clients[place];
         (client.is_attached, client.seen) = (true, end);

@@ -84,7 +84,7 @@ impl Model for Play {
 }
 
 /// More than this would take too long.
-const MOST: usize = 60_000_000;
+const MOST: usize = 8_000_000;
 
 /// Explores all states; prints how many there were.
 #[track_caller]

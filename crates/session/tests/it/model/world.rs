@@ -281,7 +281,7 @@ impl World {
         let is_again = before.is_some_and(|id| !is_free(&id));
         let is_wrong = is_again && !told.is_refused && !self.is_failing;
         (told.is_refused, told.is_accepted) = (false, false);
-        (told.asked_to_revoke, told.is_revoked) = (false, false);
+        (told.asked_to_revoke, told.is_revoked, told.replaced) = (false, false, 0);
         self.check(!is_wrong, Wrong::Twice);
     }
 
@@ -359,7 +359,8 @@ impl World {
         let is_back = self.disk.inputs.pending.iter().any(|message| {
             let place = said::read(message.content.content.as_str()).map(|(place, _)| usize::from(place));
             let is_prompt = matches!(message.dialect, Dialect::PromptV1 | Dialect::PromptV2);
-            is_prompt && place.is_some_and(|place| !self.told[place].is_former)
+            let told = place.map(|place| &self.told[place]);
+            is_prompt && told.is_some_and(|told| !told.is_former && told.id.as_ref() == Some(&message.id))
         });
         self.check(!is_back, Wrong::Refused);
     }
