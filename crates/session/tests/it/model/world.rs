@@ -217,11 +217,7 @@ impl World {
         let restored = Restored::new(self.disk.inputs.clone(), self.disk.past.clone(), seed);
         let Restored { mailbox, next_seq, operations, .. } = restored;
         self.write(&Commit { operations, is_durable: true, at: 0 });
-        let agent = AgentTraits {
-            steer_method: play.method,
-            wants_title: false,
-            has_own_tools: true,
-        };
+        let agent = AgentTraits { steer_method: play.method, wants_title: false, has_own_tools: true };
         let start = SessionStart {
             seed: seed + 1,
             title: Some("t".into()),
