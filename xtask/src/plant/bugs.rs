@@ -123,9 +123,9 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "a client that joins is shown again what it has read",
-        ACT,
-        "self.attendance.join(attendee, from.max(self.transcript.shown()));",
-        "self.attendance.join(attendee, self.transcript.shown());",
+        TRANSCRIPT,
+        "filter(|(seq, update)| *seq >= from && update.kind.is_replayed());",
+        "filter(|(_, update)| update.kind.is_replayed());",
     ),
     bug(
         "a client that joins misses what is not on disk",
