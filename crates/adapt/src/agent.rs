@@ -66,8 +66,17 @@ type Start = Pin<Box<dyn Future<Output = Result<Arc<Running>, Error>> + Send>>;
 impl Agent {
     /// A program, for clients that said this in `initialize`. Nothing is started yet.
     pub fn new(spec: Spec, client: ClientInit) -> Arc<Self> {
+        Self::started_as(Arc::new(spec), client)
+    }
+
+    pub(crate) fn started_as(spec: Arc<Spec>, client: ClientInit) -> Arc<Self> {
         let settings = spec.settings();
-        Self::reached_by(Arc::new(spec), settings, client)
+        Self::reached_by(spec, settings, client)
+    }
+
+    /// Whether it is told what a client has said that said this in `initialize`.
+    pub(crate) fn greets(&self, client: &ClientInit) -> bool {
+        self.client == *client
     }
 
     /// An agent that is reached in another way, for clients that said this in `initialize`.

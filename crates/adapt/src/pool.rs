@@ -13,8 +13,8 @@ pub struct Pool(Mutex<Vec<PooledAgent>>);
 /// An agent, and what it was made from.
 #[derive(Debug)]
 struct PooledAgent {
-    spec: Spec,
-    client: ClientInit,
+    /// It holds an environment, and so is gone with the agent.
+    spec: Weak<Spec>,
     agent: Weak<Agent>,
 }
 
@@ -24,12 +24,16 @@ impl Pool {
     pub fn agent(&self, spec: Spec, client: ClientInit) -> Arc<Agent> {
         let mut agents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         agents.retain(|pooled| pooled.agent.strong_count() > 0);
-        let mut same = agents.iter().filter(|pooled| pooled.spec == spec && pooled.client == client);
-        if let Some(agent) = same.find_map(|pooled| pooled.agent.upgrade()) {
+        let mut same =
+            agents.iter().filter(|pooled| pooled.spec.upgrade().is_some_and(|other| *other == spec));
+        if let Some(agent) =
+            same.find_map(|pooled| pooled.agent.upgrade().filter(|agent| agent.greets(&client)))
+        {
             return agent;
         }
-        let agent = Agent::new(spec.clone(), client.clone());
-        agents.push(PooledAgent { spec, client, agent: Arc::downgrade(&agent) });
+        let spec = Arc::new(spec);
+        let agent = Agent::started_as(Arc::clone(&spec), client);
+        agents.push(PooledAgent { spec: Arc::downgrade(&spec), agent: Arc::downgrade(&agent) });
         agent
     }
 }

@@ -76,3 +76,28 @@ impl ServedFolders {
         Arc::clone(workspace)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nudge_backend::is_file_or_terminal;
+    use nudge_wire::acp::v1::CLIENT_METHOD_NAMES as NAMES;
+
+    #[test]
+    fn what_sessions_have_served_is_what_can_be() {
+        let more = [NAMES.session_update, NAMES.session_request_permission, "terminal/other", "fs/other", ""];
+        let served = [
+            NAMES.fs_read_text_file,
+            NAMES.fs_write_text_file,
+            NAMES.terminal_create,
+            NAMES.terminal_output,
+            NAMES.terminal_wait_for_exit,
+            NAMES.terminal_kill,
+            NAMES.terminal_release,
+        ];
+        for method in served.into_iter().chain(more) {
+            assert_eq!(is_file_or_terminal(method), Workspace::serves(method), "{method}");
+            assert_eq!(is_file_or_terminal(method), served.contains(&method), "{method}");
+        }
+    }
+}

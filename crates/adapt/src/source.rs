@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionSetup, SourceOffers, TakingUp};
+use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson, Version};
@@ -59,17 +59,17 @@ impl AgentSource<PassedMessage> for AdaptedSource {
         })
     }
 
-    fn take_up(&self, setup: SessionSetup) -> Box<dyn TakingUp<PassedMessage>> {
-        Box::new(AdaptedTakingUp { agent: Arc::clone(&self.0), setup })
+    fn take_up(&self, setup: SessionSetup) -> Box<dyn SessionRestore<PassedMessage>> {
+        Box::new(AdaptedRestore { agent: Arc::clone(&self.0), setup })
     }
 }
 
-struct AdaptedTakingUp {
+struct AdaptedRestore {
     agent: Arc<Agent>,
     setup: SessionSetup,
 }
 
-impl TakingUp<PassedMessage> for AdaptedTakingUp {
+impl SessionRestore<PassedMessage> for AdaptedRestore {
     /// The agent remembers what was said, or is told it in words.
     fn wants_history(&self) -> bool {
         false

@@ -156,9 +156,13 @@ impl Backend for BuiltInAgent {
     }
 
     fn set_option(&mut self, option: &OptionChange) {
-        self.will_set.pop_front();
+        if let Some(at) = self.will_set.iter().position(|planned| planned == option) {
+            self.will_set.remove(at);
+        }
         // It was tried before, on the same options.
-        let _ = self.set(&option.config_id, &option.value);
+        if let Err(error) = self.set(&option.config_id, &option.value) {
+            tracing::warn!(%error, "an option could not be set");
+        }
     }
 
     fn forget_options(&mut self) {

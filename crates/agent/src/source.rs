@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionSetup, SourceOffers, TakingUp};
+use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
 use nudge_wire::{Error, RawJson, Version};
@@ -23,7 +23,7 @@ impl BuiltInSource {
         Self { model }
     }
 
-    fn taking_up(&self, setup: SessionSetup) -> BuiltInTakingUp {
+    fn taking_up(&self, setup: SessionSetup) -> BuiltInRestore {
         let folders = setup.additional_directories.into_iter().map(PathBuf::from);
         let setup = Setup {
             session_id: setup.session_id.to_string(),
@@ -32,7 +32,7 @@ impl BuiltInSource {
             config: setup.config,
             history: History::new(),
         };
-        BuiltInTakingUp { model: Arc::clone(&self.model), setup }
+        BuiltInRestore { model: Arc::clone(&self.model), setup }
     }
 }
 
@@ -63,17 +63,17 @@ impl<M: 'static> AgentSource<M> for BuiltInSource {
         Box::new(self.taking_up(setup)).open()
     }
 
-    fn take_up(&self, setup: SessionSetup) -> Box<dyn TakingUp<M>> {
+    fn take_up(&self, setup: SessionSetup) -> Box<dyn SessionRestore<M>> {
         Box::new(self.taking_up(setup))
     }
 }
 
-struct BuiltInTakingUp {
+struct BuiltInRestore {
     model: Arc<dyn Model>,
     setup: Setup,
 }
 
-impl<M: 'static> TakingUp<M> for BuiltInTakingUp {
+impl<M: 'static> SessionRestore<M> for BuiltInRestore {
     fn wants_history(&self) -> bool {
         true
     }

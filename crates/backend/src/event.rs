@@ -49,3 +49,27 @@ pub enum BackendEvent {
         is_recap: bool,
     },
 }
+
+impl BackendEvent {
+    /// Whether it tells how far the agent is with its turn.
+    pub fn is_of_turn(&self) -> bool {
+        match self {
+            Self::TurnStarted
+            | Self::StreamStarted
+            | Self::StreamFinished
+            | Self::ToolStarted(_)
+            | Self::ToolFinished(_)
+            | Self::Paused
+            | Self::Resumed
+            | Self::BreakPoint
+            | Self::TurnEnded(_) => true,
+            Self::Update(_)
+            | Self::Notification(_)
+            | Self::Question(_)
+            | Self::QuestionWithdrawn(_)
+            | Self::Config(_)
+            | Self::Lost(_)
+            | Self::Back { .. } => false,
+        }
+    }
+}

@@ -25,8 +25,8 @@ pub use contract::{Backend, BackendFuture, OptionChange, OptionPlan, Parting, Pa
 pub use event::BackendEvent;
 pub use message::{PromptParams, UserMessage};
 pub use question::{
-    Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_last_word,
-    is_unanswerable, nobody_answers,
+    Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal,
+    is_last_word, is_unanswerable, nobody_answers,
 };
-pub use source::{AgentSource, OpenedSession, Recap, SessionSetup, SourceOffers, TakingUp};
+pub use source::{AgentSource, OpenedSession, Recap, SessionRestore, SessionSetup, SourceOffers};
 pub use turn_end::TurnEnd;

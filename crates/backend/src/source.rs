@@ -85,11 +85,11 @@ pub trait AgentSource<M>: Send + Sync {
     ) -> BackendFuture<'static, Result<OpenedSession<M>, Error>>;
 
     /// Takes up a session that was talked in before.
-    fn take_up(&self, setup: SessionSetup) -> Box<dyn TakingUp<M>>;
+    fn take_up(&self, setup: SessionSetup) -> Box<dyn SessionRestore<M>>;
 }
 
 /// A session that is taken up again.
-pub trait TakingUp<M>: Send {
+pub trait SessionRestore<M>: Send {
     /// Whether the agent has to be told what was said.
     fn wants_history(&self) -> bool;
 

@@ -126,7 +126,11 @@ impl SessionCore {
 
     /// The agent is gone. It is started again.
     fn agent_lost(&mut self, error: &Error) {
+        let was_asked = self.questions.has_permissions();
         self.forget_questions();
+        if was_asked {
+            self.permission_closed();
+        }
         let title = format!("{}; it is started again", error.message);
         let meta = json!({ "nudge": { "agent": "gone" } });
         self.show(own_updates::notice("warning", &title, &meta), None);

@@ -52,16 +52,6 @@ pub(crate) fn is_elicitation(method: &str) -> bool {
     method.starts_with("elicitation/")
 }
 
-/// Whether a request asks for a file or a terminal: what Nudge can serve itself in the session's folders.
-pub(crate) fn is_file_or_terminal(method: &str) -> bool {
-    matches!(method, "fs/read_text_file" | "fs/write_text_file") || is_terminal(method)
-}
-
-fn is_terminal(method: &str) -> bool {
-    let name = method.strip_prefix("terminal/");
-    matches!(name, Some("create" | "output" | "wait_for_exit" | "kill" | "release"))
-}
-
 /// A client as its sessions see it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Attendee {

@@ -39,7 +39,7 @@ const ASKED_BYTES: usize = 16 * 1024 * 1024;
 /// - What a user said is shown, answered and acted on in steps that follow its commit, never before.
 /// - Effects come in the order in which they were decided.
 /// - Every request is answered by exactly one [`Effect::Answer`], [`Effect::Joined`], [`Effect::ReadOn`] or
-///   [`Effect::Leave`].
+///   [`Effect::Leave`], but for the wish to join of a client that has gone.
 /// - Every break-point of the agent is followed by exactly one [`Effect::GoOn`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionCore {
@@ -226,16 +226,12 @@ impl SessionCore {
         }
     }
 
-    /// Who is attached.
-    pub fn clients(&self) -> impl Iterator<Item = ClientId> {
-        self.attendance.iter().map(|attendee| attendee.id)
-    }
-
-    /// Whether a client is here, or has said something that waits.
+    /// Whether a client is here, or has said something that waits or is being worked on.
     pub fn knows_client(&self, client: ClientId) -> bool {
+        let prompts = || self.turn.as_ref().is_some_and(|turn| turn.prompter == client);
         let waits = || self.delivery.mailbox.pending().any(|message| message.client == client);
         // What waits is on disk alone.
-        self.is_stalled() || self.attendance.get(client).is_some() || waits()
+        self.is_stalled() || self.attendance.get(client).is_some() || prompts() || waits()
     }
 
     /// What waits to be delivered and cannot be lost any more.

@@ -45,11 +45,6 @@ impl<C: Clone> InputDelivery<C> {
         Self { mailbox: Mailbox::new(), steer_method, is_held: false }
     }
 
-    /// Gives out of a mailbox after a restart, once it is not held any more.
-    pub fn restored(steer_method: SteerMethod, mailbox: Mailbox<C>) -> Self {
-        Self { mailbox, steer_method, is_held: true }
-    }
-
     /// What is to be delivered now. What starts a turn has to be followed by a turn: to be called until it returns `None`.
     pub fn poll(&mut self, turn: Option<&mut Turn>, is_asked: bool) -> Option<Delivery<C>> {
         if self.is_held {

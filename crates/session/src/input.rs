@@ -172,8 +172,8 @@ pub struct CommitFailure {
 /// How a session's use is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndWish {
-    /// `session/close`: a client closes it.
-    Close(RequestId),
+    /// `session/close`: a client that has joined it closes it.
+    Close(ClientId, RequestId),
     /// `session/delete`: it is deleted.
     Delete(RequestId),
     /// It is left if nobody uses it, so that it can come into use anew.

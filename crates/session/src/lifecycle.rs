@@ -42,7 +42,7 @@ pub(crate) struct Ending {
 impl Ending {
     fn of(wish: EndWish) -> Self {
         match wish {
-            EndWish::Close(request) => Self { waiting: vec![request], ..Self::default() },
+            EndWish::Close(_, request) => Self { waiting: vec![request], ..Self::default() },
             EndWish::Delete(request) => Self { deleting: vec![request], is_final: true, ..Self::default() },
             EndWish::LeaveIfUnused(request) => {
                 Self { waiting: vec![request], is_open: true, ..Self::default() }
@@ -157,7 +157,9 @@ impl SessionCore {
         {
             return self.answer_now(request, Err(Error::invalid_request("The session is in use")));
         }
-        if self.lifecycle.stage != Stage::Open {
+        let is_joined = |client| self.attendance.get(client).is_some();
+        let is_theirs = !matches!(wish, EndWish::Close(client, _) if !is_joined(client));
+        if self.lifecycle.stage != Stage::Open || !is_theirs {
             return self.refuse_end(wish);
         }
         // A stall holds all, and ends.
@@ -177,10 +179,10 @@ impl SessionCore {
         }
     }
 
-    /// It ends already.
+    /// It ends already, or whoever wants to close it has not joined it.
     fn refuse_end(&mut self, wish: EndWish) {
         match wish {
-            EndWish::Close(request) | EndWish::Delete(request) | EndWish::LeaveIfUnused(request) => {
+            EndWish::Close(_, request) | EndWish::Delete(request) | EndWish::LeaveIfUnused(request) => {
                 self.answer_now(request, Err(crate::answers::unknown_session()));
             }
             EndWish::Process { .. } => {}

@@ -3,16 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{
-    Question, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_last_word, nobody_answers,
+    Question, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal, is_last_word,
+    nobody_answers,
 };
 use nudge_bridge::{ToV1, ToV2};
 use nudge_mailbox::ClientId;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    AskId, Attendee, ClientAnswer, Effect, OpenAsk, SessionCore,
-    attendance::{is_elicitation, is_file_or_terminal},
-    outbox::Act,
+    AskId, Attendee, ClientAnswer, Effect, OpenAsk, SessionCore, attendance::is_elicitation, outbox::Act,
     own_updates,
 };
 
@@ -147,8 +146,9 @@ impl SessionCore {
 
     /// The agent is gone, and with it all it has asked.
     pub(crate) fn forget_questions(&mut self) {
-        for permission in std::mem::take(&mut self.questions.permissions) {
-            self.withdraw_permission(&permission, None);
+        let permissions = std::mem::take(&mut self.questions.permissions);
+        for permission in &permissions {
+            self.withdraw_permission(permission, None);
         }
         let open: Vec<_> = self.questions.open.keys().copied().collect();
         for id in open {
@@ -156,15 +156,13 @@ impl SessionCore {
         }
     }
 
-    /// Whoever is asked it is not any more; whether it was open.
-    pub(crate) fn forget_question(&mut self, id: QuestionId) -> bool {
-        let progress = self.questions.open.remove(&id);
-        if let Some(Progress::Asked(asked)) = &progress
+    /// Whoever is asked it is not any more.
+    pub(crate) fn forget_question(&mut self, id: QuestionId) {
+        if let Some(Progress::Asked(asked)) = self.questions.open.remove(&id)
             && !asked.is_last_word
         {
             self.step.effects.push(Effect::WithdrawAsk { ask: asked.ask, client: asked.client });
         }
-        progress.is_some()
     }
 
     /// Those who are asked for a permission are not any more, but for one.
@@ -203,7 +201,7 @@ impl SessionCore {
     }
 
     /// Nobody has to be asked any more, unless for something else.
-    fn permission_closed(&mut self) {
+    pub(crate) fn permission_closed(&mut self) {
         if !self.questions.has_permissions()
             && let Some(turn) = &self.turn
         {

@@ -181,7 +181,7 @@ impl SessionCore {
                 self.step.effects.push(Effect::AnswerAgent(question.id, Ok(cancelled_permission())));
             }
             BackendEvent::Question(question) => self.take_question(question),
-            BackendEvent::QuestionWithdrawn(id) => drop(self.forget_question(id)),
+            BackendEvent::QuestionWithdrawn(id) => self.forget_question(id),
             BackendEvent::Notification(message) => self.draft.acts.push(Act::Notify(message)),
             BackendEvent::Config(config) => {
                 if let Some(stall) = &mut self.lifecycle.stall {
@@ -270,7 +270,7 @@ impl SessionCore {
         let Some(stall) = self.lifecycle.stall.take() else { return };
         let Recovery { mailbox, next_input, next_seq, ending } = recovery;
         self.delivery.mailbox = mailbox;
-        self.delivery.is_held = stall.is_held || self.lifecycle.stage == Stage::Left;
+        self.delivery.is_held = stall.is_held || self.lifecycle.stage != Stage::Open;
         self.next_input = next_input;
         self.pending_on_disk = self.pending();
         let shown = ending.first().map_or(next_seq, |(seq, _)| *seq);

@@ -78,7 +78,7 @@ impl PromptRun {
             Stage::Ended(_, ended) => ended.stopped_for,
         };
         if let Stage::Working(work, _) | Stage::Ended(work, _) = self.take_stage() {
-            self.stage = Stage::Ended(work, EndedPrompt { end, stopped_for });
+            self.stage = Stage::Ended(work, EndedPrompt { end, stopped_for, finish_at: None });
         }
         let mut actions = vec![RunAction::EndTools];
         actions.extend(self.settle(now));

@@ -53,6 +53,7 @@ impl PromptRun {
         match &self.stage {
             Stage::Working(_, Stop::InterruptDue { cancel_at }) => Some(*cancel_at),
             Stage::Working(_, Stop::CancelSent { close_at }) => *close_at,
+            Stage::Ended(_, ended) => ended.finish_at,
             _ => None,
         }
     }
@@ -71,6 +72,7 @@ impl PromptRun {
                 *close_at = None;
                 vec![RunAction::CloseConnection]
             }
+            Stage::Ended(..) => self.finish(),
             _ => Actions::new(),
         }
     }

@@ -90,8 +90,11 @@ impl PromptRun {
                 *stop = Stop::CancelSent { close_at: Some(now + self.patience) };
                 vec![RunAction::SendCancel]
             }
-            Stage::Ended(_, ended) => {
+            Stage::Ended(work, ended) => {
                 ended.stopped_for = StoppedFor::User;
+                if !work.steers.is_empty() && ended.finish_at.is_none() {
+                    ended.finish_at = Some(now + self.patience);
+                }
                 Actions::new()
             }
         }

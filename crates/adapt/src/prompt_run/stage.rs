@@ -136,6 +136,8 @@ pub(super) struct EndedPrompt {
     /// In its words.
     pub(super) end: TurnEnd,
     pub(super) stopped_for: StoppedFor,
+    /// When a turn that the user has ended is over, also if steers are not answered.
+    pub(super) finish_at: Option<Instant>,
 }
 
 impl EndedPrompt {

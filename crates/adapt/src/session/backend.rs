@@ -33,6 +33,8 @@ impl Backend for Session {
         let readiness = if is_ready { Readiness::Ready } else { Readiness::NotYet };
         self.calls = OpenCalls::default();
         self.retold = None;
+        // What was not heard of a turn that the agent had by itself is not about this one.
+        self.ready.retain(|event| !event.is_of_turn());
         let actions = self.run.begin(messages, readiness, now);
         self.act(actions);
         if self.link.is_none() {

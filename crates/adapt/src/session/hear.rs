@@ -24,6 +24,7 @@ impl Session {
             }
             RoutedMessage::Other(Unhandled::Request(request)) => {
                 if !self.run.is_idle() && &**request.method() == REQUEST_PERMISSION {
+                    self.run.heard_activity();
                     let change = request.params().and_then(|params| self.tools.asked_for(params));
                     self.ready.extend(change.map(Change::into_event));
                 }

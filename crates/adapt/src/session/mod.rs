@@ -31,7 +31,7 @@ use crate::{
     serve::ServedFolders,
     standing::Standing,
 };
-use restore::TakingUp;
+use restore::RestoreFuture;
 
 /// One session of an agent. Dropping it leaves the session in the agent as it is.
 pub struct Session {
@@ -53,7 +53,7 @@ pub struct Session {
     retold: Option<Retold>,
     echo: Echo,
     tools: Tools,
-    taking_up: Option<TakingUp>,
+    taking_up: Option<RestoreFuture>,
     failures: u32,
     ready: VecDeque<BackendEvent>,
     pub(crate) standing: Standing,
@@ -141,13 +141,13 @@ impl Session {
         let is_held = link.is_some() && run.is_held();
         tokio::select! {
             biased;
-            update = served.next_update() => Happened::Terminal(update),
             said = receive(link) => Happened::Said(said),
             answered = calls.next() => Happened::Answered(answered),
             () = until(run.deadline()) => Happened::Late,
             taken_up = of(taking_up) => Happened::TakenUp(taken_up),
             id = questions.withdrawn() => Happened::Withdrawn(id),
             () = late::over(*replay), if is_held => Happened::Replayed,
+            update = served.next_update() => Happened::Terminal(update),
         }
     }
 

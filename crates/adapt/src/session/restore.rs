@@ -12,7 +12,7 @@ use crate::open::{TakenUp, take_up};
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
 const TRIES: u32 = 4;
 
-pub(super) type TakingUp = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
+pub(super) type RestoreFuture = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
 
 impl Session {
     /// The process has ended, and all it said was heard.

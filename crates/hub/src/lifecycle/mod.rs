@@ -17,7 +17,7 @@ use crate::{
     door::Door,
     hub::{Counted, ending},
     methods::Lifecycle,
-    session::{self, Attach, View, Wish},
+    session::{self, JoinRequest, View, Wish},
     sources::Source,
 };
 
@@ -88,7 +88,7 @@ impl Opening {
     ) -> Result<(), (Error, Option<Responder>)> {
         self.door.joins(id);
         let view = View::new(Arc::clone(&self.door.client));
-        let attach = Attach { view, options: how, responder };
+        let attach = JoinRequest { view, options: how, responder };
         session::join(&self.door.shared, handle, id, attach).await
     }
 }

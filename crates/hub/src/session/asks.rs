@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_backend::{Question, is_last_word};
+use nudge_backend::{Question, REQUEST_PERMISSION, is_last_word};
 use nudge_bridge::{Call, ToV2, request_between, request_to_v2};
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, RawNotification};
@@ -85,7 +85,14 @@ impl SessionDriver {
             let answer = match outcome {
                 Ok(Ok(result)) => ClientAnswer::Answer(result),
                 Ok(Err(CallError::Closed(_))) => ClientAnswer::Gone,
-                Ok(Err(error)) => ClientAnswer::Refused(error.into()),
+                Ok(Err(error)) => {
+                    let error = Error::from(error);
+                    if method == REQUEST_PERMISSION {
+                        let code = error.code.0;
+                        tracing::warn!(client = client.id.0, code, "a permission request was not answered");
+                    }
+                    ClientAnswer::Refused(error)
+                }
                 // It was withdrawn, or the connection is over.
                 Err(_) if unwanted.is_cancelled() => return,
                 Err(_) => ClientAnswer::Gone,
@@ -135,7 +142,7 @@ impl SessionDriver {
         let Some(open) = self.core.open_asks().into_iter().find(|open| open.ask == ask) else {
             return Ok(false);
         };
-        if open.method == nudge_backend::REQUEST_PERMISSION {
+        if open.method == REQUEST_PERMISSION {
             check_permission_answer(&open.params, &result)?;
         } else {
             check_form_answer(&result)?;
@@ -151,7 +158,7 @@ fn open_question(session: &str, open: OpenAsk) -> OpenQuestion {
     let params = shape::for_session(&params, session);
     let request = match version {
         Version::V2 => params,
-        Version::V1 if method == nudge_backend::REQUEST_PERMISSION => ToV2::new("nudge-").permission(&params),
+        Version::V1 if method == REQUEST_PERMISSION => ToV2::new("nudge-").permission(&params),
         Version::V1 => request_to_v2(method, &params).params,
     };
     OpenQuestion { session_id: session.to_owned(), question_id: ask.0, method, request }

@@ -14,7 +14,7 @@ use crate::{
 
 /// What a client that joins wants.
 #[derive(Debug)]
-pub(crate) struct Attach {
+pub(crate) struct JoinRequest {
     /// What it has been shown so far; [`View::from`] is where it goes on.
     pub(crate) view: View,
     pub(crate) options: AttachOptions,
@@ -27,7 +27,7 @@ pub(crate) enum Attached {
     /// It has joined and is answered.
     Joined,
     /// It has to read on from the store first: more has been written than is kept in memory.
-    ReadOn(Box<Attach>),
+    ReadOn(Box<JoinRequest>),
 }
 
 /// Sends a wish to join, reading on from the store as often as it takes.
@@ -35,7 +35,7 @@ pub(crate) async fn join(
     hub: &Arc<Shared>,
     mut handle: Handle,
     session: &str,
-    mut attach: Attach,
+    mut attach: JoinRequest,
 ) -> Result<(), (Error, Option<Responder>)> {
     loop {
         if attach.options.wants_history

@@ -281,7 +281,8 @@ impl SessionDriver {
     fn request(&mut self, client: &Arc<Client>, request: Request, responder: Responder) {
         let what = match request {
             Request::Close(closing) => {
-                return self.end(Waiter::Close(closing, responder), EndWish::Close);
+                let close = |request| EndWish::Close(client.id, request);
+                return self.end(Waiter::Close(closing, responder), close);
             }
             Request::Set { is_mode, params } => return self.set(client, is_mode, &params, responder),
             other => self.read(client, other).unwrap_or_else(SessionRequest::Refused),
@@ -336,6 +337,10 @@ impl SessionDriver {
 
     /// A client joins in its place among all that is shown.
     fn attach(&mut self, joining: Box<Joining>) {
+        if joining.attach.view.client.is_gone() {
+            // Nothing is delivered because of somebody who is not there.
+            return;
+        }
         let request = self.request_id();
         let client = &joining.attach.view.client;
         let attendee = Attendee { id: client.id, version: client.version, offers: client.offers };
@@ -344,7 +349,7 @@ impl SessionDriver {
         self.feed(SessionInput::Attach(Attach { request, attendee, from, options }));
     }
 
-    fn detach(&mut self, client: ClientId) {
+    pub(crate) fn detach(&mut self, client: ClientId) {
         self.views.retain(|view| view.client.id != client);
         self.waiters.retain(|_, waiter| !waiter.is_join_of(client));
         self.feed(SessionInput::Detach(client));
@@ -352,16 +357,15 @@ impl SessionDriver {
     }
 
     fn detach_gone(&mut self) {
-        let gone = self.views.iter().filter(|view| view.client.is_gone()).map(|view| view.client.id);
+        let joining = self.waiters.values().filter_map(Waiter::joining);
+        let clients = self.views.iter().map(|view| &view.client).chain(joining);
+        let gone = clients.filter(|client| client.is_gone()).map(|client| client.id);
         for client in gone.collect::<Vec<_>>() {
             self.detach(client);
         }
     }
 
     fn answered(&mut self, ask: AskId, client: ClientId, answer: ClientAnswer) {
-        if let ClientAnswer::Refused(error) = &answer {
-            tracing::warn!(client = client.0, %error, "a question was not answered");
-        }
         self.asks.remove(&(ask, client));
         self.feed(SessionInput::Answered { ask, client, answer });
     }

@@ -29,7 +29,7 @@ use crate::{
 
 pub use asks::OpenQuestion;
 pub(crate) use asks::Wanted;
-pub(crate) use attach::{Attach, Attached, join};
+pub(crate) use attach::{Attached, JoinRequest, join};
 pub(crate) use restore::{Wish, begin, open};
 pub(crate) use restore::{row, store_error};
 pub(crate) use stored_ops::{entry, stored_update};

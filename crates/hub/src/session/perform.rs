@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     client::Out,
     session::{
-        Attach, Attached,
+        Attached, JoinRequest,
         driver::{Leaving, SessionDriver},
         stored_ops::ops,
         view::Shown,
@@ -87,9 +87,9 @@ impl SessionDriver {
     fn joined(&mut self, joined: Joined) {
         let Joined { request, client, is_new, missed, state, is_running, pending } = joined;
         let Some(Waiter::Join(joining)) = self.waiters.remove(&request) else { return };
-        let Joining { attach: Attach { mut view, responder, .. }, reply } = *joining;
+        let Joining { attach: JoinRequest { mut view, responder, .. }, reply } = *joining;
         if view.client.is_gone() {
-            return self.feed(SessionInput::Detach(client));
+            return self.detach(client);
         }
         let session = &self.row.id;
         for update in &missed {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use nudge_backend::{OpenedSession, SessionSetup, TakingUp};
+use nudge_backend::{OpenedSession, SessionRestore, SessionSetup};
 use nudge_peer::PassedMessage;
 use nudge_session::{MessageRuns, Past, Restored, unknown_session};
 use nudge_store::{Batch, Lease, Op, Pages, Session, SessionChange, StoreError};
@@ -205,7 +205,7 @@ async fn recall(
     id: &str,
     source: &Source,
     setup: SessionSetup,
-) -> Result<(Past, Box<dyn TakingUp<PassedMessage>>), Error> {
+) -> Result<(Past, Box<dyn SessionRestore<PassedMessage>>), Error> {
     let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
     let mut taking_up = source.take_up(setup.clone());
     let tail = read_past(hub, id, next.saturating_sub(TAIL), Some(&mut *taking_up)).await?;
@@ -227,7 +227,7 @@ async fn read_past(
     hub: &Shared,
     id: &str,
     from: u64,
-    taking_up: Option<&mut dyn TakingUp<PassedMessage>>,
+    taking_up: Option<&mut dyn SessionRestore<PassedMessage>>,
 ) -> Result<Past, Error> {
     let mut taking_up = taking_up.filter(|taking_up| taking_up.wants_history());
     let mut past = Past::default();

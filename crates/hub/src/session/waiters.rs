@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::{
     client::{Client, Out},
     door::Closing,
-    session::{Attach, Attached},
+    session::{Attached, JoinRequest},
     shape,
 };
 
@@ -36,14 +36,14 @@ pub(crate) enum Waiter {
 /// A wish to join that waits for its place.
 #[derive(Debug)]
 pub(crate) struct Joining {
-    pub(crate) attach: Attach,
+    pub(crate) attach: JoinRequest,
     pub(crate) reply: oneshot::Sender<Attached>,
 }
 
 impl Joining {
     /// It does not join, and is told why.
     pub(crate) fn refuse(self, error: &Error) {
-        let Attach { view, responder, .. } = self.attach;
+        let JoinRequest { view, responder, .. } = self.attach;
         view.client.push(Out::Answer(responder, Err(error.clone())));
     }
 }
@@ -65,8 +65,16 @@ impl Waiter {
         }
     }
 
+    /// The client that wants to join, if it is that.
+    pub(crate) fn joining(&self) -> Option<&Arc<Client>> {
+        match self {
+            Self::Join(joining) => Some(&joining.attach.view.client),
+            _ => None,
+        }
+    }
+
     /// Whether it is the wish of this client to join.
     pub(crate) fn is_join_of(&self, client: ClientId) -> bool {
-        matches!(self, Self::Join(joining) if joining.attach.view.client.id == client)
+        self.joining().is_some_and(|joining| joining.id == client)
     }
 }

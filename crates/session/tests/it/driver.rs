@@ -231,7 +231,7 @@ fn request_of(input: &SessionInput) -> Option<RequestId> {
         SessionInput::Attach(attach) => Some(attach.request),
         SessionInput::Request { request, .. }
         | SessionInput::End(
-            EndWish::Close(request) | EndWish::Delete(request) | EndWish::LeaveIfUnused(request),
+            EndWish::Close(_, request) | EndWish::Delete(request) | EndWish::LeaveIfUnused(request),
         ) => Some(*request),
         _ => None,
     }

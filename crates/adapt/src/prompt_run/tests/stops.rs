@@ -122,13 +122,25 @@ fn a_cancelled_turn_takes_nothing_more_in() {
         (0, Begin("a"), "prompt a"),
         (1, Steer("b"), "steer 1 b"),
         (2, Ended("end_turn"), "tools"),
-        (3, Cancel, ""),
+        (3, Cancel, "by 10003"),
         (4, SteerPromptRequired(1), "over: end_turn"),
         (5, Begin("c"), "prompt b c"),
         (6, Ended("end_turn"), "tools, break"),
         (7, Cancel, ""),
         (8, GoOn("d"), "over: end_turn"),
         (9, Begin("e"), "prompt d e"),
+    ]);
+}
+
+#[test]
+fn a_steer_that_is_never_answered_does_not_keep_a_cancelled_turn_open() {
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (1, Steer("b"), "steer 1 b"),
+        (2, Ended("end_turn"), "tools"),
+        (3, Cancel, "by 10003"),
+        (10_003, Timeout, "over: end_turn"),
+        (10_004, Begin("c"), "prompt b c"),
     ]);
 }
 

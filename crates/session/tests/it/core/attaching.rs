@@ -152,3 +152,14 @@ fn who_has_missed_too_much_reads_on() {
          bob joins                -> joined bob(running)",
     );
 }
+
+#[test]
+fn who_prompts_and_goes_is_known_while_its_turn_runs() {
+    check(
+        "given ann bob
+         ann prompts a -> save(+a >a user:a running)
+         ann leaves
+         knows-ann?    -> yes
+         disk          -> show user a but ann, show running but ann, prompt a by ann",
+    );
+}

@@ -169,15 +169,15 @@ fn an_end_with_a_permission_open_and_nobody_there_says_why() {
 }
 
 #[test]
-fn a_close_with_a_permission_open_and_nobody_there_says_nothing() {
+fn a_delete_with_a_permission_open_and_nobody_there_says_nothing() {
     check(
         "given ann turn
          asks p         -> note(asking), show asking but ann, ask ann p
          disk
          ann leaves     -> unask ann p
-         close          -> cancel, tell p: cancelled
-         ends cancelled -> save(idle:cancelled row closed=true)
-         disk           -> show idle cancelled but ann, answer a: cancelled, leave closed close",
+         delete         -> cancel, tell p: cancelled
+         ends cancelled -> save(idle:cancelled row delete)
+         disk           -> show idle cancelled but ann, answer a: cancelled, leave deleted delete",
     );
 }
 
@@ -252,5 +252,31 @@ fn a_prompt_that_is_not_on_disk_is_ended_with_the_session() {
          disk           -> show user a but ann, show running but ann, prompt a by ann, cancel
          ends cancelled -> save(idle:cancelled row closed=true)
          disk           -> show idle cancelled but ann, answer a: cancelled, leave closed close",
+    );
+}
+
+#[test]
+fn who_has_not_joined_closes_nothing() {
+    check(
+        "given ann turn
+         bob closes -> answer close: no [unknown_session]
+         says hi    -> note(words:hi), show words hi",
+    );
+}
+
+#[test]
+fn nothing_is_delivered_while_the_end_is_written() {
+    check(
+        "given ann turn
+         ann queues b   -> save(+b)
+         disk           -> answer b: is b
+         says hi        -> note(words:hi), show words hi
+         disk full      -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         ends cancelled
+         stop patiently -> save(row)
+         recover        -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                           show interrupted [it could not be stored]
+         disk           -> leave
+         pending?       -> b",
     );
 }

@@ -164,6 +164,7 @@ impl Play {
                 let names = core.open_asks().into_iter().map(|ask| tell::name_in(&ask.params));
                 names.collect::<Vec<_>>().join(" ")
             }
+            "knows-ann?" => heard(core.knows_client(ClientId(1))),
             "hears-agent?" => heard(core.hears_agent()),
             "hears-clients?" => heard(core.hears_clients()),
             "deadline?" => core.deadline().map_or("none".to_owned(), |at| format!("{}s", at.as_secs())),

@@ -95,9 +95,10 @@ fn a_lost_agent_forgets_what_it_asked_and_steers_go_in_afterwards() {
          disk
          ann steers b  -> save(+b)
          disk          -> answer b: is b
-         lost          -> unask ann p, show notice [gone]
+         lost          -> note(running), unask ann p, show running but ann, show notice [gone]
          back s2 recap -> note(agent=s2), show notice [The agent is back]
          break         -> save(>b user:b)
+         disk
          disk
          disk          -> show user b, go on with b
          ends          -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn",

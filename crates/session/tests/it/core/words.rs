@@ -61,7 +61,7 @@ pub(super) fn input(play: &mut Play, line: &str) -> SessionInput {
         }
         ["dies"] => SessionInput::AgentEnded,
         ["method", name] => SessionInput::SteerMethod(method(name).expect("a way to steer")),
-        ["close"] => SessionInput::End(EndWish::Close(play.new_request("close"))),
+        ["close"] => SessionInput::End(EndWish::Close(ClientId(1), play.new_request("close"))),
         ["delete"] => SessionInput::End(EndWish::Delete(play.new_request("delete"))),
         ["leave-if-unused"] => SessionInput::End(EndWish::LeaveIfUnused(play.new_request("leave"))),
         ["stop"] => SessionInput::End(EndWish::Process { is_patient: false }),
@@ -77,6 +77,7 @@ fn of_client(play: &mut Play, client: ClientId, words: &[&str]) -> SessionInput 
     match *words {
         ["joins", ref how @ ..] => SessionInput::Attach(attach(play, client, how)),
         ["leaves"] => SessionInput::Detach(client),
+        ["closes"] => SessionInput::End(EndWish::Close(client, play.new_request("close"))),
         ["answers", name, option] => answer(play, name, ClientAnswer::Answer(chosen(option))),
         ["refuses", name] => answer(play, name, ClientAnswer::Refused(Error::method_not_found("it"))),
         ["silent", name] => answer(play, name, ClientAnswer::Gone),

@@ -48,7 +48,7 @@ impl<C: Clone> TurnedMailbox<C> {
     }
 
     pub(super) fn restore(steer_method: SteerMethod, saved: Saved<C>) -> Self {
-        Self::of(InputDelivery::restored(steer_method, Mailbox::restore(saved)))
+        Self::of(InputDelivery { mailbox: Mailbox::restore(saved), steer_method, is_held: true })
     }
 
     fn of(input: InputDelivery<C>) -> Self {

@@ -143,7 +143,9 @@ impl World {
             }
         }
         if self.left.ends > 0 {
-            actions.extend(play.ends.iter().map(|end| Action::End(*end)));
+            // Who has not joined cannot close.
+            let can = |end: &&End| **end != End::Close || self.who_closes().is_some();
+            actions.extend(play.ends.iter().filter(can).map(|end| Action::End(*end)));
         }
     }
 
@@ -289,6 +291,10 @@ impl World {
         self.feed(play, SessionInput::Answered { ask, client, answer });
     }
 
+    fn who_closes(&self) -> Option<usize> {
+        self.clients.iter().position(|client| client.is_attached)
+    }
+
     fn end(&mut self, play: &Play, end: End) {
         self.left.ends -= 1;
         self.is_ending = !matches!(end, End::Tick | End::AgentEnded);
@@ -297,9 +303,14 @@ impl World {
             End::AgentEnded => SessionInput::AgentEnded,
             End::Process => SessionInput::End(EndWish::Process { is_patient: false }),
             End::PatientProcess => SessionInput::End(EndWish::Process { is_patient: true }),
-            End::Close | End::Delete | End::LeaveIfUnused => {
+            End::Close => {
+                let Some(client) = self.who_closes() else { return };
+                let Some(request) = self.requests.open(client, What::Close) else { return };
+                let id = clients::id(client, self.clients[client].life);
+                SessionInput::End(EndWish::Close(id, request))
+            }
+            End::Delete | End::LeaveIfUnused => {
                 let (what, wish): (_, fn(_) -> _) = match end {
-                    End::Close => (What::Close, EndWish::Close),
                     End::Delete => (What::Delete, EndWish::Delete),
                     _ => (What::Leave, EndWish::LeaveIfUnused),
                 };
