@@ -7,4 +7,5 @@ mod scripted;
 
 mod adapted;
 mod driver;
+mod processes;
 mod sessions;

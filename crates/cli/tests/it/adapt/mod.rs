@@ -1,8 +1,6 @@
 //! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes.
 
-mod bytes;
 mod client;
-mod dialects;
 mod doctor;
 mod form;
 mod input;
@@ -18,7 +16,6 @@ mod raw;
 mod sessions;
 mod start;
 mod steer;
-mod strays;
 mod supervision;
 mod terminal;
 mod versions;

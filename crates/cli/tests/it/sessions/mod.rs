@@ -3,9 +3,7 @@
 mod asked;
 mod cancel;
 mod commands;
-mod content;
 mod daemon;
-mod dialects;
 mod environment;
 mod folder;
 mod full_disk;
@@ -13,15 +11,12 @@ mod ghosts;
 mod handover;
 mod lifecycle;
 mod named;
-mod pending;
 mod permission;
-mod protocol;
-mod queue;
 mod reached;
 mod shared;
 mod small_disk;
-mod steer;
 mod tools;
+mod wiring;
 
 use std::path::{Path, PathBuf};
 

@@ -12,6 +12,14 @@ fn heard(log: &Log, words: &str) -> Option<usize> {
     })
 }
 
+/// Whether it has answered what said them: by then it has taken them in.
+fn has_answered(log: &Log, words: &str) -> bool {
+    let heard = heard(log, words).and_then(|at| serde_json::from_str::<Value>(&log.0[at].text).ok());
+    heard.is_some_and(|heard| {
+        log.place('>', |frame| frame["id"] == heard["id"] && frame.get("method").is_none()).is_some()
+    })
+}
+
 fn completed(frame: &Value) -> bool {
     frame["params"]["update"]["status"] == "completed"
 }
@@ -93,7 +101,7 @@ async fn in_a_stream_an_agent_that_can_be_steered_is_told_at_once() {
         let mut client = place.in_a_stream(options, version).await;
         let id = client.inject("steer", "say steered").await;
         assert_eq!(client.delivered(&id).await, "say steered");
-        eventually("the steer", || heard(&place.log(), "say steered").is_some()).await;
+        eventually("the steer", || has_answered(&place.log(), "say steered")).await;
         place.touch("go");
         assert_eq!(client.turn_end(1).await, "end_turn");
         let story = client.steps();

@@ -29,7 +29,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// To a hub that ends with it, as a process without a daemon does.
-    pub(super) fn alone(hub: Hub, by: RunBy) -> Self {
+    pub(crate) fn alone(hub: Hub, by: RunBy) -> Self {
         Self::new(hub, by, None, true)
     }
 

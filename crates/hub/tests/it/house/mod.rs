@@ -130,7 +130,7 @@ pub(crate) async fn both(test: impl AsyncFn(u64)) {
 }
 
 /// What the built-in agent plays.
-const REHEARSAL: &str = include_str!("../../../../cli/tests/rehearsal.toml");
+pub(crate) const REHEARSAL: &str = include_str!("../../../../cli/tests/rehearsal.toml");
 
 /// The built-in agent, playing this.
 pub(crate) fn rehearsed(text: &str) -> Source {
