@@ -1,4 +1,4 @@
-//! What waits: queue, revoke, replace, cancel, for every kind of agent.
+//! What waits has a turn of its own, for every kind of agent.
 
 use super::{Place, for_all};
 

@@ -1,4 +1,5 @@
-//! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes.
+//! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes. What needs no process is shown in memory,
+//! in `crates/hub/tests/it/adapted`.
 
 mod client;
 mod doctor;

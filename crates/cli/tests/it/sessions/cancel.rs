@@ -1,4 +1,4 @@
-//! `session/cancel` ends the turn and nothing else.
+//! `session/cancel` ends what the turn has started.
 
 use super::{Client, Place, both};
 

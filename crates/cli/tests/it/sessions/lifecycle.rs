@@ -1,4 +1,4 @@
-//! Load, resume, list, fork, close, delete, and what a crash leaves.
+//! Sessions are loaded again, and what a crash or the end of the input leaves.
 
 use serde_json::{Value, json};
 
@@ -33,26 +33,6 @@ fn a_session_is_loaded_with_all_that_was_said() {
         again.prompt("three");
         again.turn_end(1);
         assert_eq!(again.story().last().map(String::as_str), Some("idle"));
-    });
-}
-
-#[test]
-fn an_option_that_was_answered_outlives_kill_9() {
-    both(|version| {
-        for value in ["read-only", "edit", "read-only"] {
-            let place = Place::new();
-            let mut client = Client::with_session(&place, version);
-            let set = json!({"sessionId": client.session, "configId": "mode", "value": value});
-            client.ask("session/set_config_option", &set);
-            let session = client.session.clone();
-            kill(client);
-            let mut again = place.client(version);
-            let opened = again.load(&session, &place.cwd());
-            let options = opened["configOptions"].as_array().expect("options are told");
-            let mode =
-                options.iter().find(|option| [&option["id"], &option["configId"]].contains(&&json!("mode")));
-            assert_eq!(mode.expect("there is a mode")["currentValue"], value);
-        }
     });
 }
 
@@ -119,19 +99,4 @@ fn the_end_of_input_lets_a_turn_finish_or_not() {
     client.said("word");
     let (status, _, _) = client.process.finish();
     assert!(status.success());
-}
-
-#[test]
-fn what_waited_is_shown_to_whoever_comes_after_a_crash() {
-    let place = Place::new();
-    let mut client = Client::talking(&place, 1);
-    client.prompt("mine");
-    // An answer to something later shows that the prompt was taken.
-    client.inject("queue", "after");
-    let session = client.session.clone();
-    kill(client);
-    let mut again = place.client(1);
-    again.load(&session, &place.cwd());
-    again.turn_end(2);
-    assert_eq!(again.users()[1..], ["user: mine", "user: after"]);
 }

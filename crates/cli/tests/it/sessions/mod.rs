@@ -1,4 +1,5 @@
-//! Sessions as clients see them, in both versions, over real pipes.
+//! Sessions as clients see them, in both versions, over real pipes: what has to do with processes, the daemon, files and the
+//! command line, and one test of each kind of all else, which is shown in memory in `crates/hub/tests/it`.
 
 mod asked;
 mod cancel;

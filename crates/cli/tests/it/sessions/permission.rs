@@ -1,4 +1,4 @@
-//! Tools, and the questions before them.
+//! Tools that touch files and start processes, and the questions before them.
 
 use std::fs;
 
