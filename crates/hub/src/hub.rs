@@ -109,9 +109,14 @@ impl Hub {
     /// Opens the store. Also gives the file that had to be set aside, if one was damaged.
     pub async fn open(options: Options) -> Result<(Self, Option<PathBuf>), HubError> {
         let opened = nudge_store::open(&options.store).await?;
+        Ok((Self::with_store(opened.store, options)?, opened.set_aside))
+    }
+
+    /// As [`open`](Self::open), with a store that is open already, whatever address `options` has.
+    pub fn with_store(store: Arc<dyn Store>, options: Options) -> Result<Self, HubError> {
         let owner = Owner::new(options.owners)?;
         let shared = Arc::new(Shared {
-            store: opened.store,
+            store,
             built_in: options.built_in,
             linger: options.linger,
             outlives_clients: options.outlives_clients,
@@ -125,7 +130,7 @@ impl Hub {
             hurry: CancellationToken::new(),
         });
         tokio::spawn(renew(Arc::downgrade(&shared)));
-        Ok((Self { shared }, opened.set_aside))
+        Ok(Self { shared })
     }
 
     /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings

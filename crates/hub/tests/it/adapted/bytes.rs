@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Place, client::Client};
+use super::{Client, Place};
 
 const CHUNKS: usize = 1000;
 
@@ -25,12 +25,12 @@ fn chunk(text: &str) -> Value {
     json!({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t", "content": content})
 }
 
-#[test]
-fn the_content_of_a_tool_call_is_not_sent_with_every_chunk() {
+#[tokio::test]
+async fn the_content_of_a_tool_call_is_not_sent_with_every_chunk() {
     let place = Place::new();
-    let mut client = place.session("--v2 --load --memory MEMORY", 1);
+    let mut client = place.session("--v2 --load --memory MEMORY", 1).await;
     let (line, last) = (chunk(&"x".repeat(100)), chunk("last"));
-    client.turn(&format!("updates {CHUNKS} {line}; updates 1 {last}"));
+    client.turn(&format!("updates {CHUNKS} {line}; updates 1 {last}")).await;
     let (bytes, text) = told(&client);
     assert_eq!(text.len(), CHUNKS * 100 + 4);
     assert!(text.ends_with("last"), "before the turn ends");
@@ -38,34 +38,36 @@ fn the_content_of_a_tool_call_is_not_sent_with_every_chunk() {
     assert!(bytes < 8 * came, "{came} bytes became {bytes}");
 
     let session = client.session.clone();
-    client.leave();
-    let mut again = place.client("--v2 --load --memory MEMORY", 1);
-    again.load(&session, &place.cwd());
+    client.leave().await;
+    let mut again = place.client("--v2 --load --memory MEMORY", 1).await;
+    again.load(&session, &place.cwd()).await;
     let (bytes, text) = told(&again);
     assert!(text.ends_with("last"), "what was said before is told whole");
     assert!(bytes < 8 * came, "{came} bytes became {bytes}");
 }
 
-#[test]
-fn a_user_who_looks_on_sees_how_it_goes() {
+#[tokio::test]
+async fn a_user_who_looks_on_sees_how_it_goes() {
     let place = Place::new();
-    let mut client = place.session("--v2", 1);
+    let mut client = place.session("--v2", 1).await;
     let (line, last) = (chunk(&"x".repeat(5000)), chunk("last"));
     // The turn goes on until the test has seen what was held back.
     client.prompt(&format!("updates 1 {line}; updates 1 {last}; until go; say done"));
-    client.until("what was held back", |message| {
-        message["params"]["update"]["content"]
-            .as_array()
-            .is_some_and(|content| content.last().is_some_and(|item| item["content"]["text"] == "last"))
-    });
+    client
+        .until("what was held back", |message| {
+            message["params"]["update"]["content"]
+                .as_array()
+                .is_some_and(|content| content.last().is_some_and(|item| item["content"]["text"] == "last"))
+        })
+        .await;
     place.touch("go");
-    client.turn_end(1);
+    client.turn_end(1).await;
 }
 
-#[test]
-fn the_output_of_a_terminal_is_not_sent_with_every_chunk() {
+#[tokio::test]
+async fn the_output_of_a_terminal_is_not_sent_with_every_chunk() {
     let place = Place::new();
-    let mut client = place.session("--v2", 1);
+    let mut client = place.session("--v2", 1).await;
     let call = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "Run", "status": "in_progress",
         "content": [{"type": "terminal", "terminalId": "x"}],
@@ -74,7 +76,7 @@ fn the_output_of_a_terminal_is_not_sent_with_every_chunk() {
         |data: &str| json!({"sessionUpdate": "terminal_output_chunk", "terminalId": "x", "data": data});
     let line = output("eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4Cg==");
     let last = output("bGFzdA==");
-    client.turn(&format!("updates 1 {call}; updates {CHUNKS} {line}; updates 1 {last}"));
+    client.turn(&format!("updates 1 {call}; updates {CHUNKS} {line}; updates 1 {last}")).await;
     let (bytes, text) = told(&client);
     assert!(text.contains("last"), "before the turn ends");
     let came = said(&place);
