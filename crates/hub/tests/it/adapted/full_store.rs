@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Client, Connection, Place, RunBy, content};
-use crate::house::both;
+use crate::house::{both, check_each};
 
 /// A place whose store can be filled up and made free again, and a client there with a session.
 struct Small {
@@ -93,7 +93,7 @@ fn is_full(error: &Value) -> bool {
     message.contains("disk is full") && error["data"]["reason"] == "disk_full"
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_stored_is_refused_and_the_session_goes_on_with_room_again() {
     both(async |version| {
         let mut small = Small::new(version).await;
@@ -126,7 +126,7 @@ async fn what_cannot_be_stored_is_refused_and_the_session_goes_on_with_room_agai
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_fills_the_disk_ends_and_what_was_shown_and_accepted_is_kept() {
     both(async |version| {
         let mut small = Small::new(version).await;
@@ -157,7 +157,7 @@ async fn a_turn_that_fills_the_disk_ends_and_what_was_shown_and_accepted_is_kept
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_that_cannot_be_closed_or_deleted_is_loaded_at_once_with_room_again() {
     for (version, method) in [(1, "session/close"), (2, "session/delete")] {
         let mut small = Small::new(version).await;
@@ -209,7 +209,7 @@ async fn a_message_stays_accepted_whose_replacement_is_refused() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_that_cannot_be_closed_goes_on_for_all_who_have_it() {
     both(async |version| {
         let mut small = Small::shared(version).await;
@@ -228,7 +228,7 @@ async fn a_session_that_cannot_be_closed_goes_on_for_all_who_have_it() {
     .await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_comes_while_a_close_fails_is_answered() {
     both(async |version| {
         let mut small = Small::shared(version).await;
@@ -293,7 +293,7 @@ async fn a_message_that_waits_is_still_of_the_client_that_sent_it() {
     other.said("a wren").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_whose_first_prompt_was_refused_is_called_after_the_next() {
     both(async |version| {
         let mut small = Small::new(version).await;
@@ -329,7 +329,7 @@ async fn a_prompt_that_was_refused_may_be_sent_again_under_its_key() {
 
 #[tokio::test]
 async fn a_tool_call_that_is_interrupted_is_not_told_as_another() {
-    for (options, version) in [("", 1), ("--v2", 1), ("", 2), ("--v2", 2)] {
+    check_each([("", 1), ("--v2", 1), ("", 2), ("--v2", 2)], async |(options, version)| {
         let mut small = Small::with_agent(version, options).await;
         small.client.prompt("tool t go; say after");
         small.client.tool("in_progress").await;
@@ -342,5 +342,6 @@ async fn a_tool_call_that_is_interrupted_is_not_told_as_another() {
         let is_begun = |message: &&Value| message["params"]["update"]["sessionUpdate"] == "tool_call";
         let begun = small.client.messages().filter(is_begun).count();
         assert_eq!(begun, usize::from(version == 1), "{options} {version}");
-    }
+    })
+    .await;
 }

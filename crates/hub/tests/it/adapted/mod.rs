@@ -15,12 +15,7 @@ mod thread;
 mod versions;
 
 use std::{
-    fmt::Debug,
-    future::poll_fn,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
     sync::{Arc, Mutex},
-    task::Poll,
     time::Duration,
 };
 
@@ -29,7 +24,9 @@ use nudge_wire::caps::ClientInit;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::house::{self, Client, Connection, MakeAgent, RunBy, content, eventually, notice, text};
+use crate::house::{
+    self, Client, Connection, MakeAgent, RunBy, check_each, content, eventually, notice, text,
+};
 use log::Log;
 use thread::InThread;
 
@@ -58,27 +55,6 @@ async fn for_same(test: impl AsyncFn(&str, u64)) {
 /// Runs a test with a client and an agent that do not.
 async fn for_mixed(test: impl AsyncFn(&str, u64)) {
     check_each([("--v2", 1), ("", 2)], async |(options, version)| test(options, version).await).await;
-}
-
-/// Runs a test with each case, and says of all of them whether they hold.
-async fn check_each<C: Debug + Clone>(cases: impl IntoIterator<Item = C>, test: impl AsyncFn(C)) {
-    let mut failed = Vec::new();
-    for case in cases {
-        if !holds(test(case.clone())).await {
-            failed.push(case);
-        }
-    }
-    assert!(failed.is_empty(), "it does not hold for {failed:?}");
-}
-
-/// Whether a test comes to its end.
-async fn holds(test: impl Future<Output = ()>) -> bool {
-    let mut test = pin!(test);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| test.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(|()| true),
-        Err(_) => Poll::Ready(false),
-    })
-    .await
 }
 
 /// A place for sessions, and what the agents write down.

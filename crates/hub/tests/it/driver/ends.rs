@@ -95,7 +95,7 @@ async fn a_process_that_ends_patiently_waits_for_the_turn() {
     let (mut old, mut new, prompts, mut agent) = waiting(&mut scene).await;
     let hub = scene.place.daemon().clone();
     let ending = tokio::spawn(async move { hub.end(true).await });
-    tokio::time::sleep(std::time::Duration::from_mins(5)).await;
+    tokio::time::sleep(std::time::Duration::from_secs(30)).await;
     assert!(!ending.is_finished());
     agent.report(BackendEvent::StreamFinished);
     agent.report(BackendEvent::BreakPoint);

@@ -1,8 +1,12 @@
 //! A client joins: it is shown what was said, in its version, then what comes, and nothing twice.
 
 use nudge_backend::BackendEvent;
+use serde_json::json;
 
 use super::Scene;
+
+/// How much is said: more than waits for a client that does not read.
+const MANY: usize = 100;
 
 #[tokio::test(start_paused = true)]
 async fn who_joins_in_mid_turn_is_shown_all_of_it_once() {
@@ -76,4 +80,37 @@ async fn a_session_that_was_left_is_taken_up_with_its_history() {
     assert_eq!(&*again.setup.session_id, session);
     assert!(again.history.iter().any(|kind| kind == "agent_message_chunk"), "{:?}", again.history);
     assert_eq!(second.story(), ["user: hello", "agent: hi"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_reads_slowly_while_much_is_said_has_all_of_it_once() {
+    for version in [1, 2] {
+        let mut scene = Scene::new();
+        let (mut first, mut agent) = scene.session(2).await;
+        first.prompt("hello");
+        agent.expect(&["prompt: hello"]).await;
+        let mut second = scene.client(version).await;
+        let much = "x".repeat(64 * 1024);
+        for at in 0..MANY {
+            agent.says(&format!("m{at}"), &format!("{at} {much}"));
+            let id = format!("m{at}");
+            first
+                .until("what is said", |message| message["params"]["update"]["messageId"] == id.as_str())
+                .await;
+            if at == MANY / 2 {
+                // It is shown the first half, which it does not read before all is said.
+                let params = json!({ "sessionId": first.session, "cwd": scene.place.cwd(), "mcpServers": [],
+                    "replayFrom": { "type": "start" } });
+                second.send(if version == 1 { "session/load" } else { "session/resume" }, &params);
+            }
+            first.log.clear();
+        }
+        agent.says("last", "end");
+        second.until("the end", |message| message["params"]["update"]["messageId"] == "last").await;
+        let said = second.story().into_iter().filter_map(|line| {
+            line.strip_prefix("agent: ").and_then(|words| words.split_once(' ')).map(|(at, _)| at.to_owned())
+        });
+        let all: Vec<String> = (0..MANY).map(|at| at.to_string()).collect();
+        assert_eq!(said.collect::<Vec<_>>(), all, "version {version}");
+    }
 }

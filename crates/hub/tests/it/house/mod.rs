@@ -1,5 +1,6 @@
 //! A place where sessions are kept, and the hubs that run them there, each as a process of its own would.
 
+mod cases;
 mod client;
 mod connection;
 mod story;
@@ -17,6 +18,7 @@ use nudge_wire::caps::ClientInit;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub(crate) use cases::{both, check_each};
 pub(crate) use client::{Client, Message};
 pub(crate) use connection::Connection;
 pub(crate) use story::{content, is_turn_end, is_user, notice, text};
@@ -119,14 +121,6 @@ pub(crate) async fn eventually(what: &str, mut done: impl FnMut() -> bool) {
         }
     };
     tokio::time::timeout(PATIENCE, come_about).await.unwrap_or_else(|_| panic!("{what} did not come about"));
-}
-
-/// Runs a test in both versions.
-pub(crate) async fn both(test: impl AsyncFn(u64)) {
-    for version in [1, 2] {
-        println!("version {version}");
-        test(version).await;
-    }
 }
 
 /// What the built-in agent plays.
