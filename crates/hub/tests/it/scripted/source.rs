@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionSetup, SourceOffers, TakingUp};
+use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson, Version};
@@ -46,7 +46,7 @@ impl AgentSource<PassedMessage> for ScriptedSource {
         self.take_up(setup).open()
     }
 
-    fn take_up(&self, setup: SessionSetup) -> Box<dyn TakingUp<PassedMessage>> {
+    fn take_up(&self, setup: SessionSetup) -> Box<dyn SessionRestore<PassedMessage>> {
         let (traits, opened) = (self.traits.clone(), self.opened.clone());
         Box::new(ScriptedTakingUp { traits, opened, setup, history: Vec::new() })
     }
@@ -59,7 +59,7 @@ struct ScriptedTakingUp {
     history: Vec<String>,
 }
 
-impl TakingUp<PassedMessage> for ScriptedTakingUp {
+impl SessionRestore<PassedMessage> for ScriptedTakingUp {
     fn wants_history(&self) -> bool {
         true
     }
