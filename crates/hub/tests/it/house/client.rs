@@ -86,6 +86,11 @@ impl Client {
         self.ask(if self.version == 1 { "session/load" } else { "session/resume" }, &params).await
     }
 
+    /// Is gone at once.
+    pub(crate) async fn vanish(self) {
+        self.connection.vanish().await;
+    }
+
     /// Leaves in order: what was said is on disk then, and what is still said is given.
     pub(crate) async fn leave(self) -> Vec<String> {
         self.connection.finish().await

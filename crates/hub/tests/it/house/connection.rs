@@ -72,6 +72,12 @@ impl Connection {
         Some(String::from_utf8(line).expect("what is said is text"))
     }
 
+    /// Ends at once, as when the process at the other end is killed.
+    pub(crate) async fn vanish(self) {
+        self.serving.abort();
+        let _ = self.serving.await;
+    }
+
     /// Says nothing more, hears the rest, and waits for the end.
     pub(crate) async fn finish(self) -> Vec<String> {
         let Self { mut reader, lines, serving, .. } = self;

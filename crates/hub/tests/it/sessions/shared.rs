@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Client, Place, content};
+use crate::house::eventually;
 
 /// A client of each version on one session.
 async fn pair(place: &Place) -> (Client, Client) {
@@ -183,4 +184,41 @@ async fn a_client_that_loads_twice_is_asked_once() {
     let again = two.agent_request().await;
     two.permit(&again, "allow_once");
     assert_eq!(one.turn_end(1).await, "end_turn");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_has_not_joined_again_closes_nothing() {
+    let place = Place::new();
+    let (mut one, mut two) = pair(&place).await;
+    let session = one.session.clone();
+    two.ask("session/close", &json!({ "sessionId": session })).await;
+    two.load(&session, &place.cwd()).await;
+    two.prompt("talk");
+    two.said("word").await;
+    let refused = one.refusal("session/close", &json!({ "sessionId": session })).await;
+    assert_eq!(refused, (-32002, "unknown_session".to_owned()));
+    two.turn_end(1).await;
+    assert!(two.story().iter().all(|line| !line.contains("cancelled")), "{:?}", two.story());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_stays_when_who_resumes_is_gone() {
+    let place = Place::new();
+    let mut one = place.shared_client(2).await;
+    one.new_session(&place.cwd()).await;
+    let session = one.session.clone();
+    one.prompt("talk");
+    one.said("word").await;
+    one.inject("queue", "waits").await;
+    one.ask("session/close", &json!({ "sessionId": session })).await;
+    let params = json!({ "sessionId": session, "cwd": place.cwd(), "mcpServers": [] });
+    let mut gone = place.shared_client(2).await;
+    place.store.hold();
+    gone.send("session/resume", &params);
+    eventually("that it is being opened", || place.store.waiting() > 0).await;
+    gone.vanish().await;
+    place.store.go_on();
+    eventually("that it was opened", || place.store.is_leased(&session)).await;
+    let opened = one.ask("session/resume", &params).await;
+    assert_eq!(opened["_meta"]["inject"]["pending"].as_array().map(Vec::len), Some(1), "{opened}");
 }
