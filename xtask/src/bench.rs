@@ -15,5 +15,8 @@ pub(crate) fn run(root: &Path, name: &str, args: &[String]) -> Result<()> {
     }
     // The benchmark starts the binary it finds beside itself.
     run_command(&mut cargo(root, ["build", "--release", "--bin=nudge"]))?;
-    run_command(cargo(root, ["run", "--release", "--package=nudge-bench", "--", name]).args(args))
+    // A program to compare with is named from where one is, which need not be the root.
+    let manifest = format!("--manifest-path={}", root.join("Cargo.toml").display());
+    let bench = ["run", "--release", &manifest, "--package=nudge-bench", "--", name];
+    run_command(cargo(Path::new("."), bench).args(args))
 }

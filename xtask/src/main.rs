@@ -1,4 +1,4 @@
-//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `chaos` and `fuzz`.
+//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `chaos`, `plant` and `fuzz`.
 #![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
 
 mod bench;
@@ -7,6 +7,7 @@ mod command;
 mod dist;
 mod fuzz;
 mod peers;
+mod plant;
 mod test;
 mod tidy;
 
@@ -66,6 +67,11 @@ enum Task {
         #[arg(long, default_value_t = 7)]
         seed: u64,
     },
+    /// Make mistakes in a copy of the session's core, and see that the model checker finds each
+    Plant {
+        /// A part of the name of one; all of them if left out
+        name: Option<String>,
+    },
     /// Run the fuzz targets, with the golden messages as seeds
     Fuzz {
         /// One target; all of them if left out
@@ -86,6 +92,7 @@ fn main() -> ExitCode {
         Task::Peers(peers) => peers::run(&root, &peers),
         Task::Chaos { agent: true, runs, seed, .. } => chaos::with_agent(&root, runs, seed),
         Task::Chaos { runs, each, seed, .. } => chaos::run(&root, runs, each, seed),
+        Task::Plant { name } => plant::run(&root, name.as_deref()),
         Task::Fuzz { target, seconds } => fuzz::run(&root, target.as_deref(), seconds),
     };
     match outcome {

@@ -20,7 +20,7 @@ use nudge_wire::{
 use tokio::time::Instant;
 
 use crate::{
-    Offers, Spec, Tier,
+    AgentSettings, Launch, Offers, Spec, Tier,
     route::{Listener, Listeners},
     running::Running,
 };
@@ -34,7 +34,8 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// An agent and its process, if one runs.
 pub struct Agent {
-    spec: Spec,
+    launch: Arc<dyn Launch>,
+    settings: AgentSettings,
     client: ClientInit,
     state: Arc<Mutex<State>>,
     listeners: Listeners,
@@ -63,10 +64,26 @@ struct State {
 type Start = Pin<Box<dyn Future<Output = Result<Arc<Running>, Error>> + Send>>;
 
 impl Agent {
-    /// An agent for clients that said this in `initialize`. Nothing is started yet.
+    /// A program, for clients that said this in `initialize`. Nothing is started yet.
     pub fn new(spec: Spec, client: ClientInit) -> Arc<Self> {
+        Self::started_as(Arc::new(spec), client)
+    }
+
+    pub(crate) fn started_as(spec: Arc<Spec>, client: ClientInit) -> Arc<Self> {
+        let settings = spec.settings();
+        Self::reached_by(spec, settings, client)
+    }
+
+    /// Whether it is told what a client has said that said this in `initialize`.
+    pub(crate) fn greets(&self, client: &ClientInit) -> bool {
+        self.client == *client
+    }
+
+    /// An agent that is reached in another way, for clients that said this in `initialize`.
+    pub fn reached_by(launch: Arc<dyn Launch>, settings: AgentSettings, client: ClientInit) -> Arc<Self> {
         Arc::new(Self {
-            spec,
+            launch,
+            settings,
             client,
             state: Arc::default(),
             listeners: Listeners::default(),
@@ -78,7 +95,7 @@ impl Agent {
 
     /// The agent for one session: this one, or with `isolate` one of its own, but for the first.
     pub(crate) fn for_session(self: &Arc<Self>) -> Arc<Self> {
-        if !self.spec.isolate || !self.is_taken.swap(true, Ordering::Relaxed) {
+        if !self.settings.isolate || !self.is_taken.swap(true, Ordering::Relaxed) {
             return Arc::clone(self);
         }
         let own = Self { listeners: Arc::clone(&self.listeners), ..Self::clone_of(self) };
@@ -88,7 +105,8 @@ impl Agent {
     fn clone_of(other: &Self) -> Self {
         let sign_in = lock(&other.sign_in).clone();
         Self {
-            spec: other.spec.clone(),
+            launch: Arc::clone(&other.launch),
+            settings: other.settings.clone(),
             client: other.client.clone(),
             state: Arc::default(),
             listeners: Listeners::default(),
@@ -98,18 +116,14 @@ impl Agent {
         }
     }
 
-    pub(crate) fn is_for(&self, spec: &Spec, client: &ClientInit) -> bool {
-        self.spec == *spec && self.client == *client
-    }
-
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.spec.name
+        &self.settings.name
     }
 
     /// How long it may take to stop.
     pub(crate) fn patience(&self) -> Duration {
-        self.spec.patience
+        self.settings.patience
     }
 
     /// What it says of itself; starts it if need be.
@@ -231,16 +245,17 @@ impl Agent {
 
     fn start(&self, state: &State) -> Start {
         let may_begin = state.last_start.map(|last| last + pause(state.failures));
-        let (spec, client, listeners) = (self.spec.clone(), self.client.clone(), Arc::clone(&self.listeners));
+        let (launch, settings) = (Arc::clone(&self.launch), self.settings.clone());
+        let (client, listeners) = (self.client.clone(), Arc::clone(&self.listeners));
         let (state, sign_in) = (Arc::clone(&self.state), Arc::clone(&self.sign_in));
         Box::pin(async move {
             if let Some(at) = may_begin {
                 tokio::time::sleep_until(at).await;
             }
             lock(&state).last_start = Some(Instant::now());
-            let started = Running::start(&spec, &client, &listeners).await;
+            let started = Running::start(&*launch, &settings, &client, &listeners).await;
             if let (Ok(running), Some(_)) = (&started, may_begin) {
-                sign_in_again(&spec, &sign_in, running).await;
+                sign_in_again(&settings, &sign_in, running).await;
             }
             let mut state = lock(&state);
             state.starting = None;
@@ -254,7 +269,7 @@ impl Agent {
                 Err(error) => {
                     state.failures += 1;
                     state.failed = Some((Instant::now(), error.clone()));
-                    tracing::warn!(agent = spec.name, error = error.message, "the agent did not start");
+                    tracing::warn!(agent = settings.name, error = error.message, "the agent did not start");
                     Err(error)
                 }
             }
@@ -273,18 +288,19 @@ impl State {
     }
 }
 
-async fn sign_in_again(spec: &Spec, sign_in: &SignIn, running: &Running) {
+async fn sign_in_again(settings: &AgentSettings, sign_in: &SignIn, running: &Running) {
     let Some((_, params)) = lock(sign_in).clone() else { return };
     let method = match running.init.version {
         Version::V1 => "authenticate",
         Version::V2 => "auth/login",
     };
-    let answered = tokio::time::timeout(spec.start_timeout, running.cx.request_raw(method, Some(&params)));
+    let answered =
+        tokio::time::timeout(settings.start_timeout, running.cx.request_raw(method, Some(&params)));
     let what = "the agent did not take the sign-in again";
     match answered.await {
         Ok(Ok(_)) => {}
-        Ok(Err(error)) => tracing::warn!(agent = spec.name, %error, what),
-        Err(late) => tracing::warn!(agent = spec.name, %late, what),
+        Ok(Err(error)) => tracing::warn!(agent = settings.name, %error, what),
+        Err(late) => tracing::warn!(agent = settings.name, %late, what),
     }
 }
 
@@ -324,7 +340,7 @@ impl Drop for Listening {
 
 impl std::fmt::Debug for Agent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Agent").field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("Agent").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 

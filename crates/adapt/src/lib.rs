@@ -1,20 +1,23 @@
 //! Makes any downstream ACP agent offer the whole protocol.
 //!
-//! An [`Agent`] is a program that is started when it is needed and started again when it dies. Connections that want the
-//! same agent share it, and with it the process, through a [`Pool`]. A [`Session`] is one session of it: it takes prompts,
-//! steers and cancels, and reports what the agent does, so that whoever owns the session can treat it as it treats the
-//! built-in agent. How a steer gets into the agent is its [`Tier`].
+//! An [`Agent`] is a program, or what another [`Launch`] reaches. It is started when it is needed and started again when it
+//! dies. Connections that want the same agent share it, and with it the process, through a [`Pool`]. A [`Session`] is one
+//! session of it: it takes prompts, steers and cancels, and reports what the agent does, so that whoever owns the session can
+//! treat it as it treats the built-in agent. How a steer gets into the agent is its [`Tier`].
 //!
 //! What is not about a session passes through a [`Lane`] as it came.
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
+mod calls;
 mod echo;
 mod lane;
 mod late;
+mod launch;
 mod merge;
 mod open;
 mod pool;
+mod prompt_run;
 mod pulse;
 mod question;
 mod recap;
@@ -23,18 +26,20 @@ mod route;
 mod routed;
 mod running;
 mod say;
+mod serve;
 mod session;
+mod source;
 mod spec;
 mod standing;
 mod tier;
-mod turn;
 
 pub use agent::{Agent, Listening};
 pub use lane::Lane;
+pub use launch::Launch;
 pub use merge::{Offers, merged};
 pub use open::Opened;
 pub use pool::Pool;
-pub use recap::Recap;
 pub use session::Session;
-pub use spec::Spec;
+pub use source::AdaptedSource;
+pub use spec::{AgentSettings, Spec};
 pub use tier::Tier;

@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
+use nudge_backend::Recap;
 use nudge_bridge::{IndexedUpdate, UpdateKind, request_between};
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    Agent, Recap, Session,
+    Agent, Session,
     late::LateReplay,
     route::{Inbox, Incoming},
     routed::RoutedMessage,
@@ -141,7 +142,7 @@ impl Session {
         let taken_up = take_up(&agent, id, &base, &recap).await?;
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
         let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);
-        session.owe_recap(text, replay);
+        session.set_past(text, replay);
         for update in &news {
             session.standing.hear(update);
         }

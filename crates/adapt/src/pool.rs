@@ -8,20 +8,32 @@ use crate::{Agent, Spec};
 
 /// Agents in use.
 #[derive(Debug, Default)]
-pub struct Pool(Mutex<Vec<Weak<Agent>>>);
+pub struct Pool(Mutex<Vec<PooledAgent>>);
+
+/// An agent, and what it was made from.
+#[derive(Debug)]
+struct PooledAgent {
+    /// It holds an environment, and so is gone with the agent.
+    spec: Weak<Spec>,
+    agent: Weak<Agent>,
+}
 
 impl Pool {
     /// The agent for a client that said this in `initialize`. An agent is told that once, so clients that differ in it do
     /// not share one.
     pub fn agent(&self, spec: Spec, client: ClientInit) -> Arc<Agent> {
         let mut agents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        agents.retain(|agent| agent.strong_count() > 0);
-        let mut living = agents.iter().filter_map(Weak::upgrade);
-        if let Some(agent) = living.find(|agent| agent.is_for(&spec, &client)) {
+        agents.retain(|pooled| pooled.agent.strong_count() > 0);
+        let mut same =
+            agents.iter().filter(|pooled| pooled.spec.upgrade().is_some_and(|other| *other == spec));
+        if let Some(agent) =
+            same.find_map(|pooled| pooled.agent.upgrade().filter(|agent| agent.greets(&client)))
+        {
             return agent;
         }
-        let agent = Agent::new(spec, client);
-        agents.push(Arc::downgrade(&agent));
+        let spec = Arc::new(spec);
+        let agent = Agent::started_as(Arc::clone(&spec), client);
+        agents.push(PooledAgent { spec: Arc::downgrade(&spec), agent: Arc::downgrade(&agent) });
         agent
     }
 }

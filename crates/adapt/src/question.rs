@@ -60,6 +60,11 @@ impl OpenQuestions {
         });
     }
 
+    /// Gives who waits for the answer, to be answered elsewhere.
+    pub(crate) fn take(&mut self, id: QuestionId) -> Option<Responder> {
+        self.open.remove(&id).map(|question| question.responder)
+    }
+
     /// The next one that the agent does not want answered any more. It is told so.
     pub(crate) async fn withdrawn(&mut self) -> QuestionId {
         loop {

@@ -1,14 +1,8 @@
 //! What an agent is told of a session that it does not remember.
 
-use std::{future::Future, pin::Pin, sync::Arc};
-
 use nudge_backend::UserMessage;
 
 use crate::echo;
-
-/// Tells what was said in a session so far, a paragraph for each message, with who said it in front: `User: …`. Nothing if
-/// nothing was said.
-pub type Recap = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync>;
 
 const BEFORE: &str = "This session was interrupted and your memory of it is lost. What was said and done so far follows, \
     oldest first. Go on from there; do not repeat what is done.\n\n<conversation>\n";

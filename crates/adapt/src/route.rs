@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -37,6 +38,17 @@ struct Sink {
     queue: mpsc::UnboundedSender<Incoming>,
     room: Arc<Semaphore>,
 }
+
+impl Sink {
+    /// Gives a message to the session; gives it back if nobody takes it any more.
+    fn give(&self, message: RoutedMessage, room: Option<OwnedSemaphorePermit>) -> Option<RoutedMessage> {
+        let refused = self.queue.send(Incoming { message, _room: room }).err()?;
+        Some(refused.0.message)
+    }
+}
+
+/// The rest of what is done with a message, which takes time.
+pub(crate) type Later = Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>;
 
 /// A connection that uses the agent.
 #[derive(Debug, Clone)]
@@ -81,22 +93,32 @@ impl Routes {
         let _ = self.version.set(version);
     }
 
-    /// Takes one message of the agent.
-    pub(crate) async fn take(&self, message: Unhandled) -> Result<(), Closed> {
+    /// Takes one message of the agent; gives back what takes time. Most does not, and costs no more than its way here.
+    pub(crate) fn take(self: &Arc<Self>, message: Unhandled) -> Option<Later> {
         let message = RoutedMessage::new(message, self.version.get().copied());
         let (sink, message) = match self.find(message) {
-            Found::Kept => return Ok(()),
-            Found::Unnamed(message) => return self.tell_or_refuse(message, no_session).await,
-            Found::Nobody(message) => return self.tell_or_refuse(message, unknown_session).await,
+            Found::Kept => return None,
+            Found::Unnamed(message) => return Some(self.tell_later(message, no_session)),
+            Found::Nobody(message) => return Some(self.tell_later(message, unknown_session)),
             Found::Sink(sink, message) => (sink, message),
         };
         let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
-        // It is never closed.
-        let room = Arc::clone(&sink.room).acquire_many_owned(size).await.ok();
-        if let Err(refused) = sink.queue.send(Incoming { message, _room: room }) {
-            return refused.0.message.refuse().await;
+        match Arc::clone(&sink.room).try_acquire_many_owned(size) {
+            Ok(room) => sink.give(message, Some(room)).map(|refused| Box::pin(refused.refuse()) as Later),
+            Err(_) => Some(Box::pin(async move {
+                // It is never closed.
+                let room = Arc::clone(&sink.room).acquire_many_owned(size).await.ok();
+                match sink.give(message, room) {
+                    Some(refused) => refused.refuse().await,
+                    None => Ok(()),
+                }
+            })),
         }
-        Ok(())
+    }
+
+    fn tell_later(self: &Arc<Self>, message: RoutedMessage, why: fn(&str) -> Option<Error>) -> Later {
+        let routes = Arc::clone(self);
+        Box::pin(async move { routes.tell_or_refuse(message, why).await })
     }
 
     /// Who takes a message. It is kept if nobody does yet, but may soon.

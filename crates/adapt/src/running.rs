@@ -11,7 +11,7 @@ use nudge_wire::{
 use tokio::time::Instant;
 
 use crate::{
-    Offers, Spec, Tier, retold,
+    AgentSettings, Launch, Offers, Tier, retold,
     route::{Listeners, Routes},
 };
 
@@ -31,30 +31,43 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts the program and greets it as the client greeted us.
+    /// Starts the agent and greets it as the client greeted us.
     pub(crate) async fn start(
-        spec: &Spec,
+        launch: &dyn Launch,
+        settings: &AgentSettings,
         client: &ClientInit,
         listeners: &Listeners,
     ) -> Result<Self, Error> {
-        let first = Self::greet(spec, params(client), listeners).await?;
+        let first = Self::greet(launch, settings, params(client), listeners).await?;
         if client.version == Version::V1 && first.init.version == Version::V2 {
             // It speaks version 2 alone, and was told nothing of the client in words it knows.
-            return Self::greet(spec, client_to_v2(&client.params), listeners).await;
+            return Self::greet(launch, settings, client_to_v2(&client.params), listeners).await;
         }
         Ok(first)
     }
 
-    async fn greet(spec: &Spec, params: RawJson, listeners: &Listeners) -> Result<Self, Error> {
+    async fn greet(
+        launch: &dyn Launch,
+        settings: &AgentSettings,
+        params: RawJson,
+        listeners: &Listeners,
+    ) -> Result<Self, Error> {
         let routes = Routes::new(Arc::clone(listeners));
         let taking = Arc::clone(&routes);
-        let peer = Peer::client().name(&spec.name).limits(limits()).on_unknown(move |message, _| {
-            let routes = Arc::clone(&taking);
-            async move { routes.take(message).await }
+        let peer = Peer::client().name(&settings.name).limits(limits()).on_unknown(move |message, _| {
+            let later = taking.take(message);
+            async move {
+                match later {
+                    Some(later) => later.await,
+                    None => Ok(()),
+                }
+            }
         });
-        let connection = peer.connect(spec.child()).map_err(|error| Error::internal(error.to_string()))?;
+        let not_reached = |error: std::io::Error| Error::internal(error.to_string());
+        let connection =
+            launch.launch().and_then(|transport| peer.connect(transport)).map_err(not_reached)?;
         let cx = connection.cx();
-        let (ending, name) = (Arc::clone(&routes), spec.name.clone());
+        let (ending, name) = (Arc::clone(&routes), settings.name.clone());
         tokio::spawn(async move {
             match connection.serve().await {
                 Ok(()) => tracing::info!(agent = name, "the agent has ended"),
@@ -63,14 +76,14 @@ impl Running {
             ending.end();
         });
         let guard = CloseOnDrop(Some(cx.clone()));
-        let result = answer(&cx, spec, &params).await?;
+        let result = answer(&cx, settings, &params).await?;
         guard.keep_open();
         let version = version(&result);
         routes.set_version(version);
         let init = AgentInit::new(version, result);
         let (offers, tier) = (Offers::of(&init), Tier::of(&init));
         tracing::info!(
-            agent = spec.name,
+            agent = settings.name,
             version = version.number(),
             tier = tier.number(),
             "the agent is ready"
@@ -131,10 +144,10 @@ fn limits() -> Limits {
     }
 }
 
-async fn answer(cx: &Cx, spec: &Spec, params: &RawJson) -> Result<RawJson, Error> {
+async fn answer(cx: &Cx, settings: &AgentSettings, params: &RawJson) -> Result<RawJson, Error> {
     let mut answer = std::pin::pin!(cx.request_raw("initialize", Some(params)));
     let began = Instant::now();
-    let deadline = began + spec.start_timeout;
+    let deadline = began + settings.start_timeout;
     while Instant::now() < deadline {
         let look = deadline.min(Instant::now() + PROGRESS);
         match tokio::time::timeout_at(look, &mut answer).await {
@@ -144,12 +157,12 @@ async fn answer(cx: &Cx, spec: &Spec, params: &RawJson) -> Result<RawJson, Error
             Ok(Err(CallError::Closed(closed))) => return Err(lost(&closed)),
             Ok(Err(error)) => return Err(Error::internal(format!("The agent did not start: {error}"))),
             Err(_) => {
-                let (agent, seconds) = (&spec.name, began.elapsed().as_secs());
+                let (agent, seconds) = (&settings.name, began.elapsed().as_secs());
                 tracing::warn!(agent, seconds, "still waiting for the agent to answer `initialize`");
             }
         }
     }
-    Err(late(spec.start_timeout))
+    Err(late(settings.start_timeout))
 }
 
 fn late(timeout: Duration) -> Error {

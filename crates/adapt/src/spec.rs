@@ -30,7 +30,25 @@ pub struct Spec {
     pub start_timeout: Duration,
 }
 
+/// How an agent is treated, however it is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSettings {
+    /// The name in logs, errors and the store.
+    pub name: String,
+    /// Whether every session has an agent of its own.
+    pub isolate: bool,
+    /// How long it may take to stop when it was told to, before it counts as hung.
+    pub patience: Duration,
+    /// How long it may take to answer `initialize` before it is given up.
+    pub start_timeout: Duration,
+}
+
 impl Spec {
+    pub(crate) fn settings(&self) -> AgentSettings {
+        let Self { name, isolate, patience, start_timeout, .. } = self.clone();
+        AgentSettings { name, isolate, patience, start_timeout }
+    }
+
     pub(crate) fn child(&self) -> Child {
         let command = Command::new(&self.program).args(&self.args).current_dir(&self.cwd);
         let command = match &self.environment {

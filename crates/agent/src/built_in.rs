@@ -8,11 +8,13 @@ use std::{
 };
 
 use nudge_backend::{
-    Backend, BackendEvent, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
+    Backend, BackendEvent, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, Question,
+    QuestionAnswer, QuestionId, SteerMethod, UserMessage, nobody_answers,
 };
-use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_bridge::{Call, IndexedUpdate, UpdateKind};
 use nudge_model::Model;
-use nudge_wire::{Environment, RawJson, Version};
+use nudge_wire::{Environment, Error as WireError, RawJson, Version};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -30,7 +32,15 @@ pub struct BuiltInAgent {
     commands: RawJson,
     events: mpsc::Receiver<BackendEvent>,
     /// Options that will be set, oldest first.
-    will_set: VecDeque<(String, RawJson)>,
+    will_set: VecDeque<OptionChange>,
+}
+
+/// `session/set_config_option`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetParams {
+    config_id: String,
+    value: RawJson,
 }
 
 impl BuiltInAgent {
@@ -45,29 +55,21 @@ impl BuiltInAgent {
         Self { control, asked, config, commands, events, will_set: VecDeque::new() }
     }
 
-    /// Notes an option that will be set; gives all of them as they will be then, and what is to be kept of them.
-    pub fn will_set(&mut self, id: &str, value: &RawJson) -> Result<(RawJson, RawJson), Error> {
-        let ahead = self.will_set.iter().map(|(id, value)| (&**id, value)).chain([(id, value)]);
-        let mut config = self.config().clone();
-        for (id, value) in ahead {
-            config.set(id, value)?;
-        }
-        self.will_set.push_back((id.to_owned(), value.clone()));
-        Ok((update::raw(&config.options()), config.save()))
-    }
-
-    /// Forgets the options that were to be set.
-    pub fn will_set_none(&mut self) {
-        self.will_set.clear();
-    }
-
     /// Sets an option. It is told to everybody by [`BackendEvent::Config`](nudge_backend::BackendEvent::Config) and a
     /// `config_option_update`.
-    pub fn set_option(&mut self, id: &str, value: &RawJson) -> Result<(), Error> {
-        self.will_set.pop_front();
+    pub fn set(&mut self, id: &str, value: &RawJson) -> Result<(), Error> {
         self.config().set(id, value)?;
         self.control.report_config();
         Ok(())
+    }
+
+    /// The options as they will be once all that will be set is, and this.
+    fn planned(&self, option: &OptionChange) -> Result<Config, Error> {
+        let mut config = self.config().clone();
+        for OptionChange { config_id, value } in self.will_set.iter().chain([option]) {
+            config.set(config_id, value)?;
+        }
+        Ok(config)
     }
 
     /// The options with their values: a version 2 `configOptions` array.
@@ -136,6 +138,40 @@ impl Backend for BuiltInAgent {
         self.asked.answer(question, answer);
     }
 
+    /// It has tools of its own and does not ask for files.
+    fn serve(&mut self, question: Question, _: Option<Environment>) {
+        self.answer(question.id, Err(nobody_answers(&question.method)));
+    }
+
+    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, WireError> {
+        let read = call.params.to::<SetParams>();
+        let SetParams { config_id, value } =
+            read.map_err(|error| WireError::bad_params("session/set_config_option", &error))?;
+        let option = OptionChange { config_id, value };
+        let config = self.planned(&option);
+        let config = config.map_err(|error| WireError::invalid_params(format!("Invalid params: {error}")))?;
+        self.will_set.push_back(option.clone());
+        let answer = update::raw(&json!({ "configOptions": config.options() }));
+        Ok(OptionPlan::Keep { option, config: config.save(), answer })
+    }
+
+    fn set_option(&mut self, option: &OptionChange) {
+        if let Some(at) = self.will_set.iter().position(|planned| planned == option) {
+            self.will_set.remove(at);
+        }
+        // It was tried before, on the same options.
+        if let Err(error) = self.set(&option.config_id, &option.value) {
+            tracing::warn!(%error, "an option could not be set");
+        }
+    }
+
+    fn forget_options(&mut self) {
+        self.will_set.clear();
+    }
+
+    /// Its options are planned, and set once they are kept.
+    fn option_answered(&mut self, _: &Call, _: &RawJson) {}
+
     fn steer_method(&self) -> SteerMethod {
         if self.config().is_cut_by_steers() { SteerMethod::Interrupt } else { SteerMethod::Wait }
     }
@@ -175,6 +211,12 @@ impl Backend for BuiltInAgent {
         self.asked.close();
         self.events.close();
         Box::pin(async { while self.events.recv().await.is_some() {} })
+    }
+}
+
+impl<M> PassThrough<M> for BuiltInAgent {
+    fn pass(&mut self, message: M) -> Result<(), M> {
+        Err(message)
     }
 }
 

@@ -24,6 +24,7 @@ mod error;
 mod history;
 mod session;
 mod setup;
+mod source;
 mod tools;
 mod update;
 
@@ -31,3 +32,4 @@ pub use built_in::BuiltInAgent;
 pub use error::Error;
 pub use history::History;
 pub use setup::Setup;
+pub use source::BuiltInSource;

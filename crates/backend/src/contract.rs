@@ -2,10 +2,10 @@
 
 use std::pin::Pin;
 
-use nudge_bridge::IndexedUpdate;
-use nudge_wire::{Environment, RawJson, Version};
+use nudge_bridge::{Call, IndexedUpdate};
+use nudge_wire::{Environment, Error, RawJson, Version};
 
-use crate::{BackendEvent, QuestionAnswer, QuestionId, UserMessage};
+use crate::{BackendEvent, Question, QuestionAnswer, QuestionId, UserMessage};
 
 /// Something that a backend does in its own time.
 pub type BackendFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -22,7 +22,7 @@ pub enum SteerMethod {
 }
 
 /// How a session ends for its agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Parting {
     /// It may be taken up again.
     Leave,
@@ -30,6 +30,30 @@ pub enum Parting {
     Close,
     /// The user has deleted it.
     Delete,
+}
+
+/// How an option is set.
+pub enum OptionPlan {
+    /// The agent agrees. Once `config` is kept, [`Backend::set_option`] sets it.
+    Keep {
+        /// Which option, to what.
+        option: OptionChange,
+        /// All settings of the agent as they are then.
+        config: RawJson,
+        /// The answer to the request, in the agent's version.
+        answer: RawJson,
+    },
+    /// The agent answers in its own time; then [`Backend::option_answered`] follows.
+    Ask(BackendFuture<'static, Result<RawJson, Error>>),
+}
+
+/// An option of the agent and the value it gets.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OptionChange {
+    /// The id of the option.
+    pub config_id: String,
+    /// Its value.
+    pub value: RawJson,
 }
 
 /// The agent of one session.
@@ -60,6 +84,22 @@ pub trait Backend: Send {
     /// Answers a question. One that is not open any more needs no answer.
     fn answer(&mut self, question: QuestionId, answer: QuestionAnswer);
 
+    /// Has the agent answer a question for a file or a terminal itself, because no client does. Commands see this
+    /// environment. To be called only if it has no [tools of its own](Self::has_own_tools).
+    fn serve(&mut self, question: Question, environment: Option<Environment>);
+
+    /// Prepares a request that sets a mode or an option, in the agent's version.
+    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, Error>;
+
+    /// Sets an option that is kept. It is reported by [`BackendEvent::Config`] and a `config_option_update`.
+    fn set_option(&mut self, option: &OptionChange);
+
+    /// Forgets the options that were to be set.
+    fn forget_options(&mut self);
+
+    /// Notes what a request that sets something was answered by the agent.
+    fn option_answered(&mut self, call: &Call, answer: &RawJson);
+
     /// What a steer does to a stream.
     fn steer_method(&self) -> SteerMethod;
 
@@ -84,4 +124,11 @@ pub trait Backend: Send {
 
     /// Ends it with everything it has started.
     fn end(&mut self, parting: Parting) -> BackendFuture<'_, ()>;
+}
+
+/// An agent to which clients may say what only it understands. `M` is a message as connections hand it over, which nobody
+/// looks into on the way.
+pub trait PassThrough<M>: Backend {
+    /// Passes a message on, in order with others of its kind; gives it back if the agent understands nothing else.
+    fn pass(&mut self, message: M) -> Result<(), M>;
 }

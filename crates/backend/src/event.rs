@@ -8,7 +8,7 @@ use nudge_wire::{Error, Message, RawJson};
 use crate::{Question, QuestionId, TurnEnd};
 
 /// What an agent does.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BackendEvent {
     /// A `session/update`.
     Update(IndexedUpdate),
@@ -48,4 +48,28 @@ pub enum BackendEvent {
         /// Whether it had to be told what was said so far.
         is_recap: bool,
     },
+}
+
+impl BackendEvent {
+    /// Whether it tells how far the agent is with its turn.
+    pub fn is_of_turn(&self) -> bool {
+        match self {
+            Self::TurnStarted
+            | Self::StreamStarted
+            | Self::StreamFinished
+            | Self::ToolStarted(_)
+            | Self::ToolFinished(_)
+            | Self::Paused
+            | Self::Resumed
+            | Self::BreakPoint
+            | Self::TurnEnded(_) => true,
+            Self::Update(_)
+            | Self::Notification(_)
+            | Self::Question(_)
+            | Self::QuestionWithdrawn(_)
+            | Self::Config(_)
+            | Self::Lost(_)
+            | Self::Back { .. } => false,
+        }
+    }
 }

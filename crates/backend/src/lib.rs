@@ -18,13 +18,15 @@ mod contract;
 mod event;
 mod message;
 mod question;
+mod source;
 mod turn_end;
 
-pub use contract::{Backend, BackendFuture, Parting, SteerMethod};
+pub use contract::{Backend, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, SteerMethod};
 pub use event::BackendEvent;
 pub use message::{PromptParams, UserMessage};
 pub use question::{
-    Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_last_word,
-    is_unanswerable, nobody_answers,
+    Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal,
+    is_last_word, is_unanswerable, nobody_answers,
 };
+pub use source::{AgentSource, OpenedSession, Recap, SessionRestore, SessionSetup, SourceOffers};
 pub use turn_end::TurnEnd;

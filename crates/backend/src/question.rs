@@ -33,6 +33,13 @@ impl Question {
     }
 }
 
+/// Whether a request asks for a file or a terminal, as a client of version 1 may offer them: what can be served without one.
+pub fn is_file_or_terminal(method: &str) -> bool {
+    let terminal = method.strip_prefix("terminal/");
+    matches!(method, "fs/read_text_file" | "fs/write_text_file")
+        || matches!(terminal, Some("create" | "output" | "wait_for_exit" | "kill" | "release"))
+}
+
 /// Whether what a request asks for is to be done even if nobody waits for its answer any more: it ends a terminal, also for a
 /// turn that is cancelled and a session that is left.
 pub fn is_last_word(method: &str) -> bool {

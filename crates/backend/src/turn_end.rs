@@ -4,7 +4,7 @@ use nudge_wire::{Error, RawJson};
 use serde_json::json;
 
 /// How a turn ended, in the words of whoever ended it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TurnEnd {
     /// The result of a `session/prompt` of version 1.
     Answered(RawJson),

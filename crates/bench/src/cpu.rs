@@ -13,6 +13,11 @@ pub(crate) fn used_by(pid: u32) -> Duration {
     Duration::from_nanos(nanos)
 }
 
+/// The CPU time of several processes.
+pub(crate) fn used_by_all(pids: &[u32]) -> Duration {
+    pids.iter().copied().map(used_by).sum()
+}
+
 /// The processes started by this one.
 pub(crate) fn children() -> Vec<u32> {
     let me = std::process::id();

@@ -13,10 +13,16 @@ mod socket;
 mod syncs;
 pub(crate) mod table;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 
 use self::table::Table;
-use crate::chosen::{self, Case};
+use crate::{
+    against,
+    chosen::{self, Case},
+    options::Options,
+};
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +55,20 @@ const FULL: Sizes = Sizes {
     trips: 3_000,
 };
 
+/// Of one round, of which there are many.
+const ROUND: Sizes = Sizes {
+    rounds: 1,
+    injects: 150,
+    injects_in_flight: 3_200,
+    streams: [(1, 20_000), (10, 6_000), (100, 1_000)],
+    sessions: 10_000,
+    starts: 3,
+    lists: 60,
+    history: 30_000_000,
+    tokens: 6_000_000,
+    trips: 1_500,
+};
+
 const QUICK: Sizes = Sizes {
     rounds: 1,
     injects: 20,
@@ -63,18 +83,22 @@ const QUICK: Sizes = Sizes {
 };
 
 const CASES: [Case<Sizes, Table>; 5] = [
-    ("inject", inject::measure),
-    ("stream", fan::measure),
-    ("list", list::measure),
-    ("replay", replay::measure),
-    ("hop", hop::measure),
+    Case { name: "inject", measure: inject::measure, seed: None, round: inject::round },
+    Case { name: "stream", measure: fan::measure, seed: None, round: fan::round },
+    Case { name: "list", measure: list::measure, seed: Some(list::seed), round: list::round },
+    Case { name: "replay", measure: replay::measure, seed: Some(replay::seed), round: replay::round },
+    Case { name: "hop", measure: hop::measure, seed: None, round: hop::round },
 ];
 
-/// Measures and prints a table; all cases, or `only` one.
-pub(crate) fn run(quick: bool, only: Option<&str>) -> Result<()> {
-    let sizes = if quick { QUICK } else { FULL };
+/// Measures and prints a table.
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    if let Some(older) = &options.against {
+        let sizes = if options.quick { QUICK } else { ROUND };
+        return against::run(older, options, &CASES, &sizes);
+    }
+    let sizes = if options.quick { QUICK } else { FULL };
     let mut table = Table::default();
-    chosen::run(&CASES, only, &sizes, &mut table)?;
+    chosen::run(&CASES, options.only(), &sizes, &mut table)?;
     table.print();
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! Nudge and its peers measured side by side, in one run on one machine. `cargo xtask bench NAME` runs it.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and starts processes")]
 
+mod against;
 mod cases;
 mod chosen;
 mod cpu;
@@ -8,39 +9,74 @@ mod hub;
 mod large;
 mod messages;
 mod nes;
+mod options;
 mod ours;
 mod relay;
 mod report;
 mod sdk;
 
-use anyhow::{Result, bail};
+use std::process::ExitCode;
 
-fn main() -> Result<()> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args.as_slice() {
-        ["peer"] => cases::run(false),
-        ["peer", "--quick"] => cases::run(true),
-        ["nes"] => nes::run(false),
-        ["nes", "--quick"] => nes::run(true),
-        ["hub"] => hub::run(false, None),
-        ["hub", "--quick"] => hub::run(true, None),
-        ["hub", case] => hub::run(false, Some(case)),
-        ["hub", case, "--quick"] => hub::run(true, Some(case)),
-        ["relay"] => relay::run(false, None),
-        ["relay", "--quick"] => relay::run(true, None),
-        ["relay", case] => relay::run(false, Some(case)),
-        ["relay", case, "--quick"] => relay::run(true, Some(case)),
-        // The other ends, started by the benchmark itself.
-        ["agent", "nudge"] => ours::agent(),
-        ["agent", "sdk"] => sdk::agent(),
-        ["agent", "raw"] => ends_with_parent().and_then(|()| relay::agent()),
-        ["conductor", agent] => ends_with_parent().and_then(|()| relay::conductor(agent)),
-        ["pass", "nudge"] => ours::relay(),
-        ["pass", "sdk"] => sdk::relay(),
-        ["sink"] => large::sink(),
-        ["profile", place] => cases::profile(place),
-        _ => bail!("usage: nudge-bench peer|nes|hub|relay [--quick]"),
+use anyhow::{Result, bail};
+use clap::Parser;
+
+use crate::options::Options;
+
+/// Nudge measured: beside its peers, or beside an older build of its own.
+#[derive(Debug, Parser)]
+#[command(name = "nudge-bench", disable_help_subcommand = true)]
+enum Bench {
+    /// Nudge's connection beside that of the official Rust SDK
+    Peer {
+        /// Measure little, in seconds, to see that it works
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Suggestions in a large file of a large workspace
+    Nes {
+        /// Measure little, in seconds, to see that it works
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Sessions: injects, fan-out, lists, replay, the relay
+    Hub(Options),
+    /// `nudge acp --` beside the official conductor, between the same client and agent
+    Relay(Options),
+    /// Only Nudge's side of `peer`, `memory` or `stdio`, to look at with a profiler
+    Profile { place: String },
+    /// An agent, started by the benchmark itself, as are those below
+    #[command(hide = true)]
+    Agent { of: String },
+    #[command(hide = true)]
+    Conductor { agent: String },
+    #[command(hide = true)]
+    Pass { of: String },
+    #[command(hide = true)]
+    Sink,
+}
+
+fn main() -> Result<ExitCode> {
+    match Bench::parse() {
+        Bench::Peer { quick } => cases::run(quick)?,
+        Bench::Nes { quick } => nes::run(quick)?,
+        Bench::Hub(options) => return hub::run(&options),
+        Bench::Relay(options) => return relay::run(&options),
+        Bench::Profile { place } => cases::profile(&place)?,
+        Bench::Agent { of } => agent(&of)?,
+        Bench::Conductor { agent } => ends_with_parent().and_then(|()| relay::conductor(&agent))?,
+        Bench::Pass { of } if of == "sdk" => sdk::relay()?,
+        Bench::Pass { .. } => ours::relay()?,
+        Bench::Sink => large::sink()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn agent(of: &str) -> Result<()> {
+    match of {
+        "nudge" => ours::agent(),
+        "sdk" => sdk::agent(),
+        "raw" => ends_with_parent().and_then(|()| relay::agent()),
+        _ => bail!("there is no agent `{of}`"),
     }
 }
 

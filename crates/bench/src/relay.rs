@@ -9,12 +9,18 @@ mod report;
 mod stream;
 mod trips;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::Parser as _;
 
 pub(crate) use self::agent::agent;
 use self::report::Report;
-use crate::chosen::{self, Case};
+use crate::{
+    against,
+    chosen::{self, Case},
+    options::Options,
+};
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -32,23 +38,29 @@ pub(crate) struct Sizes {
 }
 
 const FULL: Sizes = Sizes { rounds: 5, trips: 1_000, prompts: 60, updates: 50_000, large: 8, flood: 5 };
+/// Of one round, of which there are many.
+const ROUND: Sizes = Sizes { rounds: 1, flood: 1, ..FULL };
 const QUICK: Sizes = Sizes { rounds: 1, trips: 50, prompts: 5, updates: 500, large: 2, flood: 1 };
 
 const CASES: [Case<Sizes, Report>; 5] = [
-    ("trips", trips::echoes),
-    ("prompts", trips::prompts),
-    ("stream", stream::measure),
-    ("large", large::measure),
-    ("memory", memory::measure),
+    Case { name: "trips", measure: trips::echoes, seed: None, round: trips::echo_round },
+    Case { name: "prompts", measure: trips::prompts, seed: None, round: trips::prompt_round },
+    Case { name: "stream", measure: stream::measure, seed: None, round: stream::round },
+    Case { name: "large", measure: large::measure, seed: None, round: large::round },
+    Case { name: "memory", measure: memory::measure, seed: None, round: memory::round },
 ];
 
-/// Measures and prints a table; all cases, or `only` one.
-pub(crate) fn run(quick: bool, only: Option<&str>) -> Result<()> {
-    let sizes = if quick { QUICK } else { FULL };
+/// Measures and prints a table.
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    if let Some(older) = &options.against {
+        let sizes = if options.quick { QUICK } else { ROUND };
+        return against::run(older, options, &CASES, &sizes);
+    }
+    let sizes = if options.quick { QUICK } else { FULL };
     let mut report = Report::default();
-    chosen::run(&CASES, only, &sizes, &mut report)?;
+    chosen::run(&CASES, options.only(), &sizes, &mut report)?;
     report.print();
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The official conductor, as its own binary runs it.

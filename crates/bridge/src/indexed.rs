@@ -10,7 +10,7 @@ use nudge_wire::{
 use crate::UpdateKind;
 
 /// The `update` object of a `session/update`, and what it is about. Cloning shares the text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IndexedUpdate {
     /// The version it is written in: that of the agent, or version 2 for what Nudge says itself.
     pub version: Version,
@@ -24,11 +24,12 @@ pub struct IndexedUpdate {
     pub call_progress: Option<CallProgress>,
     /// The object as it came.
     pub raw: RawJson,
-    came_in: Option<Frame>,
+    /// Behind a pointer: updates are moved from hand to hand, and few look at it.
+    came_in: Option<Arc<Frame>>,
 }
 
 /// How far a tool call has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallProgress {
     /// It waits to run, or runs.
     Open,
@@ -52,7 +53,7 @@ impl CallProgress {
 }
 
 /// The message that an update came in, which passes as it is to clients of the same version.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Frame {
     message: Message,
     /// The session it names, a JSON string.
@@ -96,7 +97,7 @@ impl IndexedUpdate {
         let (members, text) = update?;
         let frame = Frame { message: message.clone(), session_id: params.part(named) };
         let indexed = members.index(version, UpdateKind::of_agent, params, text)?;
-        Some(Self { came_in: Some(frame), ..indexed })
+        Some(Self { came_in: Some(Arc::new(frame)), ..indexed })
     }
 
     /// The same in another version.
@@ -114,9 +115,17 @@ impl IndexedUpdate {
         Self { tool_call_id: Some(id.into()), ..self }
     }
 
-    /// The same without the message it came in.
-    pub fn without_message(self) -> Self {
-        Self { came_in: None, ..self }
+    /// A copy without the message it came in.
+    pub fn without_message(&self) -> Self {
+        Self {
+            version: self.version,
+            kind: self.kind.clone(),
+            message_id: self.message_id.clone(),
+            tool_call_id: self.tool_call_id.clone(),
+            call_progress: self.call_progress,
+            raw: self.raw.clone(),
+            came_in: None,
+        }
     }
 
     /// The message it came in.
@@ -126,7 +135,7 @@ impl IndexedUpdate {
 
     /// The message it came in.
     pub fn into_message(self) -> Option<Message> {
-        self.came_in.map(|frame| frame.message)
+        self.came_in.map(|frame| Arc::unwrap_or_clone(frame).message)
     }
 
     /// The session that the message it came in names.

@@ -8,9 +8,10 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use nudge_adapt::{Agent, Lane, Listening, Pool, Spec, merged};
-use nudge_hub::{Edge, Environment, Hub};
-use nudge_model::{Model, script::Script};
+use nudge_adapt::{AdaptedSource, Agent, Lane, Listening, Pool, Spec, merged};
+use nudge_agent::BuiltInSource;
+use nudge_hub::{Edge, Environment, Hub, Source};
+use nudge_model::script::Script;
 use nudge_nes::Service;
 use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
 use nudge_wire::{
@@ -114,7 +115,7 @@ impl House {
         let options = nudge_hub::Options {
             store: place.store_url(),
             owners: place.owners(),
-            model: Arc::new(model),
+            built_in: Arc::new(BuiltInSource::new(Arc::new(model))),
             linger: LINGER,
             outlives_clients: is_daemon,
         };
@@ -144,7 +145,7 @@ impl House {
             cx: OnceLock::new(),
             environment,
             downstream: serving.agent.clone(),
-            model: rehearsed(serving)?,
+            built_in: rehearsed(serving)?,
             nes_by_agent: serving.nes_by_agent,
             edge: Mutex::default(),
             agent: Mutex::default(),
@@ -210,7 +211,7 @@ struct Desk {
     cx: OnceLock<Cx>,
     environment: Option<Environment>,
     downstream: Option<Downstream>,
-    model: Option<Arc<dyn Model>>,
+    built_in: Option<Source>,
     nes_by_agent: bool,
     edge: Mutex<Option<Arc<Edge>>>,
     agent: Mutex<Option<Behind>>,
@@ -252,13 +253,14 @@ impl Desk {
             Error::internal("The agent's answer to `initialize` has capabilities that are no objects")
         })?;
         if let Some(cx) = self.cx.get() {
-            let agent = behind.as_ref().map(|behind| Arc::clone(&behind.agent));
+            let adapted = |behind: &Behind| AdaptedSource::new(Arc::clone(&behind.agent));
+            let agent = behind.as_ref().map(|behind| Arc::new(adapted(behind)) as Source);
             let edge = self.house.hub.connect(
                 cx.clone(),
                 &client,
                 self.environment.clone(),
                 agent,
-                self.model.clone(),
+                self.built_in.clone(),
             );
             *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(edge));
         }
@@ -341,9 +343,9 @@ impl Desk {
 }
 
 /// What the built-in agent is to play for a connection, if it wants something of its own.
-pub(crate) fn rehearsed(serving: &Serving) -> Result<Option<Arc<dyn Model>>> {
+pub(crate) fn rehearsed(serving: &Serving) -> Result<Option<Source>> {
     let Some(text) = &serving.rehearsal else { return Ok(None) };
-    Ok(Some(Arc::new(Script::parse(text)?)))
+    Ok(Some(Arc::new(BuiltInSource::new(Arc::new(Script::parse(text)?)))))
 }
 
 /// `initialize` of either version, read leniently: what version it asks for decides what it is.

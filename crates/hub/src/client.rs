@@ -8,14 +8,15 @@ use std::{
     },
 };
 
-use nudge_adapt::Agent;
 use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
-use nudge_model::Model;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
+use nudge_session::ClientOffers;
 use nudge_store::failpoint;
 use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::sources::Source;
 
 /// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
 const SOFT: usize = 1024 * 1024;
@@ -28,63 +29,19 @@ const OVERHEAD: usize = 256;
 pub(crate) struct Client {
     pub(crate) id: ClientId,
     pub(crate) version: Version,
-    pub(crate) offers: Offers,
+    pub(crate) offers: ClientOffers,
     /// What a client of version 1 understands beside the plain protocol.
     pub(crate) v1: Option<V1Client>,
     /// What commands see of the environment in sessions that it brings into use.
     pub(crate) environment: Option<Environment>,
-    /// The agent of the sessions that it begins; the built-in one unless set.
-    pub(crate) agent: Option<Arc<Agent>>,
-    /// What answers prompts in the sessions that it brings into use; that of the process unless set.
-    pub(crate) model: Option<Arc<dyn Model>>,
+    /// What runs the sessions that it begins; the built-in agent unless set.
+    pub(crate) agent: Option<Source>,
+    /// Its own built-in agent; that of the process unless set.
+    pub(crate) built_in: Option<Source>,
     cx: Cx,
     queue: mpsc::UnboundedSender<Out>,
     waiting: Arc<Waiting>,
     is_cut_off: AtomicBool,
-}
-
-/// What a client does for an agent: files and terminals in version 1, forms in both.
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
-pub(crate) struct Offers {
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    pub(crate) terminal: bool,
-    pub(crate) elicitation: bool,
-}
-
-impl Offers {
-    fn of(init: &ClientInit) -> Self {
-        let elicitation = init.has_elicitation();
-        if init.version != Version::V1 {
-            return Self { elicitation, ..Self::default() };
-        }
-        let is = |path: &[&str]| {
-            let path = [&["clientCapabilities"], path].concat();
-            init.params.get(&path).is_some_and(|value| value.as_str() == "true")
-        };
-        Self {
-            read: is(&["fs", "readTextFile"]),
-            write: is(&["fs", "writeTextFile"]),
-            terminal: is(&["terminal"]),
-            elicitation,
-        }
-    }
-
-    /// Whether a request of the agent under this method will be understood.
-    pub(crate) fn has(self, method: &str) -> bool {
-        match method {
-            "fs/read_text_file" => self.read,
-            "fs/write_text_file" => self.write,
-            _ if is_form(method) => self.elicitation,
-            _ => self.terminal && method.starts_with("terminal/"),
-        }
-    }
-}
-
-/// Whether a request asks the user to fill in a form or to visit a page.
-pub(crate) fn is_form(method: &str) -> bool {
-    method.starts_with("elicitation/")
 }
 
 #[derive(Default)]
@@ -137,18 +94,30 @@ impl Client {
         id: ClientId,
         init: &ClientInit,
         environment: Option<Environment>,
-        agent: Option<Arc<Agent>>,
-        model: Option<Arc<dyn Model>>,
+        agent: Option<Source>,
+        built_in: Option<Source>,
         cx: Cx,
     ) -> Arc<Self> {
         let version = init.version;
         let v1 = (version == Version::V1).then(|| V1Client::of(&init.params));
-        let offers = Offers::of(init);
+        let offers = ClientOffers::of(init);
         let (queue, outs) = mpsc::unbounded_channel();
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, environment, agent, model, cx, queue, waiting, is_cut_off })
+        Arc::new(Self {
+            id,
+            version,
+            offers,
+            v1,
+            environment,
+            agent,
+            built_in,
+            cx,
+            queue,
+            waiting,
+            is_cut_off,
+        })
     }
 
     /// Queues `out`.

@@ -6,12 +6,13 @@ use std::{
 };
 
 use nudge_peer::Responder;
+use nudge_session::unknown_session;
 use nudge_wire::Error;
 
 use crate::{
     client::{Client, Out},
     hub::Shared,
-    session::{self, Command, Request},
+    session::{Command, Request},
 };
 
 /// What may wait for one session to be opened.
@@ -121,7 +122,7 @@ impl Door {
             None => Some(command),
         };
         if let Some(Command::Request { responder, .. }) = left {
-            self.client.push(Out::Answer(responder, Err(session::unknown())));
+            self.client.push(Out::Answer(responder, Err(unknown_session())));
         }
     }
 

@@ -13,9 +13,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_adapt::Agent;
 use nudge_mailbox::ClientId;
-use nudge_model::Model;
 use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Environment, Error, RawJson, caps::ClientInit};
@@ -27,6 +25,7 @@ use crate::{
     edge::Edge,
     session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
     shape,
+    sources::Source,
     time::now,
 };
 
@@ -41,8 +40,8 @@ pub struct Options {
     pub store: String,
     /// The folder in which processes show that they are alive; without one, a lease of a dead process has to run out.
     pub owners: Option<PathBuf>,
-    /// What answers prompts.
-    pub model: Arc<dyn Model>,
+    /// What runs sessions unless a connection has an agent of its own.
+    pub built_in: Source,
     /// How long a session that nobody looks at and that does nothing stays in use.
     pub linger: Duration,
     /// Whether the process stays when a client goes: what is asked then waits for another client.
@@ -74,7 +73,7 @@ pub struct Hub {
 /// What all sessions share.
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) model: Arc<dyn Model>,
+    pub(crate) built_in: Source,
     pub(crate) linger: Duration,
     pub(crate) outlives_clients: bool,
     owner: Owner,
@@ -110,10 +109,15 @@ impl Hub {
     /// Opens the store. Also gives the file that had to be set aside, if one was damaged.
     pub async fn open(options: Options) -> Result<(Self, Option<PathBuf>), HubError> {
         let opened = nudge_store::open(&options.store).await?;
+        Ok((Self::with_store(opened.store, options)?, opened.set_aside))
+    }
+
+    /// As [`open`](Self::open), with a store that is open already, whatever address `options` has.
+    pub fn with_store(store: Arc<dyn Store>, options: Options) -> Result<Self, HubError> {
         let owner = Owner::new(options.owners)?;
         let shared = Arc::new(Shared {
-            store: opened.store,
-            model: options.model,
+            store,
+            built_in: options.built_in,
             linger: options.linger,
             outlives_clients: options.outlives_clients,
             owner,
@@ -126,22 +130,22 @@ impl Hub {
             hurry: CancellationToken::new(),
         });
         tokio::spawn(renew(Arc::downgrade(&shared)));
-        Ok((Self { shared }, opened.set_aside))
+        Ok(Self { shared })
     }
 
     /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
     /// into use see this environment, or that of the process.
-    /// Sessions it begins are run by `agent`, or by the built-in one, which asks `model`, or that of the process.
+    /// Sessions it begins are run by `agent`, or by the built-in one: its own or that of the process.
     pub fn connect(
         &self,
         cx: Cx,
         init: &ClientInit,
         environment: Option<Environment>,
-        agent: Option<Arc<Agent>>,
-        model: Option<Arc<dyn Model>>,
+        agent: Option<Source>,
+        built_in: Option<Source>,
     ) -> Edge {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, agent, model, cx);
+        let client = Client::start(id, init, environment, agent, built_in, cx);
         Edge::new(Arc::clone(&self.shared), client)
     }
 
@@ -159,7 +163,7 @@ impl Hub {
     /// Waits until all that the sessions have shown so far is on disk.
     pub async fn settle(&self) -> Result<(), Error> {
         // It is written behind all that was given to the store before. There is no such setting, and so nothing changes.
-        self.shared.store.put_setting("settled", None).await.map_err(session::stored)
+        self.shared.store.put_setting("settled", None).await.map_err(session::store_error)
     }
 
     /// What the sessions in use wait for the user to decide.
@@ -260,17 +264,14 @@ impl Shared {
     /// Sends a command that came when its session was being left.
     pub(crate) async fn send_again(self: &Arc<Self>, id: &str, command: Command) {
         match command {
-            Command::Attach(attach, reply) => match self.session(id, &Wish::of(&attach.view.client)).await {
-                Ok(handle) => {
-                    let _ = handle.send(Command::Attach(attach, reply)).await;
+            Command::Attach(joining) => {
+                match self.session(id, &Wish::of(&joining.attach.view.client)).await {
+                    Ok(handle) => drop(handle.send(Command::Attach(joining)).await),
+                    Err(error) => joining.refuse(&error),
                 }
-                Err(error) => {
-                    let answer = Out::Answer(attach.responder, Err(error));
-                    attach.view.client.push(answer);
-                }
-            },
+            }
             Command::Request { client, responder, .. } => {
-                client.push(Out::Answer(responder, Err(session::unknown())));
+                client.push(Out::Answer(responder, Err(nudge_session::unknown_session())));
             }
             Command::Leave(done) => {
                 let _ = done.send(());
@@ -320,7 +321,7 @@ impl Shared {
     pub(crate) async fn write_alone(&self, id: &str, ops: Vec<Op>) -> Result<(), Error> {
         let lease = self.lease(id).await?;
         let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
-        let written = self.store.commit(batch).await.map_err(session::stored);
+        let written = self.store.commit(batch).await.map_err(session::store_error);
         self.release(lease).await;
         written
     }
@@ -332,7 +333,7 @@ impl Shared {
         let patience = tokio::time::Instant::now() + DYING;
         loop {
             let acquired = self.store.acquire(id, &self.owner.name, now(), ttl).await;
-            match acquired.map_err(session::stored)? {
+            match acquired.map_err(session::store_error)? {
                 Ok(lease) => {
                     lock(&self.leases).insert(id.into(), lease.clone());
                     return Ok(lease);
@@ -340,12 +341,12 @@ impl Shared {
                 Err(held) if let Some(lease) = self.left_behind(&held) => {
                     if let Err(error) = self.store.release(lease.clone()).await {
                         lock(&self.unreleased).insert(id.into(), lease);
-                        return Err(session::stored(error));
+                        return Err(session::store_error(error));
                     }
                 }
                 Err(held) if self.owner.is_dead(&held.owner) => {
                     tracing::info!(owner = %held.owner, "its process is gone: its sessions are free");
-                    self.store.release_owner(&held.owner).await.map_err(session::stored)?;
+                    self.store.release_owner(&held.owner).await.map_err(session::store_error)?;
                     self.owner.bury(&held.owner);
                 }
                 // A process that was killed holds its lock for a moment after its pipes are closed.

@@ -1,12 +1,10 @@
 //! Durable, shared sessions: ties clients, mailbox, store and a backend together.
 //!
 //! A process has one [`Hub`]. Each connection gets an [`Edge`] from it, which answers the session methods of the version
-//! the client speaks. A session that is in use is one task (`session/actor.rs`); it alone owns the session's mailbox and
-//! writes its transcript. What it shows to anybody (answers, updates, a prompt to the backend) waits in an outbox
-//! until the commit it depends on is on disk.
+//! the client speaks. A session that is in use is one task (`session/driver.rs`), which drives the session's core
+//! (`nudge_session`): it feeds inputs, commits what the core decides, and performs its effects. It decides nothing itself.
 #![allow(clippy::disallowed_methods, reason = "this room drives time and reads the clock")]
 
-mod backend;
 mod client;
 mod directories;
 mod door;
@@ -14,20 +12,20 @@ mod edge;
 mod history;
 mod hub;
 mod lifecycle;
-mod message_runs;
 mod methods;
-mod own_updates;
 mod params;
-mod permission;
 mod recap;
 mod session;
 mod shape;
+mod sources;
 mod time;
 
 pub use edge::Edge;
 pub use hub::{Hub, HubError, Options, Status};
+pub use nudge_session::PendingMessage;
 pub use nudge_wire::Environment;
-pub use session::{Live, OpenQuestion, Pending};
+pub use session::{Live, OpenQuestion};
+pub use sources::Source;
 
 use nudge_wire::inject::{InjectCapability, Mode, SteerInStream};
 

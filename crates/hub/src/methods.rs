@@ -46,14 +46,14 @@ const METHODS: &[(&str, &[Version], SessionMethod)] = {
         ("session/list", &[V1, V2], Life(Lifecycle::List)), // lifecycle/list.rs
         ("session/fork", &[V1, V2], Life(Lifecycle::Fork)), // lifecycle/fork.rs
         ("session/delete", &[V1, V2], Life(Lifecycle::Delete)), // lifecycle/delete.rs
-        ("session/prompt", &[V1, V2], Use(InUse::Prompt)), // session/input.rs
-        ("session/inject", &[V1, V2], Use(InUse::Inject)), // session/input.rs
-        ("session/revoke_inject", &[V1, V2], Use(InUse::RevokeInject)), // session/input.rs
-        ("session/replace_inject", &[V1, V2], Use(InUse::ReplaceInject)), // session/input.rs
-        ("_session/steering", &[V1, V2], Use(InUse::Steering)), // session/input.rs
+        ("session/prompt", &[V1, V2], Use(InUse::Prompt)), // crates/session/src/requests.rs
+        ("session/inject", &[V1, V2], Use(InUse::Inject)), // crates/session/src/requests.rs
+        ("session/revoke_inject", &[V1, V2], Use(InUse::RevokeInject)), // crates/session/src/requests.rs
+        ("session/replace_inject", &[V1, V2], Use(InUse::ReplaceInject)), // crates/session/src/requests.rs
+        ("_session/steering", &[V1, V2], Use(InUse::Steering)), // crates/session/src/requests.rs
         ("session/set_mode", &[V1], Use(InUse::SetMode)), // session/set.rs
         ("session/set_config_option", &[V1, V2], Use(InUse::SetConfigOption)), // session/set.rs
-        ("session/close", &[V1, V2], Use(InUse::Close)),  // session/turn.rs
+        ("session/close", &[V1, V2], Use(InUse::Close)),  // crates/session/src/lifecycle.rs
     ]
 };
 

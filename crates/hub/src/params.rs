@@ -84,14 +84,6 @@ impl Prompt {
     }
 }
 
-/// `session/set_config_option`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SetOption {
-    pub(crate) config_id: String,
-    pub(crate) value: RawJson,
-}
-
 /// Reads params; absent ones as an empty object.
 pub(crate) fn read<T: DeserializeOwned>(method: &str, params: Option<&RawJson>) -> Result<T, Error> {
     let text = params.map_or("{}", RawJson::as_str);

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use nudge_adapt::Recap;
+use nudge_backend::Recap;
 use nudge_bridge::{Speaker, UpdateKind};
 use nudge_store::{Entry, Pages};
 use serde_json::Value;

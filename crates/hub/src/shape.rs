@@ -3,16 +3,15 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use nudge_bridge::IndexedUpdate;
-use nudge_mailbox::{Dialect, Message, Mode};
-use nudge_store::{Input, InputState};
-use nudge_wire::{Error, RawJson, Version, acp, error::expectation, inject::ErrorReason};
+use nudge_mailbox::Mode;
+use nudge_session::own_updates;
+use nudge_wire::{
+    Error, RawJson, Version, acp,
+    error::expectation,
+    inject::{self, ErrorReason},
+};
 use serde::Serialize;
-use serde_json::{Value, json};
-
-use crate::own_updates;
-
-/// The longest title made from a prompt, in characters.
-const TITLE: usize = 80;
+use serde_json::json;
 
 /// JSON of plain data.
 pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> RawJson {
@@ -23,10 +22,6 @@ pub(crate) fn empty() -> RawJson {
     raw(&json!({}))
 }
 
-pub(crate) fn message_id(id: &str) -> RawJson {
-    raw(&json!({ "messageId": id }))
-}
-
 /// The same params with this session named in them.
 pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
     let session = raw(session);
@@ -34,24 +29,6 @@ pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
         return params.clone();
     }
     params.with(&["sessionId"], &session).unwrap_or_else(|_| params.clone())
-}
-
-/// The answer to a prompt of version 1.
-pub(crate) fn stopped(stop_reason: &str) -> RawJson {
-    raw(&json!({ "stopReason": stop_reason }))
-}
-
-/// The answer to a prompt that was sent before under the same key.
-pub(crate) fn prompted_before(version: Version, id: &str) -> RawJson {
-    match version {
-        Version::V1 => raw(&json!({ "stopReason": "end_turn", "_meta": { "messageId": id } })),
-        Version::V2 => message_id(id),
-    }
-}
-
-/// The answer to `session/set_config_option`.
-pub(crate) fn config_options(options: &RawJson) -> RawJson {
-    raw(&json!({ "configOptions": options }))
 }
 
 /// Whether a message says something, in content that was offered; gives it as one array.
@@ -85,45 +62,12 @@ pub(crate) fn check_content(
     Ok(raw(&content))
 }
 
-/// What a session is called whose first message this is: its first line with something in it.
-pub(crate) fn title(content: &RawJson) -> Option<String> {
-    let blocks: Vec<Value> = content.to().ok()?;
-    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-    let line = texts.flat_map(str::lines).map(str::trim).find(|line| !line.is_empty())?;
-    let mut title: String = line.chars().take(TITLE).collect();
-    if line.chars().nth(TITLE).is_some() {
-        title.push('…');
-    }
-    Some(title)
-}
-
-/// A message as it is stored.
-pub(crate) fn input(message: &Message<RawJson>, seq: u64) -> Input {
-    Input {
-        id: message.id.clone(),
-        seq,
-        client: message.client.0,
-        mode: mode(message.mode).to_owned(),
-        dialect: dialect(message.dialect).to_owned(),
-        key: message.key.as_deref().map(str::to_owned),
-        state: InputState::Pending,
-        content: Some(message.content.as_str().to_owned()),
-    }
-}
-
-pub(crate) fn mode(mode: Mode) -> &'static str {
+/// When a message is delivered.
+pub(crate) fn mode(mode: &inject::Mode) -> Result<Mode, Error> {
     match mode {
-        Mode::Queue => "queue",
-        Mode::Steer => "steer",
-    }
-}
-
-fn dialect(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Inject => "inject",
-        Dialect::Steering => "steering",
-        Dialect::PromptV1 => "prompt_v1",
-        Dialect::PromptV2 => "prompt_v2",
+        inject::Mode::Queue => Ok(Mode::Queue),
+        inject::Mode::Steer => Ok(Mode::Steer),
+        inject::Mode::Other(_) => Err(ErrorReason::ModeNotSupported.error(None)),
     }
 }
 
@@ -131,6 +75,11 @@ fn dialect(dialect: Dialect) -> &'static str {
 pub(crate) fn left() -> IndexedUpdate {
     let title = "The session is not in use any more; load it to go on";
     own_updates::notice("info", title, &json!({ "nudge": { "left": true } }))
+}
+
+/// What two cores of sessions must not have in common.
+pub(crate) fn seed() -> u64 {
+    getrandom::u64().expect("the system has random numbers")
 }
 
 /// A name nobody has used.
@@ -147,21 +96,10 @@ pub(crate) fn mint(prefix: &str) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     fn takes(kind: &str) -> bool {
         matches!(kind, "text" | "resource")
-    }
-
-    fn content(text: &str) -> RawJson {
-        raw(&json!([{ "type": "text", "text": text }]))
-    }
-
-    #[test]
-    fn a_title_is_the_first_line_with_something_in_it() {
-        assert_eq!(title(&content("\n  Fix the bug \nplease")).as_deref(), Some("Fix the bug"));
-        assert_eq!(title(&content(" \n")), None);
-        let long = title(&content(&"é".repeat(200))).unwrap();
-        assert_eq!(long.chars().count(), TITLE + 1);
     }
 
     #[test]

@@ -5,26 +5,21 @@ use std::{
     mem,
 };
 
-use crate::{
-    Accepted, Cancelled, Change, Delivery, Dialect, Event, Fate, InStream, Key, Message, MessageId, Mode,
-    Refusal, Revoked, Saved,
-    turn::{Opening, Turn},
-};
+use crate::{Accepted, Change, Dialect, Fate, Key, Message, MessageId, Mode, Refusal, Revoked, Saved};
 
 /// The pending input of one session.
 ///
-/// Every user message goes through it, a plain prompt too: on an idle session that is a queued message which the next
-/// poll gives back.
+/// Every user message goes through it, a plain prompt too. It knows what waits and what became of every message; *when* a
+/// message may be delivered is decided by who holds it, which knows the turn.
 ///
 /// # Order of calls
 ///
-/// 1. One input: [`accept`](Self::accept), [`revoke`](Self::revoke), [`replace`](Self::replace),
-///    [`handle`](Self::handle), [`cancel`](Self::cancel), [`hold`](Self::hold) or [`resume`](Self::resume).
-/// 2. [`poll`](Self::poll) until it returns `None`.
+/// 1. One input: [`accept`](Self::accept), [`revoke`](Self::revoke), [`replace`](Self::replace) or
+///    [`drop_prompts`](Self::drop_prompts).
+/// 2. Where something may be delivered now: [`take_for_turn`](Self::take_for_turn) or [`take_steers`](Self::take_steers).
 /// 3. [`take_changes`](Self::take_changes), and commit them in that order, with the transcript entries of what was
-///    polled, in one transaction.
-/// 4. Only then show the effects: answer the request, emit the polled messages, hand them to the backend. At a
-///    break-point, tell the backend to go on and [`handle`](Self::handle) [`Event::WentOn`].
+///    taken, in one transaction.
+/// 4. Only then show the effects: answer the request, emit the messages, hand them to the agent.
 ///
 /// Steps 2 and 3 may also alternate, and several inputs may share a commit. What must hold is that no effect is shown
 /// before its change is committed. If a commit fails, the mailbox is ahead of what is written down: drop it and
@@ -34,14 +29,10 @@ use crate::{
 ///
 /// # Delivery
 ///
-/// A message is delivered by the poll that gives it out: before it revoke and replace succeed, from it on they are
-/// refused. On an idle session all waiting steers start a turn together; if there are none, the oldest queued message
-/// starts one. In a running turn waiting steers go in together, at a break-point or, with [`InStream::Interrupt`], in
-/// mid-stream; never while a tool call runs, a permission request is open, the provider pauses or the turn is being
-/// cancelled. A mailbox that is held gives nothing out.
+/// A message is delivered by the call that takes it: before it revoke and replace succeed, from it on they are refused.
 ///
 /// ```
-/// use nudge_mailbox::{ClientId, Delivery, Dialect, Event, InStream, Mailbox, Message, Mode};
+/// use nudge_mailbox::{ClientId, Dialect, Mailbox, Message, Mode, Refusal};
 ///
 /// let message = |id: &str, mode, dialect, content| Message {
 ///     id: id.into(),
@@ -51,23 +42,18 @@ use crate::{
 ///     content,
 ///     key: None,
 /// };
-/// let mut mailbox = Mailbox::new(InStream::Finish);
+/// let mut mailbox = Mailbox::new();
 ///
-/// mailbox.accept(message("m1", Mode::Queue, Dialect::PromptV1, "Fix the bug"))?;
-/// assert!(matches!(mailbox.poll(), Some(Delivery::Turn(_))));
+/// mailbox.accept(message("m1", Mode::Queue, Dialect::PromptV1, "Fix the bug"), false)?;
+/// assert_eq!(mailbox.take_for_turn().len(), 1);
 ///
-/// mailbox.accept(message("m2", Mode::Steer, Dialect::Inject, "and add a test"))?;
-/// assert_eq!(mailbox.poll(), None);
-/// mailbox.handle(Event::BreakPoint);
-/// assert!(matches!(mailbox.poll(), Some(Delivery::Steer { interrupt: false, .. })));
+/// mailbox.accept(message("m2", Mode::Steer, Dialect::Inject, "and add a test"), true)?;
+/// assert_eq!(mailbox.take_steers().len(), 1);
+/// assert_eq!(mailbox.revoke("m2"), Err(Refusal::AlreadyDelivered));
 /// # Ok::<(), nudge_mailbox::Refusal>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mailbox<C> {
-    in_stream: InStream,
-    /// `None` is idle.
-    turn: Option<Turn>,
-    is_held: bool,
     steers: VecDeque<Message<C>>,
     queue: VecDeque<Message<C>>,
     /// Every message ever accepted, for the session's life.
@@ -76,13 +62,9 @@ pub struct Mailbox<C> {
     changes: Vec<Change<C>>,
 }
 
-impl<C: Clone> Mailbox<C> {
-    /// An empty mailbox of an idle session.
-    pub fn new(in_stream: InStream) -> Self {
+impl<C> Default for Mailbox<C> {
+    fn default() -> Self {
         Self {
-            in_stream,
-            turn: None,
-            is_held: false,
             steers: VecDeque::new(),
             queue: VecDeque::new(),
             fates: BTreeMap::new(),
@@ -90,14 +72,20 @@ impl<C: Clone> Mailbox<C> {
             changes: Vec::new(),
         }
     }
+}
 
-    /// The mailbox after a restart: idle, and held until [`resume`](Self::resume).
+impl<C: Clone> Mailbox<C> {
+    /// An empty mailbox.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The mailbox after a restart.
     ///
     /// What waited is kept, except prompts of v2, whose senders were never told that they are. What does not fit
     /// together is resolved in favour of not delivering a message twice.
-    pub fn restore(in_stream: InStream, saved: Saved<C>) -> Self {
-        let mut mailbox = Self::new(in_stream);
-        mailbox.is_held = true;
+    pub fn restore(saved: Saved<C>) -> Self {
+        let mut mailbox = Self::new();
         mailbox.keys = saved.keys.into_iter().collect();
         mailbox.fates.extend(saved.revoked.into_iter().map(|id| (id, Fate::Revoked)));
         mailbox.fates.extend(saved.delivered.into_iter().map(|id| (id, Fate::Delivered)));
@@ -114,11 +102,12 @@ impl<C: Clone> Mailbox<C> {
     ///
     /// The key of an earlier message returns that message's id and adds nothing, also if that one was delivered or taken
     /// back; so does an id that was used before. Only the key of a prompt that was dropped or taken back is free again.
-    pub fn accept(&mut self, message: Message<C>) -> Result<Accepted, Refusal> {
+    /// An inject that steers is refused where no turn runs.
+    pub fn accept(&mut self, message: Message<C>, a_turn_runs: bool) -> Result<Accepted, Refusal> {
         if let Some(id) = self.same(&message) {
             return Ok(Accepted { id, fresh: false });
         }
-        if self.is_idle() && message.mode == Mode::Steer && message.dialect == Dialect::Inject {
+        if !a_turn_runs && message.mode == Mode::Steer && message.dialect == Dialect::Inject {
             return Err(Refusal::NoRunningTurn);
         }
         let id = message.id.clone();
@@ -151,60 +140,31 @@ impl<C: Clone> Mailbox<C> {
         Ok(())
     }
 
-    /// Takes in what the backend is doing.
-    pub fn handle(&mut self, event: Event) {
-        if event == Event::TurnStarted {
-            self.turn.get_or_insert_with(Turn::new);
+    /// Drops the prompts that wait, because their dialects say so when the user cancels a turn; gives them in the order in
+    /// which they would have been delivered.
+    pub fn drop_prompts(&mut self) -> Vec<Message<C>> {
+        self.drop_waiting(Dialect::ends_with_cancel)
+    }
+
+    /// Delivers what starts a turn: all the steers that wait, or else the oldest queued message; nothing if nothing waits.
+    pub fn take_for_turn(&mut self) -> Vec<Message<C>> {
+        if self.steers.is_empty() {
+            let next = self.queue.pop_front().into_iter().collect();
+            self.deliver(next)
+        } else {
+            self.take_steers()
         }
-        self.turn = self.turn.take().and_then(|turn| turn.after(event));
     }
 
-    /// The user cancels the running turn: no steer goes into it any more. Does nothing on an idle session.
-    ///
-    /// Waiting prompts are dropped, because their dialects say so. All else waits for the turn's end.
-    pub fn cancel(&mut self) -> Cancelled<C> {
-        let Some(turn) = &mut self.turn else {
-            return Cancelled { dropped: Vec::new(), following: 0 };
-        };
-        turn.cancel();
-        let dropped = self.drop_waiting(Dialect::ends_with_cancel);
-        Cancelled { dropped, following: self.pending().count() }
-    }
-
-    /// Gives nothing out until [`resume`](Self::resume): the session is closed and keeps what waits.
-    pub fn hold(&mut self) {
-        self.is_held = true;
-    }
-
-    /// Gives out again.
-    pub fn resume(&mut self) {
-        self.is_held = false;
-    }
-
-    /// Sets what a steer does to a stream, for a backend that turns out to do it in another way.
-    pub fn set_in_stream(&mut self, in_stream: InStream) {
-        self.in_stream = in_stream;
-    }
-
-    /// What is to be delivered now. Call it after every input until it returns `None`.
-    pub fn poll(&mut self) -> Option<Delivery<C>> {
-        if self.is_held {
-            return None;
-        }
-        let Some(turn) = &mut self.turn else {
-            return self.start_turn();
-        };
-        let Opening { interrupt } = turn.opening(self.in_stream).filter(|_| !self.steers.is_empty())?;
-        turn.steered();
+    /// Delivers all the steers that wait, in the order of acceptance.
+    pub fn take_steers(&mut self) -> Vec<Message<C>> {
         let messages = self.steers.drain(..).collect();
-        Some(Delivery::Steer { messages: self.deliver(messages), interrupt })
+        self.deliver(messages)
     }
 
-    /// Whether a stream that runs should be brought to a break-point, for a driver that delivers at break-points only:
-    /// a steer waits that [`InStream::Interrupt`] would deliver now.
-    pub fn wants_break(&self) -> bool {
-        let opening = self.turn.as_ref().and_then(|turn| turn.opening(InStream::Interrupt));
-        !self.is_held && !self.steers.is_empty() && opening.is_some_and(|opening| opening.interrupt)
+    /// Whether a steer waits.
+    pub fn has_steers(&self) -> bool {
+        !self.steers.is_empty()
     }
 
     /// What waits, in the order in which it will be delivered.
@@ -220,26 +180,6 @@ impl<C: Clone> Mailbox<C> {
     /// What is to be written down since the last call, in order.
     pub fn take_changes(&mut self) -> Vec<Change<C>> {
         mem::take(&mut self.changes)
-    }
-
-    /// Whether no turn runs.
-    pub fn is_idle(&self) -> bool {
-        self.turn.is_none()
-    }
-
-    /// Whether a turn runs.
-    pub fn is_running(&self) -> bool {
-        self.turn.is_some()
-    }
-
-    /// Whether a turn runs that the user has cancelled.
-    pub fn is_cancelling(&self) -> bool {
-        self.turn.as_ref().is_some_and(Turn::is_cancelling)
-    }
-
-    /// Whether nothing is given out until [`resume`](Self::resume).
-    pub fn is_held(&self) -> bool {
-        self.is_held
     }
 
     /// The earlier message that this one is a repetition of.
@@ -260,19 +200,10 @@ impl<C: Clone> Mailbox<C> {
         }
     }
 
-    fn start_turn(&mut self) -> Option<Delivery<C>> {
-        let mut messages: Vec<_> = self.steers.drain(..).collect();
-        if messages.is_empty() {
-            messages.extend(self.queue.pop_front());
-        }
-        if messages.is_empty() {
-            return None;
-        }
-        self.turn = Some(Turn::new());
-        Some(Delivery::Turn(self.deliver(messages)))
-    }
-
     fn deliver(&mut self, messages: Vec<Message<C>>) -> Vec<Message<C>> {
+        if messages.is_empty() {
+            return messages;
+        }
         let ids: Vec<_> = messages.iter().map(|message| message.id.clone()).collect();
         self.fates.extend(ids.iter().map(|id| (id.clone(), Fate::Delivered)));
         self.changes.push(Change::Delivered { ids });

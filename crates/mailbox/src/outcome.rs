@@ -1,4 +1,4 @@
-//! What comes out of a mailbox: answers, deliveries and refusals.
+//! What comes out of a mailbox: answers and refusals.
 
 use crate::{Message, MessageId};
 
@@ -18,29 +18,6 @@ pub enum Revoked<C> {
     Now(Message<C>),
     /// It had been taken back before.
     Already,
-}
-
-/// What a cancel did to the pending input.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Cancelled<C> {
-    /// What was dropped because its dialect says so, in the order in which it would have been delivered.
-    pub dropped: Vec<Message<C>>,
-    /// How many messages remain and will be delivered after the turn has ended.
-    pub following: usize,
-}
-
-/// Messages that become part of the conversation now.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Delivery<C> {
-    /// They start a turn: one queued message, or all the steers that were left over.
-    Turn(Vec<Message<C>>),
-    /// They go into the running turn.
-    Steer {
-        /// All the steers that waited, in the order of acceptance.
-        messages: Vec<Message<C>>,
-        /// Whether a stream is to be cut off for them.
-        interrupt: bool,
-    },
 }
 
 /// Why a request was not served.

@@ -66,4 +66,4 @@ pub use relay::relay;
 pub use tap::Tap;
 pub use tokio_util::sync::{CancellationToken, DropGuard};
 pub use transport::{Child, Connect, Cut, Descriptors, ExitReport, Stdio, Transport, pair};
-pub use unhandled::{RawNotification, RawRequest, Unhandled};
+pub use unhandled::{PassedMessage, RawNotification, RawRequest, Unhandled};

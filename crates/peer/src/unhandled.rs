@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bytestring::ByteString;
-use nudge_wire::{Body, Error, Id, Message, RawJson, write};
+use nudge_wire::{Body, Error, Id, Message, RawJson, Version, write};
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{Closed, Cx, Responder, outbound::Kind, pending::Waiting, shared::Shared};
 
@@ -28,6 +29,17 @@ pub struct RawRequest {
 #[derive(Debug, Clone)]
 pub struct RawNotification {
     message: Message,
+}
+
+/// A message on its way through something to another connection, and the room it takes up until that has it.
+#[derive(Debug)]
+pub struct PassedMessage {
+    /// The version of the client it is from.
+    pub from: Version,
+    /// The message.
+    pub message: Unhandled,
+    /// To be dropped when the other connection has taken it: whoever gives it bounds what waits.
+    pub room: Option<OwnedSemaphorePermit>,
 }
 
 impl Unhandled {

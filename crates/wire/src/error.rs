@@ -136,6 +136,14 @@ impl PartialEq for Error {
     }
 }
 
+impl Eq for Error {}
+
+impl std::hash::Hash for Error {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.code, &self.message, self.data.as_ref().map(|data| data.get())).hash(state);
+    }
+}
+
 /// What a decoder expected and where, without the part of its message that quotes the input.
 pub fn expectation(error: &serde_json::Error) -> String {
     let message = error.to_string();

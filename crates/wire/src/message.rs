@@ -118,6 +118,21 @@ impl Invalid {
     }
 }
 
+/// Two are the same if they were read from the same text.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.frame == other.frame
+    }
+}
+
+impl Eq for Message {}
+
+impl std::hash::Hash for Message {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.frame.hash(state);
+    }
+}
+
 impl Message {
     /// The text the message came in.
     pub fn frame(&self) -> &ByteString {

@@ -23,6 +23,7 @@ const ROOMS: &[(&str, May)] = &[
     ("text", May::Use(&[])),
     ("predict", May::Use(&["text"])),
     ("mailbox", May::Use(&["wire"])),
+    ("session", May::Use(&["wire", "bridge", "backend", "mailbox"])),
     ("process", May::Use(&[])),
     ("workspace", May::Use(&["wire", "text", "process"])),
     ("peer", May::Use(&["wire", "process"])),
@@ -31,22 +32,7 @@ const ROOMS: &[(&str, May)] = &[
     ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
     ("agent", May::Use(&["wire", "bridge", "backend", "text", "model", "process", "workspace"])),
     ("adapt", May::Use(&["wire", "bridge", "backend", "peer", "process", "workspace"])),
-    (
-        "hub",
-        May::Use(&[
-            "wire",
-            "bridge",
-            "backend",
-            "peer",
-            "store",
-            "model",
-            "nes",
-            "workspace",
-            "agent",
-            "adapt",
-            "mailbox",
-        ]),
-    ),
+    ("hub", May::Use(&["wire", "bridge", "backend", "mailbox", "session", "peer", "store"])),
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "hub", "nes"])),
     ("lsp", May::Use(&["wire", "peer", "text"])),
@@ -62,7 +48,7 @@ const ROOMS: &[(&str, May)] = &[
 ];
 
 /// Rooms without IO, clock and randomness.
-pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "predict", "mailbox"];
+pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "predict", "mailbox", "session"];
 
 /// A test that is a program of its own, because it installs what it tests against.
 const TEST_PROGRAM: &str = "peers";

@@ -1,19 +1,16 @@
 //! A session of another agent as a backend.
 
 use nudge_backend::{
-    Backend, BackendEvent, BackendFuture, Parting, QuestionAnswer, QuestionId, SteerMethod, TurnEnd,
-    UserMessage,
+    Backend, BackendEvent, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, Question,
+    QuestionAnswer, QuestionId, SteerMethod, UserMessage,
 };
-use nudge_bridge::IndexedUpdate;
-use nudge_wire::{Environment, RawJson, Version};
+use nudge_bridge::{Call, IndexedUpdate};
+use nudge_peer::PassedMessage;
+use nudge_wire::{Environment, Error, RawJson, Version};
 use tokio::time::Instant;
 
 use super::Session;
-use crate::{
-    Tier,
-    say::{go_on, steer},
-    turn::Turn,
-};
+use crate::{Tier, calls::OpenCalls, prompt_run::Readiness};
 
 impl Backend for Session {
     fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>> {
@@ -30,86 +27,64 @@ impl Backend for Session {
 
     /// The environment is that of the agent's process.
     fn prompt(&mut self, messages: Vec<UserMessage>, _: Option<Environment>) {
-        self.turn = Some(Turn::default());
-        let may_replay = self.replay.is_some_and(|replay| Instant::now() < replay.over_at());
-        match &self.link {
-            Some(_) if !may_replay => self.send_prompt(messages),
-            Some(_) => self.waiting = Some(messages),
-            None => {
-                self.waiting = Some(messages);
-                self.begin_taking_up();
-            }
+        let now = Instant::now();
+        let may_replay = self.replay.is_some_and(|replay| now < replay.over_at());
+        let is_ready = self.link.is_some() && !may_replay;
+        let readiness = if is_ready { Readiness::Ready } else { Readiness::NotYet };
+        self.calls = OpenCalls::default();
+        self.retold = None;
+        // What was not heard of a turn that the agent had by itself is not about this one.
+        self.ready.retain(|event| !event.is_of_turn());
+        let actions = self.run.begin(messages, readiness, now);
+        self.act(actions);
+        if self.link.is_none() {
+            self.begin_taking_up();
         }
     }
 
     fn steer(&mut self, messages: Vec<UserMessage>) {
-        let (Some(turn), Some(link)) = (&mut self.turn, &self.link) else {
-            // The turn was ended meanwhile: they go with the next prompt.
-            return self.debts.extend(messages);
-        };
-        if let Some(waiting) = &mut self.waiting {
-            return waiting.extend(messages);
-        }
-        if !turn.is_running() {
-            turn.owed.extend(messages);
-            return self.settle();
-        }
-        for message in messages {
-            self.echo.said(&message.content);
-            let (method, params) = steer(link.running.tier, &self.id, &message.content);
-            let answer = link.running.cx.request_raw(method, Some(&params));
-            turn.steered(async move { (message, answer.await) });
-        }
+        let actions = self.run.steer(messages, Instant::now());
+        self.act(actions);
     }
 
     fn go_on(&mut self, messages: Vec<UserMessage>) {
-        let is_at_break = self.turn.as_mut().is_some_and(|turn| std::mem::take(&mut turn.is_at_break));
-        let Some(turn) = self.turn.as_ref().filter(|_| is_at_break) else {
-            // The agent was lost meanwhile.
-            return self.steer(messages);
-        };
-        let was_cut_off = turn.was_cut_off();
-        if turn.is_running() {
-            // It has gone on by itself meanwhile.
-            self.steer(messages);
-        } else if !messages.is_empty() {
-            self.send_prompt(messages);
-        } else if was_cut_off && !turn.is_cancelled {
-            self.send_prompt(vec![go_on()]);
-        } else {
-            self.finish();
-        }
+        let actions = self.run.go_on(messages, Instant::now());
+        self.act(actions);
     }
 
     fn interrupt(&mut self) {
-        let Some(turn) = &mut self.turn else { return };
-        if turn.is_cancelled || turn.is_interrupted || !turn.is_running() {
-            return;
-        }
-        turn.is_interrupted = true;
-        if turn.has_spoken {
-            self.stop();
-        } else if self.waiting.is_none() {
-            turn.deadline = Some(Instant::now() + turn.patience());
-        }
+        let actions = self.run.interrupt(Instant::now());
+        self.act(actions);
     }
 
     fn cancel(&mut self) {
-        let Some(turn) = &mut self.turn else { return };
-        turn.is_cancelled = true;
-        if let Some(messages) = self.waiting.take() {
-            self.debts.extend(messages);
-            return self.ended(TurnEnd::cancelled());
-        }
-        if turn.is_running() {
-            turn.is_told = false;
-            turn.deadline = Some(Instant::now() + self.agent.patience());
-            self.stop();
-        }
+        let actions = self.run.cancel(Instant::now());
+        self.act(actions);
     }
 
     fn answer(&mut self, question: QuestionId, answer: QuestionAnswer) {
         self.questions.answer(question, answer);
+    }
+
+    fn serve(&mut self, question: Question, environment: Option<Environment>) {
+        // The agent may not want it any more.
+        if let Some(responder) = self.questions.take(question.id) {
+            self.served.serve(question, responder, environment);
+        }
+    }
+
+    /// Only the agent knows its options.
+    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, Error> {
+        Ok(OptionPlan::Ask(Box::pin(self.request(&call.method, &call.params))))
+    }
+
+    /// None is planned.
+    fn set_option(&mut self, _: &OptionChange) {}
+
+    fn forget_options(&mut self) {}
+
+    fn option_answered(&mut self, call: &Call, answer: &RawJson) {
+        self.standing.set(&call.method, &call.params, answer);
     }
 
     fn steer_method(&self) -> SteerMethod {
@@ -152,5 +127,12 @@ impl Backend for Session {
                 Parting::Delete => self.part("session/delete").await,
             }
         })
+    }
+}
+
+impl PassThrough<PassedMessage> for Session {
+    fn pass(&mut self, message: PassedMessage) -> Result<(), PassedMessage> {
+        self.pass_in_order(message);
+        Ok(())
     }
 }

@@ -2,24 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_peer::Unhandled;
-use nudge_wire::{Error, RawJson, Version};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use nudge_peer::PassedMessage;
+use nudge_wire::{Error, RawJson};
+use tokio::sync::mpsc;
 
 use super::Session;
 use crate::open::failed;
 
-/// A message on its way to the agent, and the room it takes up until the agent has it.
-pub(super) struct Passing {
-    from: Version,
-    id: Arc<str>,
-    message: Unhandled,
-    room: Option<OwnedSemaphorePermit>,
-}
-
 impl Session {
     /// Sends a request about this session, in the agent's version, with the agent's id of it.
-    pub fn request(
+    pub(super) fn request(
         &self,
         method: &str,
         params: &RawJson,
@@ -38,14 +30,14 @@ impl Session {
         }
     }
 
-    /// Passes a message on that only the agent understands, in order with others of its kind. `room` is given back when the
-    /// agent's connection has taken it: whoever gives bounds what waits.
-    pub fn pass(&mut self, from: Version, message: Unhandled, room: Option<OwnedSemaphorePermit>) {
+    /// Passes a message on that only the agent understands, in order with others of its kind. Its room is given back when the
+    /// agent's connection has taken it.
+    pub(super) fn pass_in_order(&mut self, message: PassedMessage) {
         let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
         let passing = self.passing.get_or_insert_with(|| {
-            let (passing, mut messages) = mpsc::unbounded_channel::<Passing>();
+            let (passing, mut messages) = mpsc::unbounded_channel::<(Arc<str>, PassedMessage)>();
             tokio::spawn(async move {
-                while let Some(Passing { from, id, message, room }) = messages.recv().await {
+                while let Some((id, PassedMessage { from, message, room })) = messages.recv().await {
                     // Whoever asked was told.
                     let _ = agent.pass_about(&id, message, from).await;
                     drop(room);
@@ -53,7 +45,7 @@ impl Session {
             });
             passing
         });
-        let _ = passing.send(Passing { from, id, message, room });
+        let _ = passing.send((id, message));
     }
 
     /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.

@@ -103,7 +103,7 @@ impl Driver {
     }
 
     pub(crate) fn set(&mut self, option: &str, value: &str) {
-        self.agent.set_option(option, &RawJson::of(value).unwrap()).unwrap();
+        self.agent.set(option, &RawJson::of(value).unwrap()).unwrap();
     }
 
     /// What the model was told in its last question.

@@ -230,7 +230,7 @@ async fn options_are_set_told_and_kept() {
 
     let mut refused = |option: &str, value: &str| {
         let value = nudge_wire::RawJson::parse(value.to_owned()).unwrap();
-        driver.agent.set_option(option, &value).unwrap_err().to_string()
+        driver.agent.set(option, &value).unwrap_err().to_string()
     };
     assert_eq!(
         refused("sk-secret", "1"),

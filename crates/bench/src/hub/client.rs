@@ -47,7 +47,7 @@ pub(crate) struct Before {
 impl Client {
     /// A process that nothing was said to yet, started by `wrapper` if there is one.
     pub(crate) fn spawn(place: &Place, wrapper: &[&str], home: Home) -> Result<Self> {
-        let mut child = place.command(wrapper, home.args())?.spawn().context("cannot start nudge")?;
+        let mut child = place.command(wrapper, home.args()).spawn().context("cannot start nudge")?;
         let input = child.stdin.take().context("its input is a pipe")?;
         let output = child.stdout.take().context("its output is a pipe")?;
         let output = BufReader::with_capacity(256 * 1024, output);

@@ -13,7 +13,10 @@ use super::{
     socket::SocketClient,
     table::{Table, count, number},
 };
-use crate::cpu;
+use crate::{
+    against::{Figures, Unit},
+    cpu,
+};
 
 /// What one stream took.
 struct Measured {
@@ -44,6 +47,21 @@ pub(crate) fn measure(sizes: &Sizes, table: &mut Table) -> Result<()> {
         let whole = measured.cpu.div_f64(count(tokens));
         let further = whole.saturating_sub(single).div_f64(count(clients - 1));
         table.note(format!("the same for each client beyond the first, {clients} clients"), micros(further));
+    }
+    starter.finish()
+}
+
+pub(crate) fn round(place: &Place, sizes: &Sizes, figures: &mut Figures) -> Result<()> {
+    let mut starter = Client::start(place, Home::Daemon, 1)?;
+    let daemon = starter.holder()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    for (clients, tokens) in sizes.streams {
+        let measured = runtime.block_on(stream(place, daemon, clients, tokens))?;
+        let sent = count(clients * tokens);
+        let rate = sent / measured.wall.as_secs_f64();
+        figures.add(format!("messages received by {clients} clients"), Unit::PerSecond, rate);
+        let what = format!("CPU of the daemon for each client and message, {clients} clients");
+        figures.cpu(&what, measured.cpu, sent);
     }
     starter.finish()
 }

@@ -11,6 +11,7 @@ use super::{
     place::Place,
     table::{Table, share, time},
 };
+use crate::against::Figures;
 
 /// Requests of one side before it is the other's turn.
 const TURN: usize = 100;
@@ -32,6 +33,18 @@ pub(crate) fn measure(sizes: &Sizes, table: &mut Table) -> Result<()> {
     table.at_most("added by the relay, p50", relayed.saturating_sub(direct), Duration::from_micros(40));
     alone.finish()?;
     behind.finish()
+}
+
+pub(crate) fn round(place: &Place, sizes: &Sizes, figures: &mut Figures) -> Result<()> {
+    for (home, how) in [(Home::Alone, "without a daemon"), (Home::Daemon, "through relay and daemon")] {
+        let mut client = Client::start(place, home, 1)?;
+        trips(&mut client, TURN, &mut Vec::new())?;
+        let mut times = Vec::new();
+        trips(&mut client, sizes.trips, &mut times)?;
+        client.finish()?;
+        figures.times(&format!("a small request {how}"), &times, 99);
+    }
+    Ok(())
 }
 
 fn trips(client: &mut Client, count: usize, times: &mut Vec<Duration>) -> Result<()> {

@@ -13,6 +13,10 @@ use super::{
     syncs,
     table::{Table, count, median, number, share, time},
 };
+use crate::{
+    against::{Figures, Unit},
+    cpu,
+};
 
 /// Requests without an answer at any time.
 const IN_FLIGHT: usize = 64;
@@ -45,6 +49,22 @@ pub(crate) fn measure(sizes: &Sizes, table: &mut Table) -> Result<()> {
     let gain = median(&rates) / rate(&bare_times);
     table.at_least("64 in flight against bare commits one at a time", gain, 5.0, "×");
     syncs::measure(sizes, table)
+}
+
+pub(crate) fn round(place: &Place, sizes: &Sizes, figures: &mut Figures) -> Result<()> {
+    let mut client = Client::start(place, Home::Daemon, 1)?;
+    let daemon = client.holder()?;
+    let mut queues = Queues::begin(&mut client, sizes.injects + sizes.injects_in_flight)?;
+    let times = queues.one_at_a_time(&mut client, sizes.injects)?;
+    let cpu = cpu::used_by(daemon);
+    let took = queues.in_flight(&mut client, sizes.injects_in_flight)?;
+    let cpu = cpu::used_by(daemon).saturating_sub(cpu);
+    client.abandon()?;
+    figures.times("inject accepted and on disk", &times, 90);
+    let rate = count(sizes.injects_in_flight) / took.as_secs_f64();
+    figures.add("injects, 64 in flight", Unit::PerSecond, rate);
+    figures.cpu("CPU of the daemon for each, 64 in flight", cpu, count(sizes.injects_in_flight));
+    syncs::round(&place.another()?, sizes, figures)
 }
 
 /// Sessions whose turn does not end, so that what is queued stays queued.

@@ -29,16 +29,28 @@ play = [{ text = "token ", repeat = "{count}", token_ms = 0 }]
 /// Where the sessions of a case are kept. Its daemon, if one was started, ends with it.
 pub(crate) struct Place {
     folder: TempDir,
+    program: PathBuf,
 }
 
 impl Place {
+    /// A place of the program that was built with this one.
     pub(crate) fn new() -> Result<Self> {
+        Self::of(&program()?)
+    }
+
+    /// A place of any program; where it is does not depend on which.
+    pub(crate) fn of(program: &Path) -> Result<Self> {
         // Not the system's temporary folder: that may be memory.
-        let near = program()?;
+        let near = std::env::current_exe()?;
         let near = near.parent().context("a program is in a folder")?;
         let folder = tempfile::Builder::new().prefix("hub").tempdir_in(near)?;
         fs::write(folder.path().join("rehearsal.toml"), REHEARSAL)?;
-        Ok(Self { folder })
+        Ok(Self { folder, program: program.to_owned() })
+    }
+
+    /// Another place of the same program.
+    pub(crate) fn another(&self) -> Result<Self> {
+        Self::of(&self.program)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -55,8 +67,8 @@ impl Place {
     }
 
     /// `nudge` at this place, started by `wrapper` if there is one.
-    pub(crate) fn command(&self, wrapper: &[&str], args: &[&str]) -> Result<Command> {
-        let program = program()?;
+    pub(crate) fn command(&self, wrapper: &[&str], args: &[&str]) -> Command {
+        let program = &self.program;
         let mut command = match wrapper {
             [] => Command::new(program),
             [first, rest @ ..] => {
@@ -71,7 +83,7 @@ impl Place {
         }
         command.env("NUDGE_DATA", self.data()).env("NUDGE_REHEARSAL", self.path().join("rehearsal.toml"));
         command.env("NUDGE_LINGER", "60");
-        Ok(command)
+        command
     }
 
     /// The daemon's socket. The system takes no longer names; those are then elsewhere.
@@ -83,7 +95,7 @@ impl Place {
 
     /// Ends the daemon, if there is one, and waits until it is gone.
     pub(crate) fn stop(&self) -> Result<()> {
-        let stopped = self.command(&[], &["stop"])?.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
+        let stopped = self.command(&[], &["stop"]).stdin(Stdio::null()).stderr(Stdio::null()).output()?;
         ensure!(stopped.status.success(), "the daemon does not end");
         Ok(())
     }
@@ -95,7 +107,8 @@ impl Drop for Place {
     }
 }
 
-fn program() -> Result<PathBuf> {
+/// The program that was built with this one.
+pub(crate) fn program() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("nudge");
     if !program.exists() {
         bail!("there is no {}; `cargo xtask bench hub` builds it", program.display());

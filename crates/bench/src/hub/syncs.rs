@@ -18,18 +18,37 @@ use super::{
     place::Place,
     table::{Table, count, number},
 };
+use crate::against::{Figures, Unit};
+
+const WHAT: &str = "syncs of the disk for each inject";
 
 pub(crate) fn measure(sizes: &Sizes, table: &mut Table) -> Result<()> {
-    let what = "syncs of the disk for each inject";
     if !can_watch() {
-        table.note(what, "not counted: strace is not installed or not permitted");
+        table.note(WHAT, "not counted: strace is not installed or not permitted");
         return Ok(());
     }
-    let place = Place::new()?;
+    let [alone, together] = syncs(&Place::new()?, sizes)?;
+    table.note(format!("{WHAT}, one at a time (strace)"), number(alone));
+    table.note(format!("{WHAT}, 64 in flight (strace)"), format!("{together:.3}"));
+    Ok(())
+}
+
+/// Nothing where they cannot be counted.
+pub(crate) fn round(place: &Place, sizes: &Sizes, figures: &mut Figures) -> Result<()> {
+    if can_watch() {
+        let [alone, together] = syncs(place, sizes)?;
+        figures.add(format!("{WHAT}, one at a time"), Unit::Count, alone);
+        figures.add(format!("{WHAT}, 64 in flight"), Unit::Count, together);
+    }
+    Ok(())
+}
+
+/// How many there are for each inject, one at a time and 64 in flight.
+fn syncs(place: &Place, sizes: &Sizes) -> Result<[f64; 2]> {
     let log = place.path().join("syncs");
     let name = log.to_str().context("the folder's name is text")?;
     let strace = ["strace", "-f", "-qq", "--seccomp-bpf", "-ttt", "-e", "trace=fsync,fdatasync", "-o", name];
-    let mut client = Client::spawn(&place, &strace, Home::Alone)?;
+    let mut client = Client::spawn(place, &strace, Home::Alone)?;
     client.initialize(1)?;
     let mut queues = Queues::begin(&mut client, sizes.injects + sizes.injects_in_flight)?;
     let began = now()?;
@@ -42,10 +61,7 @@ pub(crate) fn measure(sizes: &Sizes, table: &mut Table) -> Result<()> {
     let within = |from: Duration, to: Duration| synced.iter().filter(|at| (from..to).contains(at)).count();
     let (alone, together) = (within(began, between), within(between, ended));
     anyhow::ensure!(alone >= sizes.injects, "{} injects were answered after {alone} syncs", sizes.injects);
-    table.note(format!("{what}, one at a time (strace)"), number(count(alone) / count(sizes.injects)));
-    let each = count(together) / count(sizes.injects_in_flight);
-    table.note(format!("{what}, 64 in flight (strace)"), format!("{each:.3}"));
-    Ok(())
+    Ok([count(alone) / count(sizes.injects), count(together) / count(sizes.injects_in_flight)])
 }
 
 fn can_watch() -> bool {

@@ -25,7 +25,7 @@ impl Leg {
         let program = program.to_str().context("the program's name is text")?;
         let mut command = match self {
             Self::Direct => bench(program, &["agent", "raw"]),
-            Self::Nudge => place.command(&[], &["acp", "--", program, "agent", "raw"])?,
+            Self::Nudge => place.command(&[], &["acp", "--", program, "agent", "raw"]),
             Self::Conductor => bench(program, &["conductor", &format!("{program} agent raw")]),
         };
         command.stderr(Stdio::inherit());

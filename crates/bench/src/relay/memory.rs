@@ -10,27 +10,39 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{Sizes, client::Client, leg::Leg, report::Report};
-use crate::hub::place::{Place, peak_memory};
+use crate::{
+    against::Figures,
+    hub::place::{Place, peak_memory},
+};
 
 pub(crate) fn measure(sizes: &Sizes, report: &mut Report) -> Result<()> {
     let mut peaks = Vec::new();
     for leg in [Leg::Nudge, Leg::Conductor] {
-        let place = Place::new()?;
-        let mut client = leg.start(&place)?;
-        let processes = leg.between(&mut client)?;
-        client.ask("_bench/echo", &json!({}))?;
-        let written = flood(client, Duration::from_secs(sizes.flood), || {
-            peaks.push(processes.iter().map(|pid| peak_memory(*pid)).sum::<Result<usize>>()?);
-            Ok(())
-        })?;
+        let (peak, written) = peak(leg, &Place::new()?, sizes)?;
         eprintln!("{leg:?}: took {written} bytes");
+        peaks.push(peak);
     }
     report.memory("memory when the agent does not read", [peaks[0], peaks[1]], 64 << 20);
     Ok(())
 }
 
-/// Writes for this long, or as much as is taken; then looks, and ends it. How many bytes were taken.
-fn flood(client: Client, time: Duration, look: impl FnOnce() -> Result<()>) -> Result<usize> {
+pub(crate) fn round(place: &Place, sizes: &Sizes, figures: &mut Figures) -> Result<()> {
+    let (peak, _) = peak(Leg::Nudge, place, sizes)?;
+    figures.memory("memory when the agent does not read", peak);
+    Ok(())
+}
+
+/// The most memory that what is between has had, and how many bytes it took.
+fn peak(leg: Leg, place: &Place, sizes: &Sizes) -> Result<(usize, usize)> {
+    let mut client = leg.start(place)?;
+    let processes = leg.between(&mut client)?;
+    client.ask("_bench/echo", &json!({}))?;
+    let look = || processes.iter().map(|pid| peak_memory(*pid)).sum();
+    flood(client, Duration::from_secs(sizes.flood), look)
+}
+
+/// Writes for this long, or as much as is taken; then looks, and ends it. What was seen, and how many bytes were taken.
+fn flood(client: Client, time: Duration, look: impl FnOnce() -> Result<usize>) -> Result<(usize, usize)> {
     let (mut child, mut input, output) = client.into_writer();
     let began = Instant::now();
     input.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"_bench/stop\",\"params\":{}}\n")?;
@@ -50,5 +62,5 @@ fn flood(client: Client, time: Duration, look: impl FnOnce() -> Result<()>) -> R
     child.wait()?;
     drop(output);
     let written = writer.join().unwrap_or_default();
-    looked.map(|()| written)
+    looked.map(|seen| (seen, written))
 }

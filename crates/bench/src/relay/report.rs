@@ -2,24 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::hub::table::{count, number};
-
-/// What a figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Micros,
-    PerSecond,
-}
-
-impl Unit {
-    fn write(self, figure: f64) -> String {
-        match self {
-            Self::Micros if figure >= 10_000.0 => format!("{} ms", number(figure / 1000.0)),
-            Self::Micros => format!("{} µs", number(figure)),
-            Self::PerSecond => format!("{}/s", number(figure)),
-        }
-    }
-}
+use crate::{
+    against::Unit,
+    hub::table::{count, number},
+};
 
 /// A ratio that passes, and the one aimed at.
 type Bars = Option<(f64, f64)>;

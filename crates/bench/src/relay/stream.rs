@@ -8,11 +8,15 @@ use super::{
     Sizes,
     client::{Client, Kind},
     leg::Leg,
-    report::{Report, Unit},
+    report::Report,
 };
-use crate::hub::{
-    place::Place,
-    table::{count, median},
+use crate::{
+    against::{Figures, Unit},
+    cpu,
+    hub::{
+        place::Place,
+        table::{count, median},
+    },
 };
 
 pub(crate) fn measure(sizes: &Sizes, report: &mut Report) -> Result<()> {
@@ -22,15 +26,31 @@ pub(crate) fn measure(sizes: &Sizes, report: &mut Report) -> Result<()> {
             let place = Place::new()?;
             let mut client = leg.start(&place)?;
             turn(&mut client, sizes.updates / 10)?;
-            let began = Instant::now();
-            turn(&mut client, sizes.updates)?;
-            rates.push(count(sizes.updates) / began.elapsed().as_secs_f64());
+            rates.push(rate(&mut client, sizes.updates)?);
             client.finish()?;
         }
     }
     let [direct, nudge, conductor] = rates.each_ref().map(|rates| median(rates));
     report.more("session/update in one turn", Unit::PerSecond, [direct, nudge, conductor], Some((5.0, 10.0)));
     Ok(())
+}
+
+pub(crate) fn round(place: &Place, sizes: &Sizes, figures: &mut Figures) -> Result<()> {
+    let mut client = Leg::Nudge.start(place)?;
+    let nudge = Leg::Nudge.between(&mut client)?;
+    turn(&mut client, sizes.updates / 10)?;
+    let cpu = cpu::used_by_all(&nudge);
+    figures.add("session/update in one turn", Unit::PerSecond, rate(&mut client, sizes.updates)?);
+    let cpu = cpu::used_by_all(&nudge).saturating_sub(cpu);
+    figures.cpu("CPU of Nudge for each update", cpu, count(sizes.updates));
+    client.finish()
+}
+
+/// Updates a second of one turn.
+fn rate(client: &mut Client, updates: usize) -> Result<f64> {
+    let began = Instant::now();
+    turn(client, updates)?;
+    Ok(count(updates) / began.elapsed().as_secs_f64())
 }
 
 fn turn(client: &mut Client, updates: usize) -> Result<()> {

@@ -1,6 +1,5 @@
 //! `session/delete`.
 
-use nudge_adapt::Agent;
 use nudge_store::Op;
 use nudge_wire::{Code, Error, RawJson};
 
@@ -9,6 +8,7 @@ use crate::{
     params,
     session::{self, Command},
     shape,
+    sources::Source,
 };
 
 impl Opening {
@@ -24,7 +24,7 @@ impl Opening {
                 return deleted.map(|()| shape::empty());
             }
         }
-        let row = self.door.shared.store.session(&id).await.map_err(session::stored)?;
+        let row = self.door.shared.store.session(&id).await.map_err(session::store_error)?;
         let known_as = row.as_ref().map_or(Some(&*id), |row| row.agent_session_id.as_deref());
         let there = self.unless_hurried(self.who_deletes(known_as)).await?;
         // An agent does not bring back what it has deleted: that comes when nothing here can fail any more.
@@ -39,14 +39,14 @@ impl Opening {
     }
 
     /// The agent that knows a session by this id, if it can delete it.
-    async fn who_deletes<'a>(&'a self, id: Option<&'a str>) -> Result<Option<(&'a Agent, &'a str)>, Error> {
+    async fn who_deletes<'a>(&'a self, id: Option<&'a str>) -> Result<Option<(&'a Source, &'a str)>, Error> {
         let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(None) };
         self.reach(agent).await?;
-        Ok(agent.offers().await?.1.delete.then_some((agent, id)))
+        Ok(agent.offers().await?.delete.then_some((agent, id)))
     }
 
     /// Has the agent delete what it knows of a session.
-    async fn delete_there(&self, agent: &Agent, method: &str, id: &str) -> Result<(), Error> {
+    async fn delete_there(&self, agent: &Source, method: &str, id: &str) -> Result<(), Error> {
         let params = shape::raw(&serde_json::json!({ "sessionId": id }));
         match agent.request(self.door.client.version, method, &params).await {
             Err(error) if error.code != Code::RESOURCE_NOT_FOUND => Err(error),

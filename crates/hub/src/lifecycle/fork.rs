@@ -1,13 +1,15 @@
 //! `session/fork`.
 
+use nudge_session::{AttachOptions, own_updates, unknown_session};
 use nudge_store::{Op, Session};
 use nudge_wire::{Error, RawJson};
 
 use super::{Opened, Opening};
 use crate::{
-    directories, own_updates, params,
-    session::{self, How, Wish},
+    directories, params,
+    session::{self, Wish},
     shape,
+    time::now,
 };
 
 impl Opening {
@@ -15,25 +17,30 @@ impl Opening {
     pub(super) async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
         let open: params::Open = params::read(method, params)?;
         directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
-        let from = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
-        let from = from.ok_or_else(session::unknown)?;
+        let from = self.door.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
+        let from = from.ok_or_else(unknown_session)?;
         let mut row = session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
         row.title.clone_from(&from.title);
         row.config.clone_from(&from.config);
         row.parent = Some(from.id.clone());
         let id = row.id.clone();
-        if from.backend != session::BUILT_IN {
+        if from.backend != self.door.shared.built_in.name() {
             return self.fork_adapted(method, params, &from, row).await;
         }
+        row.backend.clone_from(&from.backend);
         let mut ops = vec![Op::CreateSession(row)];
         if let Some(up_to) = self.last(&from.id).await? {
             ops.push(Op::CopyTranscript { from: from.id, up_to });
             // A turn that runs there does not run here.
-            ops.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled"), None))));
+            ops.push(Op::Append(session::entry(
+                up_to + 1,
+                &own_updates::idle(Some("cancelled"), None),
+                now(),
+            )));
         }
         self.door.shared.write_alone(&id, ops).await?;
         let handle = self.door.shared.session(&id, &Wish::of(&self.door.client)).await?;
-        Ok((id, handle, How { is_new: true, ..How::default() }))
+        Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }))
     }
 
     /// A fork that the agent makes of a session of its own.
@@ -47,13 +54,17 @@ impl Opening {
         let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
         let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
         self.reach(agent).await?;
-        if !agent.offers().await?.1.fork {
+        if !agent.offers().await?.fork {
             return Err(Error::method_not_found(method));
         }
         let mut past = Vec::new();
         if let Some(up_to) = self.last(&from.id).await? {
             past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
-            past.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled"), None))));
+            past.push(Op::Append(session::entry(
+                up_to + 1,
+                &own_updates::idle(Some("cancelled"), None),
+                now(),
+            )));
         }
         let mut wish = self.wish(params);
         if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {
@@ -61,7 +72,7 @@ impl Opening {
         }
         let (id, handle) = session::begin(&self.door.shared, agent, method, row, past, &wish).await?;
         self.door.shared.enter(id.clone(), handle.clone());
-        Ok((id, handle, How { is_new: true, ..How::default() }))
+        Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }))
     }
 
     /// The number of the last entry that has been shown of a session.
@@ -71,6 +82,6 @@ impl Opening {
         {
             return Ok(live.shown.checked_sub(1));
         }
-        self.door.shared.store.last_seq(id).await.map_err(session::stored)
+        self.door.shared.store.last_seq(id).await.map_err(session::store_error)
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Opening;
 use crate::{
     params::{self, List},
-    session::stored,
+    session::store_error,
     shape, time,
 };
 
@@ -23,8 +23,7 @@ impl Opening {
             return stored_sessions(&*self.door.shared.store, asked, None).await;
         };
         self.reach(agent).await?;
-        let (_, offers, _) = agent.offers().await?;
-        if offers.list {
+        if agent.offers().await?.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
             return agent.request(self.door.client.version, method, &params).await;
         }
@@ -58,7 +57,7 @@ async fn stored_sessions(store: &dyn Store, params: List, backend: Option<&str>)
     let page = match store.sessions(&filter, after.as_ref(), limit).await {
         Ok(page) => page,
         Err(StoreError::BadCursor) => return Err(bad_cursor()),
-        Err(error) => return Err(stored(error)),
+        Err(error) => return Err(store_error(error)),
     };
     let mut result = Map::new();
     result.insert("sessions".to_owned(), page.sessions.iter().map(info).collect());

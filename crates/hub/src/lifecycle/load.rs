@@ -1,15 +1,14 @@
 //! `session/load` and `session/resume`: a session is brought into use, or joined.
 
-use std::sync::Arc;
-
-use nudge_adapt::Agent;
+use nudge_session::{AttachOptions, unknown_session};
 use nudge_store::Session;
 use nudge_wire::{Error, RawJson};
 
 use super::{Opened, Opening};
 use crate::{
     directories, params,
-    session::{self, Command, How, Wish},
+    session::{self, Command, Wish},
+    sources::Source,
 };
 
 impl Opening {
@@ -22,8 +21,8 @@ impl Opening {
             _ => return Err(Error::invalid_params("Invalid params: `replayFrom.type` is `start`")),
         };
         directories::check_named(open.cwd.as_ref(), &open.additional_directories)?;
-        let how = How { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
-        let row = self.door.shared.store.session(&open.session_id).await.map_err(session::stored)?;
+        let how = AttachOptions { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
+        let row = self.door.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
         let is_live = self.door.shared.live(&open.session_id).is_some();
         if let Some(row) = &row {
             self.check_same_directories(&open, row).await?;
@@ -34,7 +33,7 @@ impl Opening {
                     directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
                     return self.open_foreign(agent, method, open, params, how).await;
                 }
-                Some(row) if row.backend != session::BUILT_IN => self.reach(agent).await?,
+                Some(row) if row.backend != self.door.shared.built_in.name() => self.reach(agent).await?,
                 Some(_) => {}
             }
         }
@@ -70,17 +69,17 @@ impl Opening {
     /// Has the agent load a session that it has had without us.
     async fn open_foreign(
         &self,
-        agent: &Arc<Agent>,
+        agent: &Source,
         method: &str,
         open: params::Open,
         params: Option<&RawJson>,
-        how: How,
+        how: AttachOptions,
     ) -> Opened {
         self.reach(agent).await?;
-        let (_, offers, _) = agent.offers().await?;
+        let offers = agent.offers().await?;
         let can = if how.wants_history { offers.load } else { offers.resume };
         if !can {
-            return Err(session::unknown());
+            return Err(unknown_session());
         }
         let cwd = open.cwd.unwrap_or_default();
         let mut row = session::row(cwd, open.additional_directories);

@@ -8,8 +8,8 @@ mod new;
 
 use std::sync::Arc;
 
-use nudge_adapt::Agent;
 use nudge_peer::Responder;
+use nudge_session::AttachOptions;
 use nudge_wire::{Error, RawJson};
 
 use crate::{
@@ -17,7 +17,8 @@ use crate::{
     door::Door,
     hub::{Counted, ending},
     methods::Lifecycle,
-    session::{self, Attach, How, View, Wish},
+    session::{self, JoinRequest, View, Wish},
+    sources::Source,
 };
 
 /// A request that brings a session into use or looks at the store.
@@ -67,9 +68,9 @@ impl Opening {
     }
 
     /// Waits until the agent is there. It is not started for a client that goes meanwhile.
-    async fn reach(&self, agent: &Agent) -> Result<(), Error> {
+    async fn reach(&self, agent: &Source) -> Result<(), Error> {
         tokio::select! {
-            there = agent.init() => there.map(drop),
+            there = agent.reach() => there,
             () = self.door.client.gone() => Err(Error::cancelled()),
         }
     }
@@ -82,12 +83,12 @@ impl Opening {
         &self,
         id: &str,
         handle: session::Handle,
-        how: How,
+        how: AttachOptions,
         responder: Responder,
     ) -> Result<(), (Error, Option<Responder>)> {
         self.door.joins(id);
         let view = View::new(Arc::clone(&self.door.client));
-        let attach = Box::new(Attach { view, how, responder });
+        let attach = JoinRequest { view, options: how, responder };
         session::join(&self.door.shared, handle, id, attach).await
     }
 }
@@ -95,9 +96,9 @@ impl Opening {
 /// What became of a request.
 enum Outcome {
     /// This session is to be joined.
-    Opened(Arc<str>, session::Handle, How),
+    Opened(Arc<str>, session::Handle, AttachOptions),
     Answer(RawJson),
 }
 
 /// A session that was brought into use, and how the client joins it.
-type Opened = Result<(Arc<str>, session::Handle, How), Error>;
+type Opened = Result<(Arc<str>, session::Handle, AttachOptions), Error>;

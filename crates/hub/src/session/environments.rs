@@ -3,12 +3,8 @@
 use std::collections::HashMap;
 
 use nudge_mailbox::ClientId;
+use nudge_session::FORMER_CLIENT;
 use nudge_wire::Environment;
-
-use crate::session::actor::Actor;
-
-/// Who messages are from that were left by another process; the clients of that are gone.
-pub(crate) const FORMER: ClientId = ClientId(0);
 
 /// The environments of those who have joined, and the one that commands see now. `None` stands for that of this process.
 pub(crate) struct Environments {
@@ -19,7 +15,7 @@ pub(crate) struct Environments {
 impl Environments {
     /// Of a session that is brought into use by a client with this one.
     pub(crate) fn new(first: Option<Environment>) -> Self {
-        Self { now: first.clone(), by_client: HashMap::from([(FORMER, first)]) }
+        Self { now: first.clone(), by_client: HashMap::from([(FORMER_CLIENT, first)]) }
     }
 
     /// What commands see.
@@ -35,7 +31,7 @@ impl Environments {
     /// A client that has joined takes up what another process left.
     pub(crate) fn resumes(&mut self, client: ClientId) {
         if let Some(environment) = self.by_client.get(&client).cloned() {
-            self.by_client.insert(FORMER, environment);
+            self.by_client.insert(FORMER_CLIENT, environment);
         }
     }
 
@@ -48,21 +44,6 @@ impl Environments {
 
     /// Forgets those of clients that nothing will be served for.
     pub(crate) fn retain(&mut self, is_needed: impl Fn(ClientId) -> bool) {
-        self.by_client.retain(|client, _| *client == FORMER || is_needed(*client));
-    }
-}
-
-impl Actor {
-    /// Keeps the environments of those who are here or whose messages wait.
-    pub(crate) fn forget_environments(&mut self) {
-        if self.stall.is_some() {
-            // What waits is on disk alone.
-            return;
-        }
-        let Self { environments, views, mailbox, .. } = self;
-        environments.retain(|id| {
-            views.iter().any(|view| view.client.id == id)
-                || mailbox.pending().any(|message| message.client == id)
-        });
+        self.by_client.retain(|client, _| *client == FORMER_CLIENT || is_needed(*client));
     }
 }

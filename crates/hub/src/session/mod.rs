@@ -1,37 +1,40 @@
 //! A session in use: one task, reached by commands.
 
-mod actor;
-mod ask;
+mod asks;
 mod attach;
+mod commits;
+mod driver;
 mod environments;
-mod input;
-mod outbox;
 mod perform;
-mod question;
+mod recover;
 mod restore;
 mod set;
-mod stall;
-mod turn;
+mod stored_ops;
 mod view;
+mod waiters;
 
 use std::sync::Arc;
 
-use nudge_backend::{QuestionAnswer, QuestionId};
-use nudge_mailbox::{ClientId, MessageId};
-use nudge_peer::{CallError, Responder, Unhandled};
+use nudge_mailbox::ClientId;
+use nudge_peer::{PassedMessage, Responder, Unhandled};
+use nudge_session::{AskId, ClientAnswer, PendingMessage, RequestId};
 use nudge_wire::{Error, RawJson, Version, inject::Mode};
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use crate::{client::Client, door::Closing};
+use crate::{
+    client::{Client, Out},
+    door::Closing,
+};
 
-pub(crate) use attach::{Attach, Attached, How, join};
-pub(crate) use perform::entry;
-pub use question::OpenQuestion;
-pub(crate) use question::Wanted;
-pub(crate) use restore::{BUILT_IN, row, stored};
-pub(crate) use restore::{Wish, begin, create, open};
+pub use asks::OpenQuestion;
+pub(crate) use asks::Wanted;
+pub(crate) use attach::{Attached, JoinRequest, join};
+pub(crate) use restore::{Wish, begin, open};
+pub(crate) use restore::{row, store_error};
+pub(crate) use stored_ops::{entry, stored_update};
 pub(crate) use view::{Shown, View};
+pub(crate) use waiters::Joining;
 
 /// Commands that may wait for a session; past that, whoever sends one waits.
 const COMMANDS: usize = 256;
@@ -93,8 +96,8 @@ impl Handle {
     /// any more.
     pub(crate) async fn pass(&self, from: Version, message: Unhandled) -> Result<(), Unhandled> {
         let room = take(&self.passing, message.size(), PASSING_BYTES).await;
-        match self.send(Command::Pass(from, message, room)).await {
-            Err(Command::Pass(_, message, _)) => Err(message),
+        match self.send(Command::Pass(PassedMessage { from, message, room })).await {
+            Err(Command::Pass(refused)) => Err(refused.message),
             _ => Ok(()),
         }
     }
@@ -111,24 +114,19 @@ impl Handle {
 #[derive(Debug)]
 pub(crate) enum Command {
     /// A client joins.
-    Attach(Box<Attach>, oneshot::Sender<Attached>),
+    Attach(Box<Joining>),
     /// A client leaves.
     Detach(ClientId),
     /// The user ends the turn.
     Cancel,
-    /// The request of this prompt is cancelled: it is taken back, or its turn is ended.
-    CancelPrompt(MessageId),
+    /// A request is cancelled: a prompt is taken back, or its turn is ended.
+    CancelRequest(RequestId),
     /// A request of a client.
     Request { client: Arc<Client>, request: Request, responder: Responder },
-    /// A client's answer to a permission request.
-    Permission { id: u64, client: ClientId, answer: Result<RawJson, CallError> },
-    /// A message about the session that only its agent understands, from a client of this version. It takes up room until
-    /// the agent has it.
-    Pass(Version, Unhandled, Option<OwnedSemaphorePermit>),
-    /// What a terminal shows that Nudge runs for the agent, as an update.
-    Terminal(RawJson),
-    /// The answer to a question of the agent.
-    Answered { question: QuestionId, answer: QuestionAnswer },
+    /// A client's answer to what it was asked.
+    Answered { ask: AskId, client: ClientId, answer: ClientAnswer },
+    /// A message about the session that only its agent understands.
+    Pass(PassedMessage),
     /// The agent has answered a request that sets something.
     SetDone(Box<set::SetDone>),
     /// A client runs a terminal for the agent.
@@ -136,7 +134,7 @@ pub(crate) enum Command {
     /// How it stands.
     Status(oneshot::Sender<Live>),
     /// Somebody who is not attached wants to know what it waits for, or answers.
-    Question(question::Wanted),
+    Question(Wanted),
     /// It is deleted, and somebody waits for that.
     Delete(oneshot::Sender<Result<(), Error>>),
     /// It is left if nobody uses it, so that it can come into use anew; whoever waits is told by the end of this.
@@ -150,12 +148,28 @@ impl Command {
     fn size(&self) -> usize {
         match self {
             Self::Request { request, .. } => request.size(),
-            Self::Permission { answer: Ok(answer), .. } | Self::Answered { answer: Ok(answer), .. } => {
-                answer.as_str().len()
-            }
-            Self::Terminal(update) => update.as_str().len(),
+            Self::Answered { answer: ClientAnswer::Answer(answer), .. } => answer.as_str().len(),
             Self::SetDone(done) => done.size(),
             _ => 0,
+        }
+    }
+
+    /// Whether what it asks for has to be written down.
+    fn is_written(&self) -> bool {
+        matches!(self, Self::Attach(..) | Self::Request { .. })
+    }
+
+    /// It cannot be done, and whoever asked is told.
+    fn refuse(self, error: &Error) {
+        match self {
+            Self::Attach(joining) => joining.refuse(error),
+            Self::Request { request: Request::Close(closing), responder, .. } => {
+                closing.refuse(responder, error);
+            }
+            Self::Request { client, responder, .. } => {
+                client.push(Out::Answer(responder, Err(error.clone())));
+            }
+            _ => {}
         }
     }
 }
@@ -212,28 +226,11 @@ pub struct Live {
     /// How many clients are attached.
     pub clients: usize,
     /// What waits to be delivered, in order.
-    pub pending: Vec<Pending>,
+    pub pending: Vec<PendingMessage>,
     /// The number after that of the last entry shown.
     #[serde(skip)]
     pub(crate) shown: u64,
     /// The folders beside the working directory.
     #[serde(skip)]
     pub(crate) additional_directories: Vec<String>,
-}
-
-/// A message that waits.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Pending {
-    /// What revoke and replace name it by.
-    pub message_id: String,
-    /// `queue` or `steer`.
-    pub mode: &'static str,
-    /// What it says.
-    pub content: RawJson,
-}
-
-/// The error for a session that is not there or not attached.
-pub(crate) fn unknown() -> Error {
-    Error::not_found("unknown_session")
 }

@@ -1,36 +1,30 @@
 //! How a session comes into use: made new, or taken up from the store as a crash or a close left it.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::sync::{Arc, OnceLock};
 
-use nudge_adapt::{Agent, Opened};
-use nudge_agent::{BuiltInAgent, History, Setup};
-use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
-use nudge_mailbox::{ClientId, Dialect, InStream, Mailbox, Message, MessageId, Mode, Saved};
-use nudge_model::Model;
-use nudge_store::{Batch, Entry, Input, InputState, Lease, Op, Pages, Session, SessionChange, StoreError};
+use nudge_backend::{OpenedSession, SessionRestore, SessionSetup};
+use nudge_peer::PassedMessage;
+use nudge_session::{MessageRuns, Past, Restored, unknown_session};
+use nudge_store::{Batch, Lease, Op, Pages, Session, SessionChange, StoreError};
 use nudge_wire::{Environment, Error, RawJson, Version};
 use serde_json::json;
 
 use crate::{
-    backend::SessionAgent,
     client::Client,
     hub::Shared,
-    message_runs::MessageRuns,
-    own_updates, recap,
+    recap,
     session::{
         Handle,
-        actor::{Actor, Parts},
-        environments::FORMER,
-        perform::entry,
+        driver::{Parts, SessionDriver, StoredParts},
+        stored_ops::{entry, ops as store_ops, saved, stored_update},
     },
     shape,
+    sources::Source,
     time::now,
 };
 
 /// Entries at the end of a transcript that are read when it comes into use; a model is not given more anyway.
 const TAIL: u64 = 20_000;
-/// What the store calls the built-in agent.
-pub(crate) const BUILT_IN: &str = "builtin";
 /// The longest id of an agent that is taken for ours, in bytes.
 const LONGEST_ID: usize = 256;
 
@@ -40,9 +34,9 @@ pub(crate) struct Wish {
     pub(crate) additional_directories: Option<Vec<String>>,
     pub(crate) environment: Option<Environment>,
     /// The agent that the client speaks to; the built-in one unless set.
-    pub(crate) agent: Option<Arc<Agent>>,
-    /// What the built-in agent asks; what all others do unless set.
-    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) agent: Option<Source>,
+    /// Its own built-in agent; that of the process unless set.
+    pub(crate) built_in: Option<Source>,
     /// The version of the client.
     pub(crate) version: Version,
     /// The params of its request.
@@ -55,79 +49,91 @@ impl Wish {
             additional_directories: None,
             environment: client.environment.clone(),
             agent: client.agent.clone(),
-            model: client.model.clone(),
+            built_in: client.built_in.clone(),
             version: client.version,
             params: None,
         }
     }
+
+    /// The built-in agent that it wants.
+    pub(crate) fn built_in<'a>(&'a self, hub: &'a Shared) -> &'a Source {
+        self.built_in.as_ref().unwrap_or(&hub.built_in)
+    }
+
+    /// What runs the session of this row, or why nothing here does.
+    fn source_of<'a>(&'a self, hub: &'a Shared, row: &Session) -> Result<&'a Source, Error> {
+        if row.backend == hub.built_in.name() {
+            return Ok(self.built_in(hub));
+        }
+        self.agent.as_ref().ok_or_else(|| {
+            let what = format!(
+                "The session is run by `{}`: start `nudge acp` with that agent and load it there",
+                row.backend
+            );
+            Error::invalid_request(what).reason("other_agent")
+        })
+    }
+
+    /// What an agent is told of the session of this row, which is known by `name` as soon as that is set.
+    fn setup(&self, hub: &Arc<Shared>, row: &Session, name: &Arc<OnceLock<Arc<str>>>) -> SessionSetup {
+        let params = self.params.clone();
+        SessionSetup {
+            session_id: Arc::clone(&row.id),
+            cwd: row.cwd.clone(),
+            additional_directories: row.additional_directories.clone(),
+            config: RawJson::parse(row.config.clone()).ok(),
+            agent_session_id: row.agent_session_id.clone(),
+            params: params.unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] }))),
+            version: self.version,
+            recap: recap::of(hub, name),
+        }
+    }
 }
 
-/// Makes a session and brings it into use.
-pub(crate) async fn create(hub: &Arc<Shared>, row: Session, wish: &Wish) -> Result<Handle, Error> {
-    let lease = hub.lease(&row.id).await?;
-    let ops = vec![Op::CreateSession(row.clone())];
-    write_first(hub, &lease, ops).await?;
-    let mailbox = Mailbox::new(InStream::Finish);
-    let backend = built_in(hub, &row, History::new(), wish);
-    Ok(start(
-        hub,
-        Parts {
-            row,
-            lease,
-            mailbox,
-            backend,
-            next_seq: 0,
-            next_input: 0,
-            environment: wish.environment.clone(),
-        },
-    ))
-}
-
-/// Begins a session with an adapted agent, by `session/new` or another request that only the agent can answer, and brings
-/// it into use. `row` says what is known of it.
+/// Begins a session, by `session/new` or another request that only the agent can answer, and brings it into use. `row` says
+/// what is known of it, `past` what is to be written of what was said.
 pub(crate) async fn begin(
     hub: &Arc<Shared>,
-    agent: &Arc<Agent>,
+    source: &Source,
     method: &str,
     mut row: Session,
     past: Vec<Op>,
     wish: &Wish,
 ) -> Result<(Arc<str>, Handle), Error> {
-    let name = Arc::new(std::sync::OnceLock::new());
-    let params = wish.params.clone().unwrap_or_else(shape::empty);
-    let recap = recap::of(hub, &name);
-    let Opened { replayed, session } =
-        nudge_adapt::Session::begin(agent, wish.version, method, &params, recap).await?;
-    if hub.store.session(session.id()).await.map_err(stored)?.is_none() && session.id().len() <= LONGEST_ID {
-        row.id = Arc::clone(session.id());
+    let name = Arc::new(OnceLock::new());
+    let opened = source.begin(method, wish.setup(hub, &row, &name)).await?;
+    let OpenedSession { backend: agent, agent_session_id, replayed } = opened;
+    if let Some(id) = agent_session_id {
+        if hub.store.session(&id).await.map_err(store_error)?.is_none() && id.len() <= LONGEST_ID {
+            row.id = Arc::clone(&id);
+        }
+        row.agent_session_id = Some(id.to_string());
     }
     let _ = name.set(Arc::clone(&row.id));
-    agent.name().clone_into(&mut row.backend);
-    row.agent_session_id = Some(session.id().to_string());
+    source.name().clone_into(&mut row.backend);
     let lease = hub.lease(&row.id).await?;
     let mut ops = vec![Op::CreateSession(row.clone())];
     ops.extend(past);
     let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
     let mut runs = MessageRuns::default();
     for mut update in replayed {
-        runs.name(&mut update);
+        runs.name(&mut update, || shape::mint("msg"));
         if update.kind.is_stored() {
-            ops.push(Op::Append(entry(next_seq, &update)));
+            ops.push(Op::Append(entry(next_seq, &update, now())));
             next_seq += 1;
         }
     }
     write_first(hub, &lease, ops).await?;
-    let mailbox = Mailbox::new(InStream::Finish);
-    let backend = SessionAgent::Adapted(Box::new(session));
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
-    Ok((id, start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input: 0, environment })))
+    let stored = StoredParts { next_seq, ..StoredParts::default() };
+    Ok((id, start(hub, Parts { row, lease, agent, stored, environment })))
 }
 
 /// Writes down that there is a session. If that cannot be, it is nobody's.
 async fn write_first(hub: &Shared, lease: &Lease, ops: Vec<Op>) -> Result<(), Error> {
     let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
-    let written = hub.store.commit(batch).await.map_err(stored);
+    let written = hub.store.commit(batch).await.map_err(store_error);
     if written.is_err() {
         hub.release(lease.clone()).await;
     }
@@ -144,8 +150,8 @@ fn next_seq(op: &Op) -> Option<u64> {
 
 /// Brings a stored session into use. Nothing of it runs before a client has joined.
 pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Handle, Error> {
-    if hub.store.session(id).await.map_err(stored)?.is_none() {
-        return Err(super::unknown());
+    if hub.store.session(id).await.map_err(store_error)?.is_none() {
+        return Err(unknown_session());
     }
     let lease = hub.lease(id).await?;
     let opened = take_up(hub, id, lease.clone(), wish).await;
@@ -156,211 +162,92 @@ pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Han
 }
 
 async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Result<Handle, Error> {
-    let mut row = hub.store.session(id).await.map_err(stored)?.ok_or_else(super::unknown)?;
+    let mut row = hub.store.session(id).await.map_err(store_error)?.ok_or_else(unknown_session)?;
     if let Some(directories) = &wish.additional_directories {
         row.additional_directories.clone_from(directories);
     }
-    let inputs = hub.store.inputs(id).await.map_err(stored)?;
-    let next_input = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
-    let mut mailbox = Mailbox::restore(InStream::Finish, saved(inputs, |_| None));
-    let past = past(hub, id, row.backend == BUILT_IN).await?;
-    let mut ops = dropped(&mut mailbox);
-    let Past { history, mut next_seq, is_running, open_tools, .. } = past;
-    let mut history = history.unwrap_or_default();
-    let (backend, row) = if row.backend == BUILT_IN {
-        (None, row)
-    } else {
-        let (backend, row) = adapted(hub, row, wish).await?;
-        (Some(backend), row)
-    };
-    if is_running {
-        for update in interruption(&open_tools, "Nudge ended while it ran") {
-            history.update(&update.raw);
-            ops.push(Op::Append(entry(next_seq, &update)));
-            next_seq += 1;
-        }
+    let (inputs, next_input) = saved(hub.store.inputs(id).await.map_err(store_error)?);
+    let source = wish.source_of(hub, &row)?;
+    let is_its_own = source.name() == row.backend;
+    let mut setup = wish.setup(hub, &row, &Arc::new(OnceLock::from(Arc::clone(&row.id))));
+    // Another agent cannot know it by that id.
+    setup.agent_session_id = setup.agent_session_id.filter(|_| is_its_own);
+    let (past, mut taking_up) = recall(hub, id, source, setup).await?;
+    let Restored { mailbox, next_seq, operations, interruption } = Restored::new(inputs, past, shape::seed());
+    for update in &interruption {
+        taking_up.hear(update);
     }
-    let agent_session_id = Some(row.agent_session_id.clone());
+    let OpenedSession { backend: agent, agent_session_id, .. } = taking_up.open().await?;
+    if let Some(id) = agent_session_id.filter(|_| is_its_own) {
+        row.agent_session_id = Some(id.to_string());
+    }
+    let mut ops = store_ops(operations, now());
     ops.push(Op::UpdateSession(SessionChange {
         closed: Some(false),
-        agent_session_id,
+        agent_session_id: Some(row.agent_session_id.clone()),
         ..SessionChange::default()
     }));
     let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
-    hub.store.commit(batch).await.map_err(stored)?;
-    let backend = backend.unwrap_or_else(|| built_in(hub, &row, history, wish));
+    hub.store.commit(batch).await.map_err(store_error)?;
     let environment = wish.environment.clone();
-    Ok(start(hub, Parts { row, lease, mailbox, backend, next_seq, next_input, environment }))
+    let stored = StoredParts { mailbox, is_held: true, next_seq, next_input };
+    Ok(start(hub, Parts { row, lease, agent, stored, environment }))
 }
 
 fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
-    Actor::start(Arc::clone(hub), parts)
+    SessionDriver::start(Arc::clone(hub), parts)
 }
 
-/// Has the agent of the client take up a session that an adapted agent ran.
-async fn adapted(hub: &Arc<Shared>, mut row: Session, wish: &Wish) -> Result<(SessionAgent, Session), Error> {
-    let Some(agent) = &wish.agent else {
-        let what = format!(
-            "The session is run by `{}`: start `nudge acp` with that agent and load it there",
-            row.backend
-        );
-        return Err(Error::invalid_request(what).reason("other_agent"));
-    };
-    // Another agent cannot know it by that id.
-    let id = row.agent_session_id.as_deref().filter(|_| agent.name() == row.backend);
-    let name = Arc::new(std::sync::OnceLock::from(Arc::clone(&row.id)));
-    let params =
-        wish.params.clone().unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] })));
-    let recap = recap::of(hub, &name);
-    let taken_up = nudge_adapt::Session::take_up(agent, wish.version, id, &params, recap).await?;
-    let Opened { session, .. } = taken_up;
-    if agent.name() == row.backend {
-        row.agent_session_id = Some(session.id().to_string());
+/// What the transcript tells, also to an agent that does not remember it: the end of it, and all of it only if that does not
+/// tell whether a turn was under way.
+async fn recall(
+    hub: &Shared,
+    id: &str,
+    source: &Source,
+    setup: SessionSetup,
+) -> Result<(Past, Box<dyn SessionRestore<PassedMessage>>), Error> {
+    let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
+    let mut taking_up = source.take_up(setup.clone());
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), Some(&mut *taking_up)).await?;
+    if tail.has_state || next <= TAIL {
+        return Ok((tail, taking_up));
     }
-    Ok((SessionAgent::Adapted(Box::new(session)), row))
+    let mut taking_up = source.take_up(setup);
+    Ok((read_past(hub, id, 0, Some(&mut *taking_up)).await?, taking_up))
 }
 
-fn built_in(hub: &Arc<Shared>, row: &Session, history: History, wish: &Wish) -> SessionAgent {
-    let setup = Setup {
-        session_id: row.id.to_string(),
-        cwd: PathBuf::from(&row.cwd),
-        additional_directories: row.additional_directories.iter().map(PathBuf::from).collect(),
-        config: RawJson::parse(row.config.clone()).ok(),
-        history,
-    };
-    let model = wish.model.as_ref().unwrap_or(&hub.model);
-    SessionAgent::BuiltIn(Box::new(BuiltInAgent::start(Arc::clone(model), setup)))
+/// What the transcript tells of how things stand.
+pub(super) async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
+    let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
+    let tail = read_past(hub, id, next.saturating_sub(TAIL), None).await?;
+    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, None).await }
 }
 
-/// Looks at the end of the transcript, and at all of it only if that does not tell whether a turn was under way. An
-/// adapted agent remembers what was said itself.
-pub(super) async fn past(hub: &Shared, id: &str, is_built_in: bool) -> Result<Past, Error> {
-    let next = hub.store.last_seq(id).await.map_err(stored)?.map_or(0, |last| last + 1);
-    let history = || is_built_in.then(History::new);
-    let tail = read_past(hub, id, next.saturating_sub(TAIL), history()).await?;
-    if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, history()).await }
-}
-
-async fn read_past(hub: &Shared, id: &str, from: u64, history: Option<History>) -> Result<Past, Error> {
-    let mut past = Past { history, ..Past::default() };
+async fn read_past(
+    hub: &Shared,
+    id: &str,
+    from: u64,
+    taking_up: Option<&mut dyn SessionRestore<PassedMessage>>,
+) -> Result<Past, Error> {
+    let mut taking_up = taking_up.filter(|taking_up| taking_up.wants_history());
+    let mut past = Past::default();
     let mut pages = Pages::new(&*hub.store, id, from);
-    while let Some(page) = pages.next().await.map_err(stored)? {
+    while let Some(page) = pages.next().await.map_err(store_error)? {
         for entry in &page {
-            past.take(entry);
+            past.next_seq = entry.seq + 1;
+            let Some(update) = stored_update(entry) else { continue };
+            past.take(entry.seq, &update);
+            if let Some(taking_up) = &mut taking_up {
+                taking_up.hear(&update);
+            }
         }
     }
     Ok(past)
 }
 
-/// What the transcript tells of how a session was left.
-#[derive(Default)]
-pub(super) struct Past {
-    /// What was said, if somebody wants to know.
-    history: Option<History>,
-    pub(super) next_seq: u64,
-    pub(super) is_running: bool,
-    /// Whether it tells whether a turn is under way.
-    has_state: bool,
-    /// Tool calls that have not ended, and the version they are written in.
-    pub(super) open_tools: BTreeMap<String, Version>,
-}
-
-impl Past {
-    pub(super) fn take(&mut self, entry: &Entry) {
-        self.next_seq = entry.seq + 1;
-        let Some(raw) = crate::history::json(entry) else { return };
-        match UpdateKind::of(&entry.kind) {
-            UpdateKind::StateUpdate => {
-                self.has_state = true;
-                self.is_running = raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
-            }
-            kind if kind.is_tool_call() => self.take_tool_call(entry, &kind, &raw),
-            _ => {}
-        }
-        if let Some(history) = &mut self.history {
-            history.update(&raw);
-        }
-    }
-
-    fn take_tool_call(&mut self, entry: &Entry, kind: &UpdateKind, raw: &RawJson) {
-        let Some(id) = &entry.tool_call_id else { return };
-        let status = raw.get(&["status"]);
-        match CallProgress::of(kind, status.as_ref().map(RawJson::as_str)) {
-            Some(CallProgress::Open) => {
-                self.open_tools.insert(id.clone(), crate::history::version(entry));
-            }
-            Some(CallProgress::Over) => {
-                self.open_tools.remove(&**id);
-            }
-            None => {}
-        }
-    }
-}
-
-/// What a transcript ends with whose turn was cut off.
-pub(super) fn interruption(open_tools: &BTreeMap<String, Version>, why: &str) -> Vec<IndexedUpdate> {
-    let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
-    let meta = json!({ "nudge": { "interrupted": true } });
-    let mut updates: Vec<_> =
-        open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version)).collect();
-    updates.push(own_updates::agent_message(&shape::mint("msg"), &text, &meta));
-    updates.push(own_updates::idle(Some("cancelled"), None));
-    updates
-}
-
-/// What the mailbox let go of, to be written down.
-pub(super) fn dropped(mailbox: &mut Mailbox<RawJson>) -> Vec<Op> {
-    let changes = mailbox.take_changes().into_iter();
-    changes
-        .filter_map(|change| match change {
-            nudge_mailbox::Change::Revoked { id } => Some(Op::SetInput { id, state: InputState::Revoked }),
-            _ => None,
-        })
-        .collect()
-}
-
-/// What waits of these, each from the client that `sender` still knows.
-pub(super) fn saved(inputs: Vec<Input>, sender: impl Fn(&MessageId) -> Option<ClientId>) -> Saved<RawJson> {
-    let mut saved = Saved::default();
-    for input in inputs {
-        let id = input.id;
-        // A prompt that was dropped may be sent again.
-        let is_dropped = input.state == InputState::Revoked && input.dialect.starts_with("prompt");
-        if let Some(key) = input.key.as_ref().filter(|_| !is_dropped) {
-            saved.keys.push((Arc::from(&**key), Arc::clone(&id)));
-        }
-        match input.state {
-            InputState::Delivered => saved.delivered.push(id),
-            InputState::Revoked => saved.revoked.push(id),
-            InputState::Pending => {
-                let content = input.content.and_then(|content| RawJson::parse(content).ok());
-                saved.pending.push(Message {
-                    // Else it is of a connection that is gone; ids of connections begin anew with each process.
-                    client: sender(&id).unwrap_or(FORMER),
-                    id,
-                    mode: if input.mode == "steer" { Mode::Steer } else { Mode::Queue },
-                    dialect: dialect(&input.dialect),
-                    content: content.unwrap_or_else(|| shape::raw(&json!([]))),
-                    key: input.key.map(|key| Arc::from(&*key)),
-                });
-            }
-        }
-    }
-    saved
-}
-
-fn dialect(name: &str) -> Dialect {
-    match name {
-        "steering" => Dialect::Steering,
-        "prompt_v1" => Dialect::PromptV1,
-        "prompt_v2" => Dialect::PromptV2,
-        _ => Dialect::Inject,
-    }
-}
-
 /// A failure of the store as an error for a client.
 #[allow(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
-pub(crate) fn stored(error: StoreError) -> Error {
+pub(crate) fn store_error(error: StoreError) -> Error {
     tracing::error!(%error, "the store failed");
     told(&error, "The store failed")
 }
@@ -381,7 +268,7 @@ pub(crate) fn row(cwd: String, additional_directories: Vec<String>) -> Session {
         title: None,
         created_at: at,
         updated_at: at,
-        backend: BUILT_IN.into(),
+        backend: String::new(),
         agent_session_id: None,
         parent: None,
         config: String::new(),

@@ -139,15 +139,6 @@ impl View {
         }
     }
 
-    /// The answer to a permission request, as an agent of this version reads it.
-    pub(crate) fn permission_answer(&self, version: Version, answer: RawJson) -> RawJson {
-        match (version, self.client.version) {
-            (Version::V2, Version::V1) => ToV1::permission_answer(&answer),
-            (Version::V1, Version::V2) => ToV2::permission_answer(&answer),
-            _ => answer,
-        }
-    }
-
     /// The result of a request that brings a session into use, and the updates that go with it.
     pub(crate) fn opened(&mut self, session: &str, version: Version, result: RawJson) -> (RawJson, Vec<Out>) {
         let setup = match (version, &mut self.to_v1, &mut self.to_v2) {
@@ -160,7 +151,7 @@ impl View {
     }
 
     /// The params of a request that sets an option, as version 2 has them; `None` if there are no modes to set.
-    pub(crate) fn set_params(&self, is_mode: bool, params: RawJson) -> Option<RawJson> {
+    fn set_params(&self, is_mode: bool, params: RawJson) -> Option<RawJson> {
         match &self.to_v1 {
             Some(to_v1) if is_mode => to_v1.set_mode(&params),
             Some(to_v1) => Some(to_v1.set_config_option(&params)),
@@ -195,14 +186,6 @@ impl View {
             (Version::V2, Some(to_v1), _) => to_v1.config_result(&answer),
             (Version::V1, _, Some(to_v2)) => to_v2.config_result(call, &answer),
             _ => answer,
-        }
-    }
-
-    /// The result of a request that sets an option.
-    pub(crate) fn set_result(&mut self, result: RawJson) -> RawJson {
-        match &mut self.to_v1 {
-            Some(to_v1) => to_v1.config_result(&result),
-            None => result,
         }
     }
 

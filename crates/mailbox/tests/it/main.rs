@@ -1,10 +1,5 @@
-//! The mailbox held against the semantics it must have, a naive reference, and every order of events.
+//! The mailbox held against what its calls promise, and against a plain list.
 #![allow(missing_docs)]
 
 mod calls;
-mod delivery;
-mod model;
 mod naive;
-mod schedules;
-mod script;
-mod survival;

@@ -1,250 +1,220 @@
-//! A mailbox that is nothing but a log: every question is answered by reading the whole log again.
+//! Random calls: the mailbox and a plain list of messages say the same, whatever is called in whatever order.
 
-use nudge_mailbox::{Delivery, Dialect, Event, Fate, InStream, Message, Mode, Refusal};
+use nudge_mailbox::{ClientId, Dialect, Fate, Mailbox, Message, MessageId, Mode, Refusal, Revoked, Saved};
+use proptest::{collection::vec, prelude::*, sample::select};
 
-type Id = std::sync::Arc<str>;
+/// How many ids there are; a few messages of a run share one.
+const IDS: u8 = 12;
+/// Run by default; `PROPTEST_CASES` asks for more.
+const CASES: u32 = 3_000;
 
-#[derive(Debug, Clone)]
-enum Entry {
-    Accepted(Message<u8>),
-    Replaced(Id, u8),
-    Revoked(Id),
-    TurnOf(Vec<Id>),
-    SteeredBy(Vec<Id>),
-    Did(Event),
-    /// Only those that met a running turn.
-    Cancelled,
-    Held,
-    Resumed,
-    Restarted,
-}
+type Taken = Vec<Message<u8>>;
 
-/// The reference.
-#[derive(Debug)]
-pub(crate) struct Naive {
-    in_stream: InStream,
-    log: Vec<Entry>,
-    committed: usize,
-}
+/// Every message that was ever accepted, in that order, and what became of it.
+#[derive(Debug, Clone, Default)]
+struct Naive(Vec<(Message<u8>, Fate)>);
 
 impl Naive {
-    pub(crate) fn new(in_stream: InStream) -> Self {
-        Self { in_stream, log: Vec::new(), committed: 0 }
-    }
-
-    pub(crate) fn commit(&mut self) {
-        self.committed = self.log.len();
-    }
-
-    pub(crate) fn crash(&mut self) {
-        self.log.truncate(self.committed);
-        self.log.push(Entry::Restarted);
-    }
-
-    /// The id, and whether it is new.
-    pub(crate) fn accept(&mut self, message: Message<u8>) -> Result<(Id, bool), Refusal> {
-        let is_free = |old: &Message<u8>| {
-            let is_prompt = matches!(old.dialect, Dialect::PromptV1 | Dialect::PromptV2);
-            is_prompt && self.fate(&old.id) == Some(Fate::Revoked)
-        };
-        let repeats = |old: &&Message<u8>| old.key.is_some() && old.key == message.key && !is_free(old);
-        let earlier =
-            self.accepted().find(repeats).or_else(|| self.accepted().find(|old| old.id == message.id));
-        if let Some(earlier) = earlier {
-            return Ok((earlier.id.clone(), false));
+    fn accept(&mut self, message: &Message<u8>, a_turn_runs: bool) -> Result<(MessageId, bool), Refusal> {
+        let has_key = |old: &Message<u8>| old.key.is_some() && old.key == message.key;
+        let is_heard = |old: &Message<u8>, fate| !(is_prompt(old) && fate == Fate::Revoked);
+        let by_key = self.0.iter().find(|(old, fate)| has_key(old) && is_heard(old, *fate));
+        let same = by_key.or_else(|| self.0.iter().find(|(old, _)| old.id == message.id));
+        if let Some((old, _)) = same {
+            return Ok((old.id.clone(), false));
         }
-        if message.dialect == Dialect::Inject && message.mode == Mode::Steer && !self.is_running() {
+        if !a_turn_runs && message.mode == Mode::Steer && message.dialect == Dialect::Inject {
             return Err(Refusal::NoRunningTurn);
         }
-        let id = message.id.clone();
-        self.log.push(Entry::Accepted(message));
-        Ok((id, true))
+        self.0.push((message.clone(), Fate::Pending));
+        Ok((message.id.clone(), true))
     }
 
-    /// Whether it was revoked just now.
-    pub(crate) fn revoke(&mut self, id: &Id) -> Result<bool, Refusal> {
+    /// Gives those that wait and are meant the fate, and tells which these are: steers first.
+    fn become_of(&mut self, fate: Fate, is_meant: impl Fn(&Message<u8>) -> bool) -> Taken {
+        let mut taken = Vec::new();
+        for (message, now) in &mut self.0 {
+            if *now == Fate::Pending && is_meant(message) {
+                *now = fate;
+                taken.push(message.clone());
+            }
+        }
+        taken.sort_by_key(|message| message.mode == Mode::Queue);
+        taken
+    }
+
+    fn pending(&self) -> Taken {
+        self.clone().become_of(Fate::Delivered, |_| true)
+    }
+
+    fn take_for_turn(&mut self) -> Taken {
+        let Some(first) = self.pending().into_iter().next() else { return Vec::new() };
+        let is_steer = first.mode == Mode::Steer;
+        self.become_of(Fate::Delivered, |message| {
+            if is_steer { message.mode == Mode::Steer } else { message.id == first.id }
+        })
+    }
+
+    fn fate(&self, id: &str) -> Option<Fate> {
+        self.0.iter().find(|(message, _)| &*message.id == id).map(|(_, fate)| *fate)
+    }
+
+    fn revoke(&mut self, id: &str) -> Result<Option<Message<u8>>, Refusal> {
         match self.fate(id) {
             None => Err(Refusal::UnknownMessage),
             Some(Fate::Delivered) => Err(Refusal::AlreadyDelivered),
-            Some(Fate::Revoked) => Ok(false),
-            Some(Fate::Pending) => {
-                self.log.push(Entry::Revoked(id.clone()));
-                Ok(true)
-            }
+            Some(_) => Ok(self.become_of(Fate::Revoked, |message| &*message.id == id).pop()),
         }
     }
 
-    pub(crate) fn replace(&mut self, id: &Id, content: u8) -> Result<(), Refusal> {
-        match self.fate(id) {
-            None | Some(Fate::Revoked) => Err(Refusal::UnknownMessage),
-            Some(Fate::Delivered) => Err(Refusal::AlreadyDelivered),
-            Some(Fate::Pending) => {
-                self.log.push(Entry::Replaced(id.clone(), content));
+    fn replace(&mut self, id: &str, content: u8) -> Result<(), Refusal> {
+        let Some((message, fate)) = self.0.iter_mut().find(|(message, _)| &*message.id == id) else {
+            return Err(Refusal::UnknownMessage);
+        };
+        match fate {
+            Fate::Revoked => Err(Refusal::UnknownMessage),
+            Fate::Delivered => Err(Refusal::AlreadyDelivered),
+            Fate::Pending => {
+                message.content = content;
                 Ok(())
             }
         }
     }
 
-    pub(crate) fn handle(&mut self, event: Event) {
-        if self.is_running() || event == Event::TurnStarted {
-            self.log.push(Entry::Did(event));
-        }
+    fn restart(&mut self) {
+        self.become_of(Fate::Revoked, |message| message.dialect == Dialect::PromptV2);
     }
+}
 
-    /// The ids of what was dropped, and how many follow.
-    pub(crate) fn cancel(&mut self) -> (Vec<Id>, usize) {
-        if !self.is_running() {
-            return (Vec::new(), 0);
-        }
-        let before: Vec<_> = self.pending().into_iter().map(|message| message.id).collect();
-        self.log.push(Entry::Cancelled);
-        let dropped = before.into_iter().filter(|id| self.fate(id) == Some(Fate::Revoked)).collect();
-        (dropped, self.pending().len())
-    }
+fn is_prompt(message: &Message<u8>) -> bool {
+    matches!(message.dialect, Dialect::PromptV1 | Dialect::PromptV2)
+}
 
-    pub(crate) fn hold(&mut self) {
-        self.log.push(Entry::Held);
-    }
+#[derive(Debug, Clone)]
+enum Call {
+    Accept { message: Message<u8>, a_turn_runs: bool },
+    Revoke(u8),
+    Replace(u8, u8),
+    DropPrompts,
+    TakeForTurn,
+    TakeSteers,
+    Commit,
+    Restart,
+}
 
-    pub(crate) fn resume(&mut self) {
-        self.log.push(Entry::Resumed);
-    }
+fn id(number: u8) -> MessageId {
+    format!("message {number}").into()
+}
 
-    pub(crate) fn poll(&mut self) -> Option<Delivery<u8>> {
-        if self.is_held() {
-            return None;
-        }
-        let (steers, queued): (Vec<_>, Vec<_>) =
-            self.pending().into_iter().partition(|message| message.mode == Mode::Steer);
-        let ids = |messages: &[Message<u8>]| messages.iter().map(|message| message.id.clone()).collect();
-        if !self.is_running() {
-            let messages = if steers.is_empty() { queued.into_iter().take(1).collect() } else { steers };
-            if messages.is_empty() {
-                return None;
+fn call() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        8 => accept(),
+        2 => (0..IDS).prop_map(Call::Revoke),
+        2 => (0..IDS, 1..9u8).prop_map(|(number, content)| Call::Replace(number, content)),
+        1 => Just(Call::DropPrompts),
+        3 => Just(Call::TakeForTurn),
+        2 => Just(Call::TakeSteers),
+        3 => Just(Call::Commit),
+        1 => Just(Call::Restart),
+    ]
+}
+
+fn accept() -> impl Strategy<Value = Call> {
+    let modes = select(vec![Mode::Queue, Mode::Steer]);
+    let dialects = select(vec![Dialect::Inject, Dialect::Steering, Dialect::PromptV1, Dialect::PromptV2]);
+    let keys = select(vec![None, None, None, Some("k"), Some("l")]);
+    let parts = (0..IDS, 1..3u64, modes, dialects, keys, any::<bool>());
+    parts.prop_map(|(number, client, mode, dialect, key, a_turn_runs)| {
+        let (id, client, key) = (id(number), ClientId(client), key.map(Into::into));
+        Call::Accept { message: Message { id, client, mode, dialect, content: 0, key }, a_turn_runs }
+    })
+}
+
+/// Both, side by side, and what is committed of each.
+#[derive(Default)]
+struct Pair {
+    mailbox: Mailbox<u8>,
+    naive: Naive,
+    saved: Saved<u8>,
+    committed: Naive,
+}
+
+impl Pair {
+    fn call(&mut self, call: Call) -> Result<(), TestCaseError> {
+        let Self { mailbox, naive, .. } = self;
+        match call {
+            Call::Accept { message, a_turn_runs } => {
+                let expected = naive.accept(&message, a_turn_runs);
+                let accepted = mailbox.accept(message, a_turn_runs);
+                prop_assert_eq!(accepted.map(|accepted| (accepted.id, accepted.fresh)), expected);
             }
-            self.log.push(Entry::TurnOf(ids(&messages)));
-            return Some(Delivery::Turn(messages));
-        }
-        let is_streaming = self.is_streaming() && self.in_stream == InStream::Interrupt;
-        let is_open = self.is_at_break() || is_streaming;
-        if steers.is_empty() || !is_open || self.must_wait() {
-            return None;
-        }
-        self.log.push(Entry::SteeredBy(ids(&steers)));
-        Some(Delivery::Steer { messages: steers, interrupt: is_streaming })
-    }
-
-    /// Steers before queued messages, each in the order of the log.
-    pub(crate) fn pending(&self) -> Vec<Message<u8>> {
-        let waiting = |mode| {
-            let accepted = self.accepted().filter(move |message| message.mode == mode);
-            accepted.filter(|message| self.fate(&message.id) == Some(Fate::Pending)).cloned()
-        };
-        let mut pending: Vec<_> = waiting(Mode::Steer).chain(waiting(Mode::Queue)).collect();
-        for message in &mut pending {
-            for entry in &self.log {
-                match entry {
-                    Entry::Replaced(id, content) if *id == message.id => message.content = *content,
-                    _ => {}
-                }
+            Call::Revoke(number) => {
+                let revoked = mailbox.revoke(&id(number)).map(|revoked| match revoked {
+                    Revoked::Now(message) => Some(message),
+                    Revoked::Already => None,
+                });
+                prop_assert_eq!(revoked, naive.revoke(&id(number)));
             }
+            Call::Replace(number, content) => {
+                let replaced = mailbox.replace(&id(number), content);
+                prop_assert_eq!(replaced, naive.replace(&id(number), content));
+            }
+            Call::DropPrompts => {
+                prop_assert_eq!(mailbox.drop_prompts(), naive.become_of(Fate::Revoked, is_prompt));
+            }
+            Call::TakeForTurn => prop_assert_eq!(mailbox.take_for_turn(), naive.take_for_turn()),
+            Call::TakeSteers => {
+                let steers = naive.become_of(Fate::Delivered, |message| message.mode == Mode::Steer);
+                prop_assert_eq!(mailbox.take_steers(), steers);
+            }
+            Call::Commit => self.commit()?,
+            Call::Restart => self.restart(),
         }
-        pending
+        Ok(())
     }
 
-    /// The first thing that ended the wait decides.
-    pub(crate) fn fate(&self, id: &Id) -> Option<Fate> {
-        let place =
-            self.log.iter().position(|entry| matches!(entry, Entry::Accepted(new) if new.id == *id))?;
-        let dialect = self.accepted().find(|message| message.id == *id)?.dialect;
-        let is_prompt = matches!(dialect, Dialect::PromptV1 | Dialect::PromptV2);
-        let ended = self.log[place..].iter().find_map(|entry| match entry {
-            Entry::TurnOf(ids) | Entry::SteeredBy(ids) if ids.contains(id) => Some(Fate::Delivered),
-            Entry::Revoked(revoked) if revoked == id => Some(Fate::Revoked),
-            Entry::Cancelled if is_prompt => Some(Fate::Revoked),
-            Entry::Restarted if dialect == Dialect::PromptV2 => Some(Fate::Revoked),
-            _ => None,
-        });
-        Some(ended.unwrap_or(Fate::Pending))
+    /// What is written down adds up to what waits.
+    fn commit(&mut self) -> Result<(), TestCaseError> {
+        self.mailbox.take_changes().into_iter().for_each(|change| self.saved.apply(change));
+        self.committed = self.naive.clone();
+        let (mut waiting, pending) = (self.saved.pending.clone(), self.naive.pending());
+        waiting.sort_by_key(|message| message.mode == Mode::Queue);
+        prop_assert_eq!(waiting, pending);
+        Ok(())
     }
 
-    pub(crate) fn is_running(&self) -> bool {
-        let last = self.log.iter().rev().find_map(|entry| match entry {
-            Entry::TurnOf(_) | Entry::Did(Event::TurnStarted) => Some(true),
-            Entry::Did(Event::Idle) | Entry::Restarted => Some(false),
-            _ => None,
-        });
-        last.unwrap_or(false)
+    fn restart(&mut self) {
+        self.mailbox = Mailbox::restore(self.saved.clone());
+        self.naive = self.committed.clone();
+        self.naive.restart();
     }
 
-    pub(crate) fn is_cancelling(&self) -> bool {
-        self.is_running() && self.this_turn().iter().any(|entry| matches!(entry, Entry::Cancelled))
+    /// Whatever can be asked is answered alike.
+    fn compare(&self) -> Result<(), TestCaseError> {
+        let pending = self.naive.pending();
+        let has_steers = pending.iter().any(|message| message.mode == Mode::Steer);
+        prop_assert_eq!(self.mailbox.has_steers(), has_steers);
+        prop_assert_eq!(self.mailbox.pending().cloned().collect::<Vec<_>>(), pending);
+        for id in (0..IDS).map(id) {
+            prop_assert_eq!(self.mailbox.fate(&id), self.naive.fate(&id));
+        }
+        Ok(())
     }
+}
 
-    pub(crate) fn is_held(&self) -> bool {
-        let last = self.log.iter().rev().find_map(|entry| match entry {
-            Entry::Held | Entry::Restarted => Some(true),
-            Entry::Resumed => Some(false),
-            _ => None,
-        });
-        last.unwrap_or(false)
-    }
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(CASES),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
-    pub(crate) fn wants_break(&self) -> bool {
-        let has_steer = self.pending().iter().any(|message| message.mode == Mode::Steer);
-        has_steer && !self.is_held() && self.is_running() && self.is_streaming() && !self.must_wait()
-    }
-
-    fn accepted(&self) -> impl Iterator<Item = &Message<u8>> {
-        self.log.iter().filter_map(|entry| match entry {
-            Entry::Accepted(message) => Some(message),
-            _ => None,
-        })
-    }
-
-    /// What happened since the session was last idle.
-    fn this_turn(&self) -> &[Entry] {
-        let is_end = |entry: &Entry| matches!(entry, Entry::Did(Event::Idle) | Entry::Restarted);
-        let start = self.log.iter().rposition(is_end).map_or(0, |place| place + 1);
-        &self.log[start..]
-    }
-
-    fn is_streaming(&self) -> bool {
-        let last = self.this_turn().iter().rev().find_map(|entry| match entry {
-            Entry::Did(Event::StreamStarted) => Some(true),
-            Entry::Did(Event::StreamFinished | Event::BreakPoint | Event::TurnStarted)
-            | Entry::SteeredBy(_)
-            | Entry::TurnOf(_) => Some(false),
-            _ => None,
-        });
-        last.unwrap_or(false)
-    }
-
-    fn is_at_break(&self) -> bool {
-        let last = self.this_turn().iter().rev().find_map(|entry| match entry {
-            Entry::Did(Event::BreakPoint) => Some(true),
-            Entry::Did(Event::StreamStarted | Event::ToolStarted(_) | Event::WentOn | Event::TurnStarted)
-            | Entry::SteeredBy(_)
-            | Entry::TurnOf(_) => Some(false),
-            _ => None,
-        });
-        last.unwrap_or(false)
-    }
-
-    /// Whether something keeps steers out, wherever the turn stands.
-    fn must_wait(&self) -> bool {
-        let events = self.this_turn().iter().filter_map(|entry| match entry {
-            Entry::Did(event) => Some(event),
-            _ => None,
-        });
-        let did: Vec<_> = events.collect();
-        let followed_by = |place: usize, end: Event| did[place..].contains(&&end);
-        let is_unfinished = did.iter().enumerate().any(|(place, event)| match event {
-            Event::ToolStarted(id) => !followed_by(place, Event::ToolFinished(id.clone())),
-            Event::PermissionOpened(id) => !followed_by(place, Event::PermissionClosed(id.clone())),
-            Event::Paused => !followed_by(place, Event::Resumed),
-            _ => false,
-        });
-        is_unfinished || self.is_cancelling()
+    #[test]
+    fn the_mailbox_does_what_a_list_would(calls in vec(call(), 1..50)) {
+        let mut pair = Pair::default();
+        for call in calls {
+            pair.call(call)?;
+            pair.compare()?;
+        }
     }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
+    Body,
     options::Options,
     output::Output,
     session::{Session, Sessions},
@@ -17,10 +18,12 @@ use super::{
 };
 
 /// The agent.
-#[derive(Debug)]
 pub(super) struct Agent {
     pub(super) options: Options,
     pub(super) output: Output,
+    /// Tells its ids from those of its other lives.
+    pub(super) name: u32,
+    die: Box<dyn Fn() + Send + Sync>,
     state: Mutex<State>,
     /// Something in the state has changed.
     changed: Condvar,
@@ -37,6 +40,7 @@ pub(super) struct State {
     /// What the client said that it can do.
     pub(super) client: Value,
     is_hung: bool,
+    is_dead: bool,
 }
 
 #[derive(Deserialize)]
@@ -57,10 +61,11 @@ struct Frame<'a> {
 pub(super) type Outcome = Result<Value, Value>;
 
 impl Agent {
-    pub(super) fn new(options: Options) -> Self {
-        let output = Output::new(options.log.as_deref());
+    pub(super) fn new(options: Options, body: Body) -> Self {
+        let Body { name, output, die } = body;
+        let output = Output::new(output, options.log.as_deref(), name);
         output.note("started");
-        Self { options, output, state: Mutex::default(), changed: Condvar::new() }
+        Self { options, output, name, die, state: Mutex::default(), changed: Condvar::new() }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -87,6 +92,18 @@ impl Agent {
         self.state().is_hung = true;
     }
 
+    /// Ends at once: nothing more is heard or said.
+    pub(super) fn die(&self) {
+        self.note("dies");
+        self.state().is_dead = true;
+        (self.die)();
+        self.wake();
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.state().is_dead()
+    }
+
     pub(super) fn note(&self, what: &str) {
         self.output.note(what);
     }
@@ -94,7 +111,7 @@ impl Agent {
     /// Takes one line of its input.
     pub(super) fn take(self: &Arc<Self>, line: &[u8]) {
         self.output.heard(line);
-        if self.is_hung() {
+        if self.is_hung() || self.is_dead() {
             return;
         }
         let Ok(frame) = serde_json::from_slice::<Frame<'_>>(line) else {
@@ -194,7 +211,7 @@ impl Agent {
 
     /// As [`Agent::send`], for who holds the state, so that nothing happens in between.
     pub(super) fn send_with<B: AsRef<[u8]>>(&self, state: &State, lines: &[B]) {
-        if !state.is_hung {
+        if !state.is_hung && !state.is_dead {
             self.output.send(lines);
         }
     }
@@ -211,6 +228,10 @@ impl Agent {
 }
 
 impl State {
+    pub(super) fn is_dead(&self) -> bool {
+        self.is_dead
+    }
+
     pub(super) fn next(&mut self) -> u64 {
         self.count += 1;
         self.count

@@ -88,7 +88,7 @@ impl Agent {
 
     /// Notes what the user says; gives it an id.
     fn hear(&self, state: &mut State, name: &str, texts: &[String]) -> Result<String, Value> {
-        let id = format!("u-{}-{}", std::process::id(), state.next());
+        let id = format!("u-{}-{}", self.name, state.next());
         let session = state.session(name)?;
         session.hear(&id, texts);
         keep(self.options.memory.as_deref(), name, Some(session));

@@ -62,7 +62,7 @@ impl Agent {
             Some("counter") => format!("s-{}", state.next()),
             Some(fixed) => fixed.to_owned(),
             None if self.options.has("rude") => format!("s-{}{}", state.next(), shape::RUDE),
-            None => format!("s-{}-{}", std::process::id(), state.next()),
+            None => format!("s-{}-{}", self.name, state.next()),
         };
         let mut answer = shape::opened(self.is_v2(), &session);
         answer["sessionId"] = json!(id);

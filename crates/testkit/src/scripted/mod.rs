@@ -34,13 +34,38 @@ mod script;
 mod session;
 mod shape;
 
-use std::{io::BufRead, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    io::{BufRead, Write},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use agent::Agent;
 use options::Options;
 
+/// How one life of the agent is tied to the world.
+pub struct Body {
+    /// What it calls itself in ids and in the log; another in each life.
+    pub name: u32,
+    /// Where it speaks.
+    pub output: Box<dyn Write + Send>,
+    /// Ends it when it is told to die.
+    pub die: Box<dyn Fn() + Send + Sync>,
+}
+
 /// Runs the agent on standard input and output until the input ends.
 pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
+    let die = || {
+        eprintln!("last words");
+        std::process::exit(3);
+    };
+    let body = Body { name: std::process::id(), output: Box::new(std::io::stdout()), die: Box::new(die) };
+    serve(args, std::io::stdin().lock(), body)
+}
+
+/// As [`run`], on other streams: in a thread, for one.
+pub fn serve(args: impl Iterator<Item = String>, mut input: impl BufRead, body: Body) -> ExitCode {
     let options = match Options::parse(args) {
         Ok(options) => options,
         Err(what) => {
@@ -55,8 +80,7 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
         eprintln!("scripted-agent: not ready yet");
         return ExitCode::from(3);
     }
-    let agent = Arc::new(Agent::new(options));
-    let mut input = std::io::stdin().lock();
+    let agent = Arc::new(Agent::new(options, body));
     let mut line = Vec::new();
     while matches!(input.read_until(b'\n', &mut line), Ok(1..)) {
         agent.take(&line);
@@ -65,6 +89,14 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
     while agent.is_hung() {
         std::thread::sleep(Duration::from_hours(1));
     }
-    agent.note("the input has ended");
+    if !agent.is_dead() {
+        agent.note("the input has ended");
+    }
     ExitCode::SUCCESS
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body").field("name", &self.name).finish_non_exhaustive()
+    }
 }

@@ -4,22 +4,27 @@ use std::{
     fs::{File, OpenOptions},
     io::Write,
     path::Path,
+    sync::{Mutex, PoisonError},
 };
 
-/// Standard output and the log.
-#[derive(Debug)]
-pub(super) struct Output(Option<File>);
+/// Where it speaks, and the log.
+pub(super) struct Output {
+    to: Mutex<Box<dyn Write + Send>>,
+    log: Option<File>,
+    /// What it is called in the log.
+    name: String,
+}
 
 impl Output {
-    pub(super) fn new(log: Option<&Path>) -> Self {
+    pub(super) fn new(to: Box<dyn Write + Send>, log: Option<&Path>, name: u32) -> Self {
         let open =
             |path| OpenOptions::new().create(true).append(true).open(path).expect("the log can be written");
-        Self(log.map(open))
+        Self { to: Mutex::new(to), log: log.map(open), name: name.to_string() }
     }
 
     /// Says lines at once, each without its newline.
     pub(super) fn send<B: AsRef<[u8]>>(&self, lines: &[B]) {
-        let mut output = std::io::stdout().lock();
+        let mut output = self.to.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
         for line in lines {
             self.record(b'>', line.as_ref());
@@ -42,9 +47,14 @@ impl Output {
 
     /// In one write, so that the lines of several threads and processes do not mix.
     fn record(&self, direction: u8, line: &[u8]) {
-        let Some(mut log) = self.0.as_ref() else { return };
-        let pid = std::process::id().to_string();
-        let entry = [pid.as_bytes(), b" ", &[direction], b" ", line, b"\n"].concat();
+        let Some(mut log) = self.log.as_ref() else { return };
+        let entry = [self.name.as_bytes(), b" ", &[direction], b" ", line, b"\n"].concat();
         log.write_all(&entry).expect("the log can be written");
+    }
+}
+
+impl std::fmt::Debug for Output {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("name", &self.name).finish_non_exhaustive()
     }
 }

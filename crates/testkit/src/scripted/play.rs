@@ -40,7 +40,7 @@ impl Player {
 
     pub(super) fn play(mut self, script: Vec<Command>) {
         let mut ahead = VecDeque::from(script);
-        loop {
+        while !self.agent.is_dead() {
             for steered in self.steers().into_iter().rev() {
                 ahead.push_front(steered);
             }
@@ -61,8 +61,9 @@ impl Player {
     /// Whether the user has ended the turn, or the session.
     fn is_cancelled(&self) -> bool {
         let mut state = self.agent.state();
+        let is_dead = state.is_dead();
         let turn = state.session(&self.session).ok().and_then(|session| session.turn.as_ref());
-        turn.is_none_or(|turn| turn.is_cancelled)
+        is_dead || turn.is_none_or(|turn| turn.is_cancelled)
     }
 
     /// Ends the turn, unless there is something to be played still.
@@ -132,9 +133,7 @@ impl Player {
             }
             Command::Recall => self.recall(),
             Command::Die => {
-                self.agent.note("dies");
-                eprintln!("last words");
-                std::process::exit(3);
+                self.agent.die();
             }
             Command::Hang => {
                 self.agent.hang();
@@ -169,7 +168,7 @@ impl Player {
     fn say(&mut self, text: &str) {
         let mut state = self.agent.state();
         let count = state.next();
-        let id = self.message.get_or_insert_with(|| format!("a-{}-{count}", std::process::id()));
+        let id = self.message.get_or_insert_with(|| format!("a-{}-{count}", self.agent.name));
         if let Ok(session) = state.session(&self.session) {
             session.say(id, text);
         }

@@ -76,7 +76,7 @@ pub(super) fn keep(file: Option<&Path>, id: &str, session: Option<&Session>) {
     };
     let text = serde_json::to_string(&kept).expect("sessions are plain data");
     // Whoever reads meanwhile finds the old file or the new one.
-    let fresh = file.with_extension(std::process::id().to_string());
+    let fresh = file.with_extension(format!("{}-{:?}", std::process::id(), std::thread::current().id()));
     std::fs::write(&fresh, text)
         .and_then(|()| std::fs::rename(&fresh, file))
         .expect("the memory can be written");

@@ -171,11 +171,6 @@ impl Client {
         result["messageId"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned()
     }
 
-    pub(super) fn revoke(&mut self, id: &str) {
-        let params = json!({"sessionId": self.session, "messageId": id});
-        self.ask("session/revoke_inject", &params);
-    }
-
     pub(super) fn cancel(&mut self) {
         let params = json!({"sessionId": self.session});
         self.note("session/cancel", &params.to_string());

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use serde_json::Value;
 
-use super::{raw, text};
+use super::raw;
 
 /// A line of the log.
 #[derive(Debug, Clone)]
@@ -68,12 +68,6 @@ impl Log {
             |line: &&Line| line.pid == asked.pid && line.direction == '>' && value(&line.text)["id"] == *id;
         let answer = self.0.iter().rfind(is_answer).unwrap_or_else(|| panic!("{method} was not answered"));
         raw::member(&answer.text, member).unwrap_or_else(|| panic!("no {member} in {}", answer.text))
-    }
-
-    /// The texts the agent was prompted with.
-    pub(super) fn prompts(&self) -> Vec<String> {
-        let prompts = self.heard("session/prompt");
-        prompts.iter().map(|frame| text(&value(frame)["params"]["prompt"])).collect()
     }
 
     /// The place of the first frame that fits.

@@ -1,8 +1,7 @@
-//! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes.
+//! `nudge acp -- AGENT`, with an agent that plays what it is told, over real pipes. What needs no process is shown in memory,
+//! in `crates/hub/tests/it/adapted`.
 
-mod bytes;
 mod client;
-mod dialects;
 mod doctor;
 mod form;
 mod input;
@@ -18,7 +17,6 @@ mod raw;
 mod sessions;
 mod start;
 mod steer;
-mod strays;
 mod supervision;
 mod terminal;
 mod versions;

@@ -1,8 +1,5 @@
 //! What Nudge need not change passes byte for byte.
 
-use std::collections::BTreeSet;
-
-use nudge_testkit::eventually;
 use serde_json::{Value, json};
 
 use super::{Place, for_mixed, for_same, raw};
@@ -52,31 +49,6 @@ fn what_an_agent_lacks_is_added() {
 }
 
 #[test]
-fn the_tier_that_is_used_is_told() {
-    super::for_all(|tier, options, version| {
-        let place = Place::new();
-        let client = place.client(options, version);
-        assert_eq!(client.initialized["_meta"]["nudge"]["steerTier"], tier);
-    });
-}
-
-#[test]
-fn a_new_session_is_asked_for_and_answered_as_it_came() {
-    for_same(|options, version| {
-        let place = Place::new();
-        let mut client = place.client(options, version);
-        let cwd = json!(place.cwd());
-        let params =
-            format!(r#"{{ "mcpServers": [], "cwd":{cwd}, "_meta": {}, "unknown":[1.10] }}"#, raw::ODD);
-        let id = client.send_raw("session/new", &params);
-        let answer = client.response_line(id);
-        let log = place.log();
-        assert_eq!(raw::member(&log.heard("session/new")[0], "params").unwrap(), params);
-        assert_eq!(raw::member(&answer, "result").unwrap(), log.answer("session/new", "result"));
-    });
-}
-
-#[test]
 fn updates_pass_as_they_came() {
     for_same(|options, version| {
         let place = Place::new();
@@ -91,130 +63,10 @@ fn updates_pass_as_they_came() {
     });
 }
 
-#[test]
-fn a_prompt_and_its_answer_pass_as_they_came() {
-    for_same(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        let session = json!(client.session);
-        let block = format!(r#"{{"text":"say hi","type":"text", "_meta":{}}}"#, raw::ODD);
-        let params = format!(r#"{{"prompt": [{block}],"unknown":{}, "sessionId":{session}}}"#, raw::ODD);
-        let id = client.send_raw("session/prompt", &params);
-        client.turn_end(1);
-        let log = place.log();
-        assert_eq!(raw::member(&log.heard("session/prompt")[0], "params").unwrap(), params);
-        if version == 1 {
-            let answer = raw::member(&client.response_line(id), "result").unwrap();
-            assert_eq!(answer, log.answer("session/prompt", "result"));
-        }
-    });
-}
-
-#[test]
-fn a_permission_request_and_its_answer_pass_as_they_came() {
-    for_same(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.prompt("ask a");
-        let request = client.agent_request();
-        let answer =
-            format!(r#"{{"outcome":{{"optionId":"yes", "outcome":"selected"}},"_meta":{}}}"#, raw::ODD);
-        client.answer(&request, &answer);
-        client.said("a: selected yes");
-        let log = place.log();
-        let asked = &log.said("session/request_permission")[0];
-        let got = client
-            .log
-            .iter()
-            .find(|message| message.value["method"] == "session/request_permission")
-            .unwrap();
-        assert_eq!(raw::member(&got.line, "params"), raw::member(asked, "params"));
-        let heard =
-            log.0.iter().find(|line| line.direction == '<' && line.text.contains("\"outcome\"")).unwrap();
-        assert_eq!(raw::member(&heard.text, "result").unwrap(), answer);
-    });
-}
-
 /// Extensions are nobody's version, so they pass between versions as well.
 fn for_every_pair(test: impl Fn(&str, u64)) {
     for_same(&test);
     for_mixed(test);
-}
-
-#[test]
-fn extensions_of_the_client_pass() {
-    for_every_pair(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        let session = json!(client.session);
-        for about in [format!(r#""sessionId": {session},"#), String::new()] {
-            let params = format!(r#"{{ {about} "odd":{} }}"#, raw::ODD);
-            let id = client.send_raw("_test/echo", &params);
-            assert_eq!(raw::member(&client.response_line(id), "result").unwrap(), params);
-            client.note("_test/tell", &params);
-            eventually("the notification", || {
-                let heard = place.log().heard("_test/tell");
-                heard
-                    .last()
-                    .and_then(|frame| raw::member(frame, "params"))
-                    .is_some_and(|heard| heard == params)
-            });
-        }
-    });
-}
-
-#[test]
-fn extension_requests_of_the_agent_pass() {
-    for_every_pair(|options, version| {
-        for script in ["ext", "ext global"] {
-            let place = Place::new();
-            let mut client = place.session(options, version);
-            client.prompt(script);
-            let request = client.agent_request();
-            assert_eq!(request["method"], "_test/ask");
-            client.answer(&request, raw::ODD);
-            client.said(&format!("ext: {}", raw::ODD));
-            let got = client.log.iter().find(|message| message.value["method"] == "_test/ask").unwrap();
-            let asked = &place.log().said("_test/ask")[0];
-            assert_eq!(raw::member(&got.line, "params"), raw::member(asked, "params"));
-        }
-    });
-}
-
-#[test]
-fn extension_notifications_of_the_agent_pass() {
-    for_every_pair(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.turn("note; note global; say end");
-        let got = client.log.iter().filter(|message| message.value["method"] == "_test/note");
-        // What is about a session has further to go than what is not.
-        let got: BTreeSet<_> = got.map(|message| raw::member(&message.line, "params").unwrap()).collect();
-        let said = place.log().said("_test/note");
-        let said: BTreeSet<_> = said.iter().map(|frame| raw::member(frame, "params").unwrap()).collect();
-        assert_eq!(got, said);
-        assert_eq!(got.len(), 2);
-    });
-}
-
-#[test]
-fn updates_of_unknown_kinds_pass_between_versions() {
-    for_mixed(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.turn("odd");
-        let got = client
-            .log
-            .iter()
-            .find(|message| message.value["params"]["update"]["sessionUpdate"] == "_weather");
-        let got = &got.unwrap().line;
-        let said = place.log().said("session/update");
-        let said = said.iter().find(|frame| frame.contains("_weather")).unwrap();
-        for name in ["update", "_meta"] {
-            let member = |frame: &str| raw::member(&raw::member(frame, "params").unwrap(), name).unwrap();
-            assert_eq!(member(got), member(said));
-        }
-    });
 }
 
 #[test]
@@ -225,78 +77,5 @@ fn large_messages_pass() {
         let words = "x".repeat(6 * 1024 * 1024);
         assert!(client.turn(&format!("say {words}")) == words, "it comes back whole");
         assert_eq!(client.turn("say on"), "on");
-    });
-}
-
-#[test]
-fn errors_of_the_agent_pass_with_code_and_data() {
-    for_every_pair(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        let about = json!({"sessionId": client.session});
-        let sign_in = if version == 1 { "authenticate" } else { "auth/login" };
-        let there = if options.is_empty() { "authenticate" } else { "auth/login" };
-        let fails = json!({"cwd": place.cwd(), "mcpServers": [], "_meta": {"fail": true}});
-        let cases = [
-            ("_test/fail", "_test/fail", json!({})),
-            ("_test/fail", "_test/fail", about.clone()),
-            ("_test/nothing", "_test/nothing", json!({"a": 1})),
-            ("session/nothing", "session/nothing", about),
-            (sign_in, there, json!({"methodId": "none"})),
-            ("session/new", "session/new", fails),
-        ];
-        for (method, there, params) in cases {
-            let id = client.send(method, &params);
-            let line = client.response_line(id);
-            let got = raw::member(&line, "error").unwrap_or_else(|| panic!("{method}: {line}"));
-            assert_eq!(got, place.log().answer(there, "error"), "{method}");
-        }
-    });
-}
-
-#[test]
-fn a_turn_that_fails_fails_as_the_agent_says() {
-    for_every_pair(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        let id = client.prompt("say before; fail");
-        let error = if version == 1 {
-            client.response(id)["error"].clone()
-        } else {
-            client.turn_end(1);
-            client.updates().last().expect("a state")["error"].clone()
-        };
-        assert_eq!(error["code"], -32099, "{error}");
-        assert_eq!(error["data"]["why"]["exact"], 1.1, "{error}");
-        assert_eq!(client.turn("say after"), "after");
-    });
-}
-
-#[test]
-fn the_user_signs_in_and_out() {
-    for_every_pair(|options, version| {
-        let place = Place::new();
-        let mut client = place.client(options, version);
-        let (login, logout) =
-            if version == 1 { ("authenticate", "logout") } else { ("auth/login", "auth/logout") };
-        client.ask(login, &json!({"methodId": "key"}));
-        client.ask(logout, &json!({}));
-        let (login, logout) =
-            if options.is_empty() { ("authenticate", "logout") } else { ("auth/login", "auth/logout") };
-        assert_eq!(place.log().heard(login).len(), 1);
-        assert_eq!(place.log().heard(logout).len(), 1);
-    });
-}
-
-#[test]
-fn an_update_that_is_called_as_one_of_nudge_is_one_of_the_agent() {
-    for_same(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.turn(r#"updates 1 {"sessionUpdate":"_nudge/permission_answer","toolCallId":"t","wren":1}"#);
-        let (session, from) = (client.session.clone(), client.log.len());
-        client.load(&session, &place.cwd());
-        client.log.drain(..from);
-        assert_eq!(client.updates().filter(|update| update["wren"] == 1).count(), 1);
     });
 }

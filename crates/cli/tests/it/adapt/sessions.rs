@@ -7,9 +7,6 @@ use serde_json::{Value, json};
 
 use super::{Place, check_each, client::Client};
 
-/// An agent of version 1 that can do everything itself.
-const ABLE: &str = "--list --close --delete --fork --resume --load --memory MEMORY";
-
 fn listed(client: &mut Client) -> Vec<String> {
     let sessions = client.ask("session/list", &json!({}))["sessions"].clone();
     let sessions = sessions.as_array().cloned().unwrap_or_default();
@@ -47,109 +44,6 @@ fn what_an_agent_cannot_do_with_sessions_is_done_for_it() {
 }
 
 #[test]
-fn what_an_agent_can_do_with_sessions_it_does_itself() {
-    for version in [1, 2] {
-        let place = Place::new();
-        let options = if version == 1 { ABLE } else { "--v2 --delete --fork --memory MEMORY" };
-        let mut client = place.session(options, version);
-        client.turn("say one");
-        let first = client.session.clone();
-        assert_eq!(listed(&mut client), [&*first]);
-        client.ask("session/close", &about(&client));
-        client.load(&first, &place.cwd());
-        assert_eq!(client.recall(), ["say one"]);
-        client.ask("session/delete", &about(&client));
-        assert!(listed(&mut client).is_empty());
-        let log = place.log();
-        assert_eq!(log.heard("session/list").len(), 2);
-        assert_eq!(log.heard("session/close").len(), 1);
-        assert_eq!(log.heard("session/delete").len(), 1);
-        assert_eq!(log.heard("session/resume").len(), 1);
-    }
-}
-
-#[test]
-fn a_list_of_the_agent_passes_as_it_came() {
-    let place = Place::new();
-    let mut client = place.session(ABLE, 1);
-    let id = client.send("session/list", &json!({}));
-    let answer = super::raw::member(&client.response_line(id), "result").unwrap();
-    assert_eq!(answer, place.log().answer("session/list", "result"));
-}
-
-#[test]
-fn a_session_is_forked_by_an_agent_that_can() {
-    for version in [1, 2] {
-        let place = Place::new();
-        let options = if version == 1 { ABLE } else { "--v2 --fork" };
-        let mut client = place.session(options, version);
-        client.turn("say one");
-        let first = client.session.clone();
-        let params = json!({"sessionId": first, "cwd": place.cwd(), "mcpServers": []});
-        let forked =
-            client.ask("session/fork", &params)["sessionId"].as_str().expect("a fork has an id").to_owned();
-        assert_ne!(forked, first);
-        client.session = forked;
-        assert_eq!(client.recall(), ["say one"]);
-        client.session = first;
-        assert_eq!(client.recall(), ["say one"]);
-        let place = Place::new();
-        let mut client = place.session(if version == 1 { "" } else { "--v2" }, version);
-        let params = json!({"sessionId": client.session, "cwd": place.cwd(), "mcpServers": []});
-        assert_eq!(client.refused("session/fork", &params)["code"], -32601);
-    }
-}
-
-#[test]
-fn a_session_that_only_the_agent_knows_is_loaded_from_it() {
-    for version in [1, 2] {
-        let place = Place::new();
-        let options = if version == 1 { ABLE } else { "--v2 --memory MEMORY" };
-        let kept = json!({"old-1": {"cwd": place.cwd(), "told": ["say before"], "mode": "code", "history": [
-            {"is_user": true, "id": "u-1", "text": "say before"}, {"is_user": false, "id": "a-1", "text": "before"}]}});
-        std::fs::write(place.desk("memory"), kept.to_string()).unwrap();
-        let mut client = place.client(options, version);
-        assert_eq!(listed(&mut client), ["old-1"]);
-        client.load("old-1", &place.cwd());
-        assert_eq!(client.story(), ["user: say before", "agent: before"]);
-        client.inject("queue", "say after");
-        client.said("after");
-        client.turn_end(1);
-        assert_eq!(client.recall(), ["say before", "say after"]);
-        client.leave();
-        let mut again = place.client(options, version);
-        again.load("old-1", &place.cwd());
-        let story = again.story();
-        assert_eq!(
-            story[..4],
-            ["user: say before", "agent: before", "user: say after", "agent: after"],
-            "{story:?}"
-        );
-    }
-}
-
-#[test]
-fn an_id_that_an_agent_gives_twice_is_two_sessions() {
-    for options in ["--ids same", "--ids counter"] {
-        let place = Place::new();
-        let mut client = place.session(options, 1);
-        client.turn("say one");
-        let first = client.session.clone();
-        client.leave();
-        let mut client = place.session(options, 1);
-        assert_ne!(client.session, first, "the first is still there");
-        assert_eq!(client.turn("say two"), "two");
-        assert_eq!(client.turn("recall"), "say two|recall");
-        let second = client.session.clone();
-        client.leave();
-        let mut client = place.client(options, 1);
-        assert_eq!(listed(&mut client), [second, first.clone()]);
-        client.load(&first, &place.cwd());
-        assert_eq!(client.story(), ["user: say one", "agent: one"]);
-    }
-}
-
-#[test]
 fn two_clients_share_a_session_and_its_agent() {
     let cases = [("", [1, 1]), ("", [2, 2]), ("", [1, 2]), ("--v2", [1, 2]), ("--v2", [2, 1])];
     check_each(cases, |(options, versions)| {
@@ -173,40 +67,6 @@ fn two_clients_share_a_session_and_its_agent() {
         let pids: std::collections::BTreeSet<u32> = prompted.map(|line| line.pid).collect();
         assert_eq!(pids.len(), 1);
     });
-}
-
-#[test]
-fn permission_is_given_by_either_of_two_clients() {
-    for (options, versions) in [("", [1, 2]), ("--v2", [1, 2])] {
-        let place = Place::new();
-        let mut a = place.shared_client(options, versions[0]);
-        a.new_session(&place.cwd());
-        let mut b = place.shared_client(options, versions[1]);
-        b.load(&a.session, &place.cwd());
-        a.prompt("ask p");
-        let open = a.agent_request();
-        let request = b.agent_request();
-        b.answer(&request, r#"{"outcome":{"outcome":"selected","optionId":"yes"}}"#);
-        a.said("p: selected yes");
-        let withdrawn = a.until("the withdrawal", |message| message["method"] == "$/cancel_request");
-        assert_eq!(withdrawn["params"]["requestId"], open["id"]);
-    }
-}
-
-#[test]
-fn a_turn_of_the_daemon_goes_on_without_its_client() {
-    let place = Place::new();
-    let mut client = place.shared_client("", 1);
-    client.new_session(&place.cwd());
-    client.prompt("say one; until go; say two");
-    client.said("one");
-    let session = client.session.clone();
-    drop(client);
-    place.touch("go");
-    let mut again = place.shared_client("", 1);
-    again.load(&session, &place.cwd());
-    again.said("two");
-    assert_eq!(again.recall(), ["say one; until go; say two"]);
 }
 
 #[test]
@@ -257,18 +117,6 @@ fn after_kill_9_of_the_daemon_no_agent_is_left() {
 }
 
 #[test]
-fn a_session_of_one_agent_is_not_taken_up_by_the_built_in_one() {
-    let place = Place::new();
-    let mut client = place.session("", 1);
-    client.turn("say one");
-    let session = client.session.clone();
-    drop(client);
-    let mut client = Client::new(place.nudge(&["acp"], "off"), 1, &json!({}));
-    let params = json!({"sessionId": session, "cwd": place.cwd(), "mcpServers": []});
-    assert_eq!(client.refused("session/load", &params)["data"]["reason"], "other_agent");
-}
-
-#[test]
 fn an_agent_that_only_loads_takes_a_session_up_as_fast_as_one_that_resumes() {
     let ways = ["--resume --memory MEMORY", "--load --memory MEMORY"];
     let places = ways.map(|options| {
@@ -288,21 +136,4 @@ fn an_agent_that_only_loads_takes_a_session_up_as_fast_as_one_that_resumes() {
     let [resumed, loaded] = shortest;
     println!("resumed in {resumed:?}, loaded in {loaded:?}");
     assert!(loaded < resumed + Duration::from_millis(250), "{resumed:?} {loaded:?}");
-}
-
-#[test]
-fn a_prompt_right_behind_a_load_waits_for_a_replay_that_comes_late() {
-    let options = "--load --late-replay --memory MEMORY";
-    let place = Place::new();
-    let mut client = place.session(options, 1);
-    client.turn("say one; say two");
-    client.turn("say three");
-    let session = client.session.clone();
-    drop(client);
-    let mut again = place.client(options, 1);
-    again.load(&session, &place.cwd());
-    let before = again.story().len();
-    assert_eq!(again.turn("say four"), "four");
-    let story = again.story();
-    assert_eq!(story[before..].iter().filter(|line| line.starts_with("agent: ")).count(), 1, "{story:?}");
 }

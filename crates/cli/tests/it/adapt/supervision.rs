@@ -5,16 +5,8 @@ use serde_json::{Value, json};
 
 use super::{Place, check_each, client::Client};
 
-/// Agents that remember a session when they are started again, each in its own way, and one that does not.
-const MEMORIES: [&str; 7] = [
-    "--resume --memory MEMORY",
-    "--load --memory MEMORY",
-    "--load --late-replay --memory MEMORY",
-    "--v2 --memory MEMORY",
-    "",
-    "--load",
-    "--v2",
-];
+/// An agent that remembers a session when it is started again, and one that does not.
+const MEMORIES: [&str; 2] = ["--resume --memory MEMORY", "--v2"];
 
 fn for_memories(test: impl Fn(&str, u64)) {
     let cases = MEMORIES.into_iter().flat_map(|options| [(options, 1), (options, 2)]);
@@ -79,58 +71,6 @@ fn an_agent_that_dies_in_a_turn_is_started_again_and_knows_the_session() {
 }
 
 #[test]
-fn an_agent_that_dies_between_turns_is_started_again() {
-    for_memories(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.turn("say first");
-        kill(place.log().newest());
-        client.agent_is("back");
-        check_told(&mut client, options, &["say first"]);
-    });
-}
-
-/// Nobody can know yet that it is dead: what it did not hear is said again to the next.
-#[test]
-fn a_prompt_to_an_agent_that_has_just_died_is_not_lost() {
-    for_memories(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.turn("say first");
-        kill(place.log().newest());
-        assert_eq!(client.turn("say second"), "second");
-        check_told(&mut client, options, &["say first", "say second"]);
-        assert_eq!(
-            client.users().iter().filter(|words| *words == "say second").count(),
-            usize::from(version == 2)
-        );
-    });
-}
-
-#[test]
-fn what_an_agent_replays_when_it_is_started_again_is_not_shown_again() {
-    for_memories(|options, version| {
-        let place = Place::new();
-        let mut client = place.session(options, version);
-        client.turn("say one; tool t 1; say two");
-        client.turn("say three");
-        kill(place.log().newest());
-        client.agent_is("back");
-        let before = client.log.len();
-        assert_eq!(client.turn("say four"), "four");
-        let story = client.story();
-        for words in ["agent: one", "agent: two", "agent: three"] {
-            assert_eq!(story.iter().filter(|line| *line == words).count(), 1, "{story:?}");
-        }
-        assert!(
-            client.log[before..]
-                .iter()
-                .all(|message| message.value["params"]["update"]["toolCallId"].is_null())
-        );
-    });
-}
-
-#[test]
 fn what_waits_is_still_delivered_when_the_agent_is_killed() {
     for_memories(|options, version| {
         let place = Place::new();
@@ -152,33 +92,6 @@ fn what_waits_is_still_delivered_when_the_agent_is_killed() {
             assert_eq!(users.iter().filter(|user| *user == words).count(), 1, "{users:?}");
         }
     });
-}
-
-#[test]
-fn a_tool_call_of_an_agent_that_died_does_not_hold_up_a_steer() {
-    let place = Place::new();
-    let mut client = place.in_a_tool("", 2);
-    kill(place.log().newest());
-    client.turn_end(1);
-    client.prompt("say one; until go");
-    client.said("one");
-    let id = client.inject("steer", "say steered");
-    client.delivered(&id);
-    client.said("steered");
-}
-
-#[test]
-fn a_permission_that_is_asked_is_withdrawn_when_the_agent_dies() {
-    let place = Place::new();
-    let mut client = place.session("", 1);
-    let prompt = client.prompt("ask a");
-    let request = client.agent_request();
-    kill(place.log().newest());
-    assert!(client.response(prompt).get("error").is_some());
-    let withdrawn = client.until("the withdrawal", |message| message["method"] == "$/cancel_request");
-    assert_eq!(withdrawn["params"]["requestId"], request["id"]);
-    client.answer(&request, r#"{"outcome":{"outcome":"selected","optionId":"yes"}}"#);
-    assert_eq!(client.turn("say after"), "after");
 }
 
 #[test]
@@ -218,20 +131,6 @@ fn an_agent_that_is_not_there_is_named() {
 }
 
 #[test]
-fn an_agent_that_fails_to_start_again_is_tried_again() {
-    let place = Place::new();
-    let count = place.desk("count");
-    std::fs::write(&count, "2").unwrap();
-    let mut client = place.session("--fail-start 2 COUNT", 2);
-    client.turn("say first");
-    std::fs::write(&count, "0").unwrap();
-    let prompt = client.prompt("say on; die");
-    turn_error(&mut client, prompt);
-    eventually("a third start", || std::fs::read_to_string(&count).unwrap() == "3");
-    check_told(&mut client, "", &["say first", "say on; die"]);
-}
-
-#[test]
 fn an_agent_that_cannot_be_started_again_fails_the_prompt_and_not_the_session() {
     let place = Place::new();
     let count = place.desk("count");
@@ -246,37 +145,6 @@ fn an_agent_that_cannot_be_started_again_fails_the_prompt_and_not_the_session() 
     std::fs::write(&count, "9").unwrap();
     client.turn("say found");
     client.said("found");
-}
-
-#[test]
-fn lines_that_are_no_messages_are_passed_over() {
-    for options in ["", "--v2"] {
-        for version in [1, 2] {
-            let place = Place::new();
-            let mut client = place.session(options, version);
-            assert_eq!(client.turn("say a; garbage; say b"), "ab");
-            assert_eq!(client.turn("say c"), "c");
-            assert_eq!(place.log().pids().len(), if options.is_empty() || version == 2 { 1 } else { 2 });
-        }
-    }
-}
-
-#[test]
-fn answers_that_nobody_waits_for_are_passed_over() {
-    for options in ["", "--v2"] {
-        for version in [1, 2] {
-            let place = Place::new();
-            let mut client = place.session(options, version);
-            let prompt = client.prompt("say a; twice; unknown; say b");
-            client.turn_end(1);
-            assert_eq!(client.turn("say c"), "c");
-            let answers = client.log.iter().filter(|message| message.value["id"] == prompt);
-            assert_eq!(answers.count(), 1, "a request is answered once");
-            let answers = client.log.iter().filter(|message| message.value.get("method").is_none());
-            let known = answers.filter(|message| message.value["id"].is_u64());
-            assert!(known.into_iter().all(|message| message.value["id"] != 987_654));
-        }
-    }
 }
 
 #[test]
@@ -299,18 +167,6 @@ fn a_flood_waits_for_a_client_that_does_not_read() {
     assert_eq!(flood, COUNT);
     let peak = peak_memory(nudge).expect("the process runs");
     assert!(peak < 64 * 1024 * 1024, "{peak} bytes");
-}
-
-#[test]
-fn a_flood_does_not_hold_up_a_cancel() {
-    for version in [1, 2] {
-        let place = Place::new();
-        let mut client = place.session("", version);
-        client.prompt("flood 100000000");
-        client.said("xxx");
-        client.cancel();
-        assert_eq!(client.turn_end(1), "cancelled");
-    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A client of one version and an agent of the other.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Place, check_each, client::Client, for_mixed, raw, text};
+use super::{Place, client::Client, raw};
 
 /// A version 2 client in front of a version 1 agent.
 fn new_client(place: &Place) -> Client {
@@ -58,176 +58,12 @@ fn a_turn_in_version_1_of_an_agent_of_version_2() {
 }
 
 #[test]
-fn permission_is_asked_in_the_words_of_the_client() {
-    for_mixed(|options, version| {
-        for (option, status) in [("yes", "completed"), ("no", "failed")] {
-            let place = Place::new();
-            let mut client = place.session(options, version);
-            client.prompt("ask a");
-            let request = client.agent_request();
-            let params = &request["params"];
-            let call = if version == 1 { &params["toolCall"] } else { &params["subject"]["toolCall"] };
-            assert_eq!(call["toolCallId"], "a", "{request}");
-            assert_eq!(params["options"][0]["optionId"], "yes");
-            if version == 2 {
-                assert_eq!(params["title"], "Tool a");
-            }
-            client.answer(
-                &request,
-                &json!({"outcome": {"outcome": "selected", "optionId": option}}).to_string(),
-            );
-            client.said(&format!("a: selected {option}"));
-            client.tool(status);
-            assert_eq!(client.turn_end(1), "end_turn");
-        }
-    });
-}
-
-#[test]
-fn plans() {
-    let place = Place::new();
-    let mut client = new_client(&place);
-    client.turn("plan");
-    let plan = &of_kind(&client, "plan_update")[0]["plan"];
-    assert_eq!((&plan["type"], &plan["entries"][1]["content"]), (&json!("items"), &json!("Log")), "{plan}");
-    let place = Place::new();
-    let mut client = old_client(&place);
-    client.turn("plan");
-    let plan = &of_kind(&client, "plan")[0];
-    assert_eq!(plan["entries"][0]["status"], "completed", "{plan}");
-}
-
-#[test]
-fn modes_are_an_option_in_version_2() {
-    let place = Place::new();
-    let mut client = place.client("", 2);
-    let opened = client.ask("session/new", &json!({"cwd": place.cwd(), "mcpServers": []}));
-    client.session = opened["sessionId"].as_str().expect("a new session has an id").to_owned();
-    let mode = |options: &Value| {
-        let options = options.as_array().cloned().unwrap_or_default();
-        options
-            .into_iter()
-            .find(|option| option["category"] == "mode")
-            .map(|option| option["currentValue"].clone())
-    };
-    assert_eq!(mode(&opened["configOptions"]), Some(json!("ask")), "{opened}");
-    assert!(opened.get("modes").is_none(), "{opened}");
-    client.turn("mode code");
-    assert_eq!(mode(&of_kind(&client, "config_option_update")[0]["configOptions"]), Some(json!("code")));
-    let set = json!({"sessionId": client.session, "configId": "mode", "type": "id", "value": "ask"});
-    assert_eq!(mode(&client.ask("session/set_config_option", &set)["configOptions"]), Some(json!("ask")));
-    let heard: Value = serde_json::from_str(&place.log().heard("session/set_mode")[0]).unwrap();
-    assert_eq!(heard["params"]["modeId"], "ask");
-    let set = json!({"sessionId": client.session, "configId": "pace", "type": "id", "value": "fast"});
-    client.ask("session/set_config_option", &set);
-    let heard: Value = serde_json::from_str(&place.log().heard("session/set_config_option")[0]).unwrap();
-    assert_eq!((&heard["params"]["configId"], &heard["params"]["value"]), (&json!("pace"), &json!("fast")));
-}
-
-#[test]
-fn an_option_is_the_mode_in_version_1() {
-    let place = Place::new();
-    let mut client = place.client("--v2", 1);
-    let opened = client.ask("session/new", &json!({"cwd": place.cwd(), "mcpServers": []}));
-    client.session = opened["sessionId"].as_str().expect("a new session has an id").to_owned();
-    assert_eq!(opened["modes"]["currentModeId"], "ask", "{opened}");
-    assert_eq!(opened["configOptions"][1]["id"], "pace", "{opened}");
-    client.turn("mode code");
-    assert_eq!(of_kind(&client, "current_mode_update")[0]["currentModeId"], "code");
-    client.ask("session/set_mode", &json!({"sessionId": client.session, "modeId": "ask"}));
-    let heard: Value = serde_json::from_str(&place.log().heard("session/set_config_option")[0]).unwrap();
-    assert_eq!((&heard["params"]["configId"], &heard["params"]["value"]), (&json!("mode"), &json!("ask")));
-}
-
-/// What was said: who, in which message, what.
-fn told(client: &Client) -> Vec<(String, String, String)> {
-    let mut told: Vec<(String, String, String)> = Vec::new();
-    for update in client.updates() {
-        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
-        let Some(who) = kind.split_once("_message").map(|(who, _)| who.to_owned()) else { continue };
-        let (id, words) =
-            (update["messageId"].as_str().unwrap_or_default().to_owned(), text(&update["content"]));
-        match told.last_mut() {
-            Some(last) if last.0 == who && last.1 == id => last.2.push_str(&words),
-            _ => told.push((who, id, words)),
-        }
-    }
-    told
-}
-
-#[test]
-fn messages_keep_their_ids_when_a_session_is_loaded_again() {
-    check_each(["", "--load --memory MEMORY", "--v2", "--v2 --memory MEMORY"], |options| {
-        let place = Place::new();
-        let mut client = place.session(options, 2);
-        client.turn("say a; say b; tool t 1; say c");
-        client.turn("say d");
-        let before = told(&client);
-        assert_eq!(before.len(), 5, "{before:?}");
-        let session = client.session.clone();
-        client.leave();
-        for _ in 0..2 {
-            let mut again = place.client(options, 2);
-            again.load(&session, &place.cwd());
-            assert_eq!(told(&again), before);
-            again.leave();
-        }
-    });
-}
-
-/// Agents have files and terminals of their own; only one that insists is served.
-#[test]
-fn files_and_terminals_are_not_offered_in_the_name_of_a_version_2_client() {
-    let place = Place::new();
-    let mut client = new_client(&place);
-    assert_eq!(client.turn("read /etc/hostname"), "read: not offered");
-    assert_eq!(client.turn("term true"), "term: not offered");
-}
-
-#[test]
-fn files_are_served_inside_the_folders_of_a_version_2_session() {
-    let place = Place::new();
-    let mut client = place.session("--bold", 2);
-    let cwd = place.cwd();
-    std::fs::write(place.work.path().join("a.txt"), "from disk").unwrap();
-    assert_eq!(client.turn(&format!("read {cwd}/a.txt")), "read: from disk");
-    assert_eq!(client.turn(&format!("write {cwd}/b.txt hello")), "write: done");
-    assert_eq!(std::fs::read_to_string(place.work.path().join("b.txt")).unwrap(), "hello");
-    let outside = place.desk("secret");
-    std::fs::write(&outside, "secret").unwrap();
-    let refused = client.turn(&format!("read {outside}"));
-    assert!(refused.starts_with("read: error"), "{refused}");
-    let refused = client.turn(&format!("write {outside} gone"));
-    assert!(refused.starts_with("write: error"), "{refused}");
-    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "secret");
-}
-
-#[test]
 fn terminals_are_served_to_an_agent_of_a_version_2_client() {
     let place = Place::new();
     let mut client = place.session("--bold", 2);
     let cwd = place.cwd();
     assert_eq!(client.turn("term pwd"), format!("term: {cwd} (0)"));
     assert_eq!(client.turn("term echo out && exit 3"), "term: out (3)");
-}
-
-#[test]
-fn files_and_terminals_of_an_editor_of_version_1_are_its_own() {
-    let place = Place::new();
-    let offers = json!({"fs": {"readTextFile": true, "writeTextFile": false}, "terminal": false});
-    let mut client = Client::new(place.start(&[], "", "off"), 1, &offers);
-    client.new_session(&place.cwd());
-    client.prompt("read /no/such/file");
-    let request = client.agent_request();
-    assert_eq!(
-        (&request["method"], &request["params"]["path"]),
-        (&json!("fs/read_text_file"), &json!("/no/such/file"))
-    );
-    client.answer(&request, r#"{"content":"from the editor"}"#);
-    client.said("read: from the editor");
-    client.turn_end(1);
-    assert_eq!(client.turn("write /no/such/file x"), "write: not offered");
-    assert_eq!(client.turn("term true"), "term: not offered");
 }
 
 #[test]

@@ -26,55 +26,6 @@ fn bird(place: &Place) -> String {
 const LOOK: &str = "run echo $BIRD > bird";
 
 #[test]
-fn a_session_that_is_shared_serves_each_with_its_own() {
-    let place = Place::new();
-    let mut wren = client(&place, "wren");
-    wren.new_session(&place.cwd());
-    wren.prompt(LOOK);
-    permit(&mut wren, 1);
-    assert_eq!(bird(&place), "wren");
-    let session = wren.session.clone();
-    let mut lark = client(&place, "lark");
-    lark.load(&session, &place.cwd());
-    lark.prompt(LOOK);
-    let ends = lark.log.iter().filter(|message| super::is_turn_end(message)).count();
-    permit(&mut lark, ends + 1);
-    assert_eq!(bird(&place), "lark");
-    wren.prompt(LOOK);
-    wren.turn_end(2);
-    // Both are asked; the question of the turn of the other is over.
-    wren.agent_request();
-    permit(&mut wren, 3);
-    assert_eq!(bird(&place), "wren");
-    drop(wren);
-    lark.turn_end(ends + 2);
-    lark.agent_request();
-    lark.prompt(LOOK);
-    permit(&mut lark, ends + 3);
-    assert_eq!(bird(&place), "lark");
-}
-
-#[test]
-fn a_message_that_waits_keeps_that_of_who_said_it() {
-    let place = Place::new();
-    let mut wren = client(&place, "wren");
-    wren.new_session(&place.cwd());
-    wren.prompt("run while [ ! -e go ]; do sleep 0.01; done; echo $BIRD > first");
-    let request = wren.agent_request();
-    wren.permit(&request, "allow_once");
-    wren.tool("in_progress");
-    let mut lark = client(&place, "lark");
-    lark.load(&wren.session.clone(), &place.cwd());
-    lark.inject("queue", LOOK);
-    drop(lark);
-    place.touch("go");
-    wren.turn_end(1);
-    permit(&mut wren, 2);
-    assert_eq!(std::fs::read_to_string(place.work.path().join("first")).unwrap().trim(), "wren");
-    assert_eq!(bird(&place), "lark");
-}
-
-#[test]
 fn after_a_restart_it_is_that_of_who_resumes() {
     let place = Place::new();
     let mut wren = client(&place, "wren");

@@ -1,11 +1,10 @@
-//! Sessions as clients see them, in both versions, over real pipes.
+//! Sessions as clients see them, in both versions, over real pipes: what has to do with processes, the daemon, files and the
+//! command line, and one test of each kind of all else, which is shown in memory in `crates/hub/tests/it`.
 
 mod asked;
 mod cancel;
 mod commands;
-mod content;
 mod daemon;
-mod dialects;
 mod environment;
 mod folder;
 mod full_disk;
@@ -13,15 +12,12 @@ mod ghosts;
 mod handover;
 mod lifecycle;
 mod named;
-mod pending;
 mod permission;
-mod protocol;
-mod queue;
 mod reached;
 mod shared;
 mod small_disk;
-mod steer;
 mod tools;
+mod wiring;
 
 use std::path::{Path, PathBuf};
 

@@ -11,8 +11,6 @@ use super::{Client, Place};
 pub(super) struct Small {
     pub(super) place: Place,
     pub(super) client: Client,
-    /// Options of the agent behind `nudge acp`; the built-in one is there without.
-    agent: Option<&'static str>,
     daemon: &'static str,
     /// The disk is there for as long as this process.
     holder: Process,
@@ -21,20 +19,15 @@ pub(super) struct Small {
 impl Small {
     /// A client of a process of its own; `None` where nobody may mount a file system.
     pub(super) fn new(version: u64) -> Option<Self> {
-        Self::start(version, "off", None)
+        Self::start(version, "off")
     }
 
     /// A client of a daemon.
     pub(super) fn shared(version: u64) -> Option<Self> {
-        Self::start(version, "on", None)
+        Self::start(version, "on")
     }
 
-    /// A client of a daemon, in front of an agent with these options.
-    pub(super) fn with_agent(version: u64, options: &'static str) -> Option<Self> {
-        Self::start(version, "on", Some(options))
-    }
-
-    fn start(version: u64, daemon: &'static str, agent: Option<&'static str>) -> Option<Self> {
+    fn start(version: u64, daemon: &'static str) -> Option<Self> {
         if !Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|status| status.success()) {
             skipped("only root on Linux may mount a small disk");
             return None;
@@ -44,34 +37,22 @@ impl Small {
         let script = r#"mount -t tmpfs -o size=8m,mode=700 small "$0" && echo there && exec cat"#;
         let mut holder = Process::start("unshare", &["-m", "sh", "-c", script, &data], &[]);
         assert_eq!(holder.next_line().as_deref(), Some("there"));
-        let process = nudge(&place, &holder, &acp(&place, agent), daemon);
+        let process = nudge(&place, &holder, &["acp"], daemon);
         let mut client = Client::new(process, version, &files());
         client.new_session(&place.cwd());
-        Some(Self { place, client, agent, daemon, holder })
+        Some(Self { place, client, daemon, holder })
     }
 
     /// `nudge` with these arguments, where the small disk is.
     pub(super) fn nudge(&self, args: &[&str]) -> Process {
-        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-        nudge(&self.place, &self.holder, &args, self.daemon)
-    }
-
-    /// Another client.
-    pub(super) fn another(&self, version: u64) -> Client {
-        let args = acp(&self.place, self.agent);
-        Client::new(nudge(&self.place, &self.holder, &args, self.daemon), version, &files())
+        nudge(&self.place, &self.holder, args, self.daemon)
     }
 
     /// Another client with the same session.
     pub(super) fn beside(&self, version: u64) -> Client {
-        let mut client = self.another(version);
+        let mut client = Client::new(self.nudge(&["acp"]), version, &files());
         client.load(&self.client.session, &self.place.cwd());
         client
-    }
-
-    /// What the agent has heard and said.
-    pub(super) fn agent_log(&self) -> String {
-        fs::read_to_string(self.place.work.path().join("agent.log")).unwrap_or_default()
     }
 
     fn filler(&self) -> PathBuf {
@@ -89,11 +70,6 @@ impl Small {
 
     pub(super) fn free(&self) {
         fs::remove_file(self.filler()).expect("it is there");
-    }
-
-    /// The params of a request that opens the session.
-    pub(super) fn open(&self) -> Value {
-        json!({"sessionId": self.client.session, "cwd": self.place.cwd(), "mcpServers": []})
     }
 
     /// The story of the session as somebody reads it who loads it.
@@ -116,22 +92,10 @@ fn files() -> Value {
     json!({"fs": {"readTextFile": true, "writeTextFile": true}})
 }
 
-fn acp(place: &Place, agent: Option<&str>) -> Vec<String> {
-    let mut args = vec!["acp".to_owned()];
-    if let Some(options) = agent {
-        let work = place.cwd();
-        let program = crate::adapt::agent();
-        args.extend(["--".to_owned(), program.to_str().expect("its name is text").to_owned()]);
-        args.extend(["--log".to_owned(), format!("{work}/agent.log")]);
-        args.extend(options.replace("MEMORY", &format!("{work}/memory")).split_whitespace().map(Into::into));
-    }
-    args
-}
-
-fn nudge(place: &Place, holder: &Process, args: &[String], daemon: &str) -> Process {
+fn nudge(place: &Place, holder: &Process, args: &[&str], daemon: &str) -> Process {
     let pid = holder.id().to_string();
     let mut all = vec!["-m", "-t", &pid, env!("CARGO_BIN_EXE_nudge")];
-    all.extend(args.iter().map(String::as_str));
+    all.extend(args);
     let mut env = place.env();
     env.push(("NUDGE_DAEMON", daemon.to_owned()));
     let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();

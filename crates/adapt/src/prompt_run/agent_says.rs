@@ -1,0 +1,107 @@
+//! What the agent says of the prompt it works on.
+
+use std::sync::Arc;
+
+use nudge_backend::TurnEnd;
+use tokio::time::Instant;
+
+use super::{
+    Actions, PromptRun, RunAction, SteerId, SteerOutcome,
+    stage::{EndedPrompt, Heard, Receipt, Stage, Stop, StoppedFor, Work},
+};
+
+impl PromptRun {
+    /// Something that is no word of its model.
+    pub(crate) fn heard_activity(&mut self) {
+        if let Some(work) = self.work().filter(|work| work.heard == Heard::Nothing) {
+            work.heard = Heard::Activity;
+        }
+    }
+
+    /// A tool has finished: its model is asked again.
+    pub(crate) fn heard_tool_result(&mut self) {
+        if let Some(work) = self.work() {
+            work.heard = Heard::ToolResult;
+        }
+    }
+
+    /// A word of its model, for which a steer may have waited.
+    pub(crate) fn heard_word(&mut self) -> Actions {
+        if let Some(work) = self.work() {
+            work.heard = Heard::Words;
+        }
+        match &mut self.stage {
+            Stage::Working(_, stop @ Stop::InterruptDue { .. }) => {
+                *stop = Stop::InterruptSent;
+                vec![RunAction::SendCancel]
+            }
+            _ => Actions::new(),
+        }
+    }
+
+    /// A version 2 agent says that it runs: on its prompt, by itself, or on a steer that reached it when it had ended.
+    pub(crate) fn says_running(&mut self, now: Instant) -> Actions {
+        match &mut self.stage {
+            Stage::Idle => {
+                self.stage = Stage::Working(Work::of_its_own(), Stop::NotAsked);
+                vec![RunAction::ReportTurnStarted, RunAction::ReportStream]
+            }
+            Stage::Held(_) => Actions::new(),
+            Stage::Working(work, _) => {
+                work.receipt.show();
+                Actions::new()
+            }
+            Stage::Ended(..) => self.goes_on_by_itself(now),
+        }
+    }
+
+    /// A version 2 agent says that it is idle.
+    pub(crate) fn says_idle(&mut self, end: TurnEnd, now: Instant) -> Actions {
+        match &self.stage {
+            Stage::Working(Work { receipt: Receipt::Shown { .. }, .. }, _) => self.prompt_ended(end, now),
+            _ => Actions::new(),
+        }
+    }
+
+    /// A version 2 agent has taken the prompt, and repeats it under this id.
+    pub(crate) fn prompt_taken(&mut self, message_id: Option<Arc<str>>) {
+        if let Some(work) = self.work() {
+            work.receipt = Receipt::Shown { message_id };
+        }
+    }
+
+    /// The agent has ended the prompt.
+    pub(crate) fn prompt_ended(&mut self, end: TurnEnd, now: Instant) -> Actions {
+        let stopped_for = match &self.stage {
+            Stage::Idle | Stage::Held(_) => return Actions::new(),
+            Stage::Working(_, stop) => StoppedFor::from(*stop),
+            Stage::Ended(_, ended) => ended.stopped_for,
+        };
+        if let Stage::Working(work, _) | Stage::Ended(work, _) = self.take_stage() {
+            self.stage = Stage::Ended(work, EndedPrompt { end, stopped_for, finish_at: None });
+        }
+        let mut actions = vec![RunAction::EndTools];
+        actions.extend(self.settle(now));
+        actions
+    }
+
+    /// The agent has answered a steer.
+    pub(crate) fn steer_answered(&mut self, id: SteerId, outcome: SteerOutcome, now: Instant) -> Actions {
+        let Some(work) = self.work() else { return Actions::new() };
+        let Some(at) = work.steers.iter().position(|(steer, _)| *steer == id) else { return Actions::new() };
+        let (_, message) = work.steers.remove(at);
+        let mut actions = match outcome {
+            SteerOutcome::Taken => vec![RunAction::ReportStream],
+            SteerOutcome::PromptRequired => {
+                work.next_prompt.push(message);
+                Actions::new()
+            }
+            SteerOutcome::Refused => {
+                work.next_prompt.push(message);
+                self.interrupt(now)
+            }
+        };
+        actions.extend(self.settle(now));
+        actions
+    }
+}

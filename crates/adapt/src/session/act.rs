@@ -1,0 +1,89 @@
+//! What is done towards the agent and the session's owner, one action at a time.
+
+use nudge_backend::{BackendEvent, TurnEnd, UserMessage};
+use nudge_wire::RawJson;
+use tokio::time::Instant;
+
+use super::Session;
+use crate::{
+    calls::OpenCalls,
+    prompt_run::{PromptAfter, RunAction, SteerId},
+    recap,
+    retold::Retold,
+    say,
+};
+
+impl Session {
+    /// Does what the state of the prompt asks for, in order.
+    pub(super) fn act(&mut self, actions: Vec<RunAction>) {
+        for action in actions {
+            match action {
+                RunAction::SendPrompt { messages, after } => self.send_prompt(&messages, after),
+                RunAction::SendSteer(id, message) => self.send_steer(id, &message),
+                RunAction::SendCancel => self.send_cancel(),
+                RunAction::CloseConnection => self.close_connection(),
+                RunAction::ReportTurnStarted => self.ready.push_back(BackendEvent::TurnStarted),
+                RunAction::ReportStream => self.ready.push_back(BackendEvent::StreamStarted),
+                RunAction::EndTools => self.end_tools(),
+                RunAction::ReportBreakPoint => self.ready.push_back(BackendEvent::BreakPoint),
+                RunAction::EndTurn(end) => self.end_turn(end),
+            }
+        }
+    }
+
+    /// The agent is there, and has nothing more to say of the past.
+    pub(super) fn release(&mut self) {
+        let actions = self.run.release(Instant::now());
+        self.act(actions);
+    }
+
+    fn send_prompt(&mut self, messages: &[UserMessage], after: PromptAfter) {
+        let Some(link) = &self.link else { return };
+        let version = link.running.init.version;
+        let recap = self.untold_recap.take().map(|conversation| recap::told(&conversation, messages));
+        let is_cut_off = after == PromptAfter::CutOff;
+        let recap = recap.or_else(|| self.retold.as_ref().filter(|_| is_cut_off).map(Retold::tell));
+        if link.running.forgets {
+            self.retold.get_or_insert_default().ask(messages);
+        }
+        self.echo.told(recap.as_deref().unwrap_or_default());
+        for message in messages {
+            self.echo.said(&message.content);
+        }
+        let params = say::prompt(&self.id, version, recap, messages);
+        self.calls.prompt(link.running.cx.request_raw("session/prompt", Some(&params)).in_order());
+        self.ready.push_back(BackendEvent::StreamStarted);
+    }
+
+    fn send_steer(&mut self, id: SteerId, message: &UserMessage) {
+        let Some(link) = &self.link else { return };
+        self.echo.said(&message.content);
+        let (method, params) = say::steer(link.running.tier, &self.id, &message.content);
+        self.calls.steer(id, link.running.cx.request_raw(method, Some(&params)));
+    }
+
+    fn send_cancel(&mut self) {
+        let Some(link) = &self.link else { return };
+        let id = RawJson::of(&*self.id).expect("a string is JSON");
+        // Ahead of the answers that a cancel gives to open questions.
+        link.running.cx.notify_now("session/cancel", Some(&RawJson::object(&[("sessionId", &id)])));
+    }
+
+    fn close_connection(&mut self) {
+        tracing::error!(agent = self.agent.name(), "the agent does not stop; it is ended");
+        if let Some(link) = &self.link {
+            link.running.cx.close();
+        }
+    }
+
+    fn end_tools(&mut self) {
+        self.ready.extend(self.tools.end().into_iter().map(BackendEvent::ToolFinished));
+    }
+
+    fn end_turn(&mut self, end: TurnEnd) {
+        self.calls = OpenCalls::default();
+        self.retold = None;
+        self.replay = None;
+        self.ready.push_back(BackendEvent::TurnEnded(end));
+    }
+}

@@ -1,0 +1,123 @@
+//! What the agent says, and what it tells of its turn.
+
+use nudge_backend::{BackendEvent, REQUEST_PERMISSION, TurnEnd};
+use nudge_bridge::{IndexedUpdate, Speaker, UpdateKind};
+use nudge_peer::{CallError, Unhandled};
+use nudge_wire::Version;
+use tokio::time::Instant;
+
+use super::Session;
+use crate::{
+    calls::{Answer, Answered},
+    prompt_run::SteerOutcome,
+    pulse::{Change, is_word},
+    routed::RoutedMessage,
+};
+
+impl Session {
+    /// Takes what the agent says.
+    pub(super) fn hear(&mut self, message: RoutedMessage) {
+        match message {
+            RoutedMessage::Update(update) => self.hear_update(update),
+            RoutedMessage::Other(Unhandled::Notification(note)) => {
+                self.ready.push_back(BackendEvent::Notification(note.message().clone()));
+            }
+            RoutedMessage::Other(Unhandled::Request(request)) => {
+                if !self.run.is_idle() && &**request.method() == REQUEST_PERMISSION {
+                    self.run.heard_activity();
+                    let change = request.params().and_then(|params| self.tools.asked_for(params));
+                    self.ready.extend(change.map(Change::into_event));
+                }
+                let question = self.questions.ask(self.standing.version, request);
+                self.ready.push_back(BackendEvent::Question(question));
+            }
+        }
+    }
+
+    fn hear_update(&mut self, said: IndexedUpdate) {
+        if said.kind == UpdateKind::StateUpdate && self.standing.version == Version::V2 {
+            return self.hear_state(&said);
+        }
+        if said.kind.speaker() == Speaker::User && self.is_known(&said) {
+            return;
+        }
+        let is_under_way = self.run.is_under_way();
+        if is_under_way {
+            self.hear_work(&said);
+        }
+        match &mut self.replay {
+            Some(replay) if !is_under_way && !said.kind.is_state() => replay.goes_on(Instant::now()),
+            _ => self.show(said),
+        }
+    }
+
+    /// Whether the agent repeats what the user said, now or in a replay.
+    fn is_known(&mut self, said: &IndexedUpdate) -> bool {
+        let name = self.run.message_id();
+        let is_named = name.is_some() && said.message_id.as_ref() == name;
+        is_named || self.replay.is_some() || self.echo.is_repeated(&said.raw)
+    }
+
+    /// What an update tells of the agent's work on its prompt.
+    fn hear_work(&mut self, said: &IndexedUpdate) {
+        if let Some(retold) = &mut self.retold {
+            retold.hear(said);
+        }
+        let change = self.tools.take(said);
+        if matches!(change, Some(Change::Finished(_))) {
+            self.run.heard_tool_result();
+        }
+        self.ready.extend(change.map(Change::into_event));
+        if is_word(said) {
+            let actions = self.run.heard_word();
+            self.act(actions);
+        } else if !said.kind.is_state() {
+            self.run.heard_activity();
+        }
+    }
+
+    /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
+    fn hear_state(&mut self, said: &IndexedUpdate) {
+        let state = said.raw.get(&["state"]).and_then(|state| state.to::<String>().ok());
+        let now = Instant::now();
+        let actions = match state.as_deref() {
+            Some("running") => self.run.says_running(now),
+            Some("idle") => self.run.says_idle(TurnEnd::State(said.raw.clone()), now),
+            _ => return,
+        };
+        self.act(actions);
+    }
+
+    pub(super) fn hear_answer(&mut self, answered: Answered) {
+        let now = Instant::now();
+        let actions = match answered {
+            Answered::Prompt(Ok(result)) if self.standing.version == Version::V2 => {
+                let id = result.get(&["messageId"]).and_then(|id| id.to::<String>().ok());
+                return self.run.prompt_taken(id.map(Into::into));
+            }
+            Answered::Prompt(Ok(result)) => self.run.prompt_ended(TurnEnd::Answered(result), now),
+            // What became of the agent is told by its inbox, behind what it has said.
+            Answered::Prompt(Err(CallError::Closed(_))) => return,
+            Answered::Prompt(Err(error)) => self.run.prompt_ended(TurnEnd::Failed(error.into()), now),
+            Answered::Steer(id, answer) => self.run.steer_answered(id, self.outcome(&answer), now),
+        };
+        self.act(actions);
+    }
+
+    /// What an agent made of a steer.
+    fn outcome(&self, answer: &Answer) -> SteerOutcome {
+        let outcome = match answer {
+            Ok(result) => result.get(&["outcome"]).and_then(|outcome| outcome.to::<String>().ok()),
+            Err(_) => Some("failed".to_owned()),
+        };
+        match outcome.as_deref() {
+            Some("promptRequired") => SteerOutcome::PromptRequired,
+            Some("failed" | "rejected") => {
+                let agent = self.agent.name();
+                tracing::info!(agent, "the agent did not take a steer; it is prompted with it");
+                SteerOutcome::Refused
+            }
+            _ => SteerOutcome::Taken,
+        }
+    }
+}

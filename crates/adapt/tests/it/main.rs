@@ -1,0 +1,12 @@
+//! Sessions of a scripted agent at the other end of a connection in memory, through the contract that the hub uses.
+#![allow(clippy::disallowed_methods, reason = "these tests drive a connection")]
+
+mod asked;
+mod deaths;
+mod opened;
+mod owner;
+mod scripted;
+mod shared;
+mod steers;
+mod stops;
+mod turns;

@@ -1,0 +1,216 @@
+//! What the agent asks, on its way to a client and back.
+
+use std::sync::Arc;
+
+use nudge_backend::{Question, REQUEST_PERMISSION, is_last_word};
+use nudge_bridge::{Call, ToV2, request_between, request_to_v2};
+use nudge_mailbox::ClientId;
+use nudge_peer::{CallError, CancellationToken, RawNotification};
+use nudge_session::{AskId, ClientAnswer, FORMER_CLIENT, OpenAsk, SessionInput};
+use nudge_wire::{Error, Message, RawJson, Version};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::{
+    client::{Ask, Client, Out},
+    session::{Command, Handle, driver::SessionDriver},
+    shape,
+};
+
+/// A question that is open.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenQuestion {
+    /// The session that waits.
+    pub session_id: String,
+    /// Which question of the session it is.
+    pub question_id: u64,
+    /// `session/request_permission` or `elicitation/create`.
+    pub method: &'static str,
+    /// Its params, as version 2 writes them.
+    pub request: RawJson,
+}
+
+/// What somebody who is not attached wants.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    /// To know what the session waits for.
+    List(oneshot::Sender<Vec<OpenQuestion>>),
+    /// To answer with this result, and to know whether the question was open; an error if it is no answer to that.
+    Answer { question: u64, result: RawJson, reply: oneshot::Sender<Result<bool, Error>> },
+}
+
+impl SessionDriver {
+    /// Asks a client.
+    pub(crate) fn ask(&mut self, ask: AskId, client: ClientId, question: Question) {
+        let session = self.row.id.clone();
+        let Some(view) = self.view(client) else {
+            // The core is told that it is gone.
+            return self.feed(SessionInput::Answered { ask, client, answer: ClientAnswer::Gone });
+        };
+        let is_permission = question.is_permission();
+        let Question { version, method, params, .. } = question;
+        let call = if is_permission {
+            let params = view.permission(&session, version, &params);
+            Call { method: method.to_string(), params }
+        } else {
+            let params = shape::for_session(&params, &session);
+            translated(version, view.client.version, &method, &params)
+        };
+        let client = Arc::clone(&view.client);
+        self.send_ask(ask, &client, call);
+    }
+
+    fn send_ask(&mut self, ask: AskId, client: &Arc<Client>, call: Call) {
+        let Call { method, params } = call;
+        let (answer, answered) = oneshot::channel();
+        let withdrawn = CancellationToken::new();
+        let (unwanted, guard) = (withdrawn.clone(), withdrawn.clone().drop_guard());
+        // What is to be done in any case is not withdrawn: its guard lives as long as its task.
+        let kept = if is_last_word(&method) {
+            Some(guard)
+        } else {
+            self.asks.insert((ask, client.id), guard);
+            None
+        };
+        client.push(Out::Ask(Ask { method: method.clone().into(), params, answer, withdrawn }));
+        let (handle, client) = (self.handle(), Arc::clone(client));
+        tokio::spawn(async move {
+            let _kept = kept;
+            let outcome = tokio::select! {
+                biased;
+                outcome = answered => outcome,
+                () = unwanted.cancelled() => return,
+            };
+            let answer = match outcome {
+                Ok(Ok(result)) => ClientAnswer::Answer(result),
+                Ok(Err(CallError::Closed(_))) => ClientAnswer::Gone,
+                Ok(Err(error)) => {
+                    let error = Error::from(error);
+                    if method == REQUEST_PERMISSION {
+                        let code = error.code.0;
+                        tracing::warn!(client = client.id.0, code, "a permission request was not answered");
+                    }
+                    ClientAnswer::Refused(error)
+                }
+                // It was withdrawn, or the connection is over.
+                Err(_) if unwanted.is_cancelled() => return,
+                Err(_) => ClientAnswer::Gone,
+            };
+            if let ClientAnswer::Answer(result) = &answer {
+                own_terminal(&handle, &client, &method, result).await;
+            }
+            // A session that is left does not need it.
+            let _ = handle.send(Command::Answered { ask, client: client.id, answer }).await;
+        });
+    }
+
+    /// Passes a notification of the agent on that is no update: as it came where it can be read as it is.
+    pub(crate) fn notify(&self, message: Message) {
+        let Some(note) = RawNotification::from_message(message) else { return };
+        let params = note.params().map(|params| shape::for_session(params, &self.row.id));
+        let is_same = params.as_ref() == note.params();
+        let version = self.agent.version();
+        for view in &self.views {
+            let client = &view.client;
+            let out = match &params {
+                Some(params) if !is_same || client.version != version => {
+                    let call = translated(version, client.version, note.method(), params);
+                    Out::Notify(call.method, call.params)
+                }
+                _ => Out::Note(note.clone()),
+            };
+            client.push(out);
+        }
+    }
+
+    pub(crate) fn question(&mut self, wanted: Wanted) {
+        // Whoever asked may be gone.
+        match wanted {
+            Wanted::List(reply) => {
+                let open = self.core.open_asks();
+                let _ = reply.send(open.into_iter().map(|ask| open_question(&self.row.id, ask)).collect());
+            }
+            Wanted::Answer { question, result, reply } => {
+                let _ = reply.send(self.answer_elsewhere(AskId(question), result));
+            }
+        }
+    }
+
+    /// Takes the answer of somebody who is not attached; whether the question was open. Both versions write it alike.
+    fn answer_elsewhere(&mut self, ask: AskId, result: RawJson) -> Result<bool, Error> {
+        let Some(open) = self.core.open_asks().into_iter().find(|open| open.ask == ask) else {
+            return Ok(false);
+        };
+        if open.method == REQUEST_PERMISSION {
+            check_permission_answer(&open.params, &result)?;
+        } else {
+            check_form_answer(&result)?;
+        }
+        let answer = ClientAnswer::Answer(result);
+        self.feed(SessionInput::Answered { ask, client: FORMER_CLIENT, answer });
+        Ok(true)
+    }
+}
+
+fn open_question(session: &str, open: OpenAsk) -> OpenQuestion {
+    let OpenAsk { ask, version, method, params } = open;
+    let params = shape::for_session(&params, session);
+    let request = match version {
+        Version::V2 => params,
+        Version::V1 if method == REQUEST_PERMISSION => ToV2::new("nudge-").permission(&params),
+        Version::V1 => request_to_v2(method, &params).params,
+    };
+    OpenQuestion { session_id: session.to_owned(), question_id: ask.0, method, request }
+}
+
+fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> Call {
+    let as_it_is = || Call { method: method.to_owned(), params: params.clone() };
+    request_between(from, to, method, params).unwrap_or_else(as_it_is)
+}
+
+/// Notes that a terminal is the editor's own.
+async fn own_terminal(handle: &Handle, client: &Client, method: &str, result: &RawJson) {
+    if method == "terminal/create"
+        && let Some(terminal) = result.get(&["terminalId"]).and_then(|id| id.to::<String>().ok())
+    {
+        let _ = handle.send(Command::OwnTerminal { client: client.id, terminal }).await;
+    }
+}
+
+fn word(value: &RawJson, path: &[&str]) -> Option<String> {
+    value.get(path)?.to().ok()
+}
+
+fn check_form_answer(result: &RawJson) -> Result<(), Error> {
+    let content = result.get(&["content"]);
+    let is_object = content.is_none_or(|content| content.as_str().starts_with('{'));
+    match word(result, &["action"]).as_deref() {
+        Some("accept" | "decline" | "cancel") if is_object => Ok(()),
+        _ => Err(Error::invalid_params(
+            "Invalid params: the `result` for a form has the `action` `accept`, `decline` or `cancel`, and what is \
+             filled in as an object in `content`",
+        )),
+    }
+}
+
+/// Whether an answer is one of those that the question offers. Both versions write them alike.
+fn check_permission_answer(request: &RawJson, result: &RawJson) -> Result<(), Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Choice {
+        option_id: String,
+    }
+    let offered: Vec<Choice> =
+        request.get(&["options"]).and_then(|options| options.to().ok()).unwrap_or_default();
+    let chosen = word(result, &["outcome", "optionId"]);
+    let is_offered = || offered.iter().any(|option| Some(&option.option_id) == chosen.as_ref());
+    match word(result, &["outcome", "outcome"]).as_deref() {
+        Some("cancelled") => Ok(()),
+        Some("selected") if is_offered() => Ok(()),
+        _ => Err(Error::invalid_params(
+            "Invalid params: the `result` for a permission has the `outcome` `selected` with the `optionId` of an \
+             option of the question, or `cancelled`",
+        )),
+    }
+}

@@ -1,0 +1,153 @@
+//! What the core wants written down, as the store takes it, and what is stored, as the core takes it.
+
+use std::sync::Arc;
+
+use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_mailbox::{Change, Dialect, Message, MessageId, Mode, Saved};
+use nudge_session::{FORMER_CLIENT, InputChange, MessageBody, Operation, RowChange};
+use nudge_store::{Entry, Input, InputState, Op, SessionChange};
+use nudge_wire::{RawJson, Version};
+
+use crate::{history, shape};
+
+/// Adds what an operation comes to, decided at this time.
+pub(crate) fn push_ops(ops: &mut Vec<Op>, operation: Operation, at: u64) {
+    match operation {
+        Operation::Append { seq, update } => ops.push(Op::Append(entry(seq, &update, at))),
+        Operation::Input(change) => push_input_ops(ops, change),
+        Operation::UpdateSession(change) => ops.push(Op::UpdateSession(row_change(change, at))),
+        Operation::DeleteSession => ops.push(Op::DeleteSession),
+    }
+}
+
+/// All that operations come to.
+pub(crate) fn ops(operations: Vec<Operation>, at: u64) -> Vec<Op> {
+    let mut ops = Vec::with_capacity(operations.len());
+    for operation in operations {
+        push_ops(&mut ops, operation, at);
+    }
+    ops
+}
+
+/// An entry of the transcript that came at this time.
+pub(crate) fn entry(seq: u64, update: &IndexedUpdate, at: u64) -> Entry {
+    Entry {
+        seq,
+        at,
+        dialect: match update.version {
+            Version::V1 => nudge_store::Dialect::V1,
+            Version::V2 => nudge_store::Dialect::V2,
+        },
+        kind: update.kind.name().into(),
+        message_id: update.message_id.as_deref().map(Into::into),
+        tool_call_id: update.tool_call_id.as_deref().map(Into::into),
+        origin: None,
+        frame: update.raw.as_bytes().clone(),
+    }
+}
+
+/// The update of an entry; `None` if it is not text.
+pub(crate) fn stored_update(entry: &Entry) -> Option<IndexedUpdate> {
+    let message_id = entry.message_id.as_deref().map(Into::into);
+    let kind = UpdateKind::of(&entry.kind);
+    let update = IndexedUpdate::stored(history::version(entry), kind, message_id, history::json(entry)?);
+    Some(match &entry.tool_call_id {
+        Some(id) => update.of_tool_call(&**id),
+        None => update,
+    })
+}
+
+fn row_change(change: RowChange, at: u64) -> SessionChange {
+    let RowChange { title, config, closed, agent_session_id } = change;
+    SessionChange {
+        title: title.map(Some),
+        updated_at: Some(at),
+        config: config.map(|config| config.as_str().to_owned()),
+        closed,
+        agent_session_id: agent_session_id.map(Some),
+    }
+}
+
+fn push_input_ops(ops: &mut Vec<Op>, InputChange { change, seq }: InputChange) {
+    match change {
+        Change::Added(message) => ops.push(Op::AddInput(input(&message, seq))),
+        Change::Replaced { id, content } => {
+            let content = content.content.as_str().to_owned();
+            ops.push(Op::ReplaceInput { id, content });
+        }
+        Change::Revoked { id } => ops.push(set_input(id, InputState::Revoked)),
+        Change::Delivered { ids } => {
+            ops.extend(ids.into_iter().map(|id| set_input(id, InputState::Delivered)));
+        }
+    }
+}
+
+fn set_input(id: MessageId, state: InputState) -> Op {
+    Op::SetInput { id, state }
+}
+
+fn input(message: &Message<MessageBody>, seq: u64) -> Input {
+    Input {
+        id: message.id.clone(),
+        seq,
+        client: message.client.0,
+        mode: MODES[usize::from(message.mode == Mode::Steer)].to_owned(),
+        dialect: dialect_name(message.dialect).to_owned(),
+        key: message.key.as_deref().map(str::to_owned),
+        state: InputState::Pending,
+        content: Some(message.content.content.as_str().to_owned()),
+    }
+}
+
+const MODES: [&str; 2] = ["queue", "steer"];
+
+/// What is stored of the pending input, and the number of the next. Who sent it is gone; ids of connections begin anew with
+/// each process.
+pub(crate) fn saved(inputs: Vec<Input>) -> (Saved<MessageBody>, u64) {
+    let next = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
+    let mut saved = Saved::default();
+    for input in inputs {
+        // A prompt that was dropped may be sent again.
+        let is_dropped = input.state == InputState::Revoked && input.dialect.starts_with("prompt");
+        if let Some(key) = input.key.as_ref().filter(|_| !is_dropped) {
+            saved.keys.push((Arc::from(&**key), Arc::clone(&input.id)));
+        }
+        match input.state {
+            InputState::Delivered => saved.delivered.push(input.id),
+            InputState::Revoked => saved.revoked.push(input.id),
+            InputState::Pending => saved.pending.push(message(input)),
+        }
+    }
+    (saved, next)
+}
+
+fn message(input: Input) -> Message<MessageBody> {
+    let content = input.content.and_then(|content| RawJson::parse(content).ok());
+    let content = content.unwrap_or_else(|| shape::raw(&serde_json::json!([])));
+    Message {
+        client: FORMER_CLIENT,
+        id: input.id,
+        mode: if input.mode == MODES[1] { Mode::Steer } else { Mode::Queue },
+        dialect: dialect(&input.dialect),
+        content: MessageBody { content, params: None },
+        key: input.key.map(|key| Arc::from(&*key)),
+    }
+}
+
+fn dialect_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Inject => "inject",
+        Dialect::Steering => "steering",
+        Dialect::PromptV1 => "prompt_v1",
+        Dialect::PromptV2 => "prompt_v2",
+    }
+}
+
+fn dialect(name: &str) -> Dialect {
+    match name {
+        "steering" => Dialect::Steering,
+        "prompt_v1" => Dialect::PromptV1,
+        "prompt_v2" => Dialect::PromptV2,
+        _ => Dialect::Inject,
+    }
+}

@@ -1,0 +1,233 @@
+//! A store without a disk and a thread: it answers at once, unless the test holds its writes up or has no room for them.
+
+mod state;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Mutex, MutexGuard},
+};
+
+use nudge_store::{
+    Batch, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq, Session,
+    SessionFilter, Store, StoreError, Ticket,
+};
+use tokio::sync::{Notify, oneshot};
+
+use state::State;
+
+/// A store in memory. It outlives the hubs that use it, as a file does.
+#[derive(Default)]
+pub(crate) struct MemoryStore {
+    state: Mutex<State>,
+    has_room: Notify,
+}
+
+impl MemoryStore {
+    /// From now on nothing is written, for this reason.
+    pub(crate) fn fail(&self, failure: StoreError) {
+        self.state().failure = Some(failure);
+    }
+
+    /// From now on there is no room.
+    pub(crate) fn fill(&self) {
+        self.fail(StoreError::DiskFull);
+    }
+
+    /// It can be written again.
+    pub(crate) fn make_room(&self) {
+        self.state().failure = None;
+    }
+
+    /// From now on writes wait.
+    pub(crate) fn hold(&self) {
+        self.state().held.get_or_insert_default();
+    }
+
+    /// What waited is written, and nothing waits any more.
+    pub(crate) fn go_on(&self) {
+        let mut state = self.state();
+        for (batch, told) in state.held.take().unwrap_or_default() {
+            // Whoever waited may be gone.
+            let _ = told.send(state.write(&batch));
+        }
+    }
+
+    /// How many writes wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.state().held.as_ref().map_or(0, Vec::len)
+    }
+
+    /// From now on it says that too much waits to be written, or not any more.
+    pub(crate) fn set_behind(&self, is_behind: bool) {
+        self.state().is_behind = is_behind;
+        self.has_room.notify_waiters();
+    }
+
+    /// The kinds of the entries of a session, in order.
+    pub(crate) fn kinds(&self, session: &str) -> Vec<String> {
+        let state = self.state();
+        state.sessions[session].entries.iter().map(|entry| entry.kind.clone()).collect()
+    }
+
+    /// Whether anybody holds a lease.
+    pub(crate) fn is_leased(&self, session: &str) -> bool {
+        self.state().leases.contains_key(session)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics with it")
+    }
+
+    fn put(&self, batch: Batch) -> Ticket {
+        let mut state = self.state();
+        let (told, ticket) = oneshot::channel();
+        match &mut state.held {
+            Some(held) => held.push((batch, told)),
+            None => drop(told.send(state.write(&batch))),
+        }
+        Ticket::new(ticket)
+    }
+
+    /// Changes what is no batch.
+    fn change<T: Send + 'static>(&self, how: impl FnOnce(&mut State) -> T) -> Reply<'_, T> {
+        let mut state = self.state();
+        let changed = match state.failure.clone() {
+            Some(failure) => Err(failure),
+            None => Ok(how(&mut state)),
+        };
+        Box::pin(async { changed })
+    }
+
+    fn read<T: Send + 'static>(&self, how: impl FnOnce(&State) -> T) -> Reply<'_, T> {
+        let read = how(&self.state());
+        Box::pin(async { Ok(read) })
+    }
+}
+
+impl Store for MemoryStore {
+    fn commit(&self, batch: Batch) -> Ticket {
+        self.put(batch)
+    }
+
+    fn append(&self, batch: Batch) -> Ticket {
+        self.put(batch)
+    }
+
+    fn has_room(&self) -> bool {
+        !self.state().is_behind
+    }
+
+    fn room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {
+            while !self.has_room() {
+                self.has_room.notified().await;
+            }
+        })
+    }
+
+    fn session<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Session>> {
+        self.read(|state| state.sessions.get(id).map(|known| known.row.clone()))
+    }
+
+    fn sessions<'a>(
+        &'a self,
+        filter: &'a SessionFilter,
+        after: Option<&'a Cursor>,
+        limit: u32,
+    ) -> Reply<'a, Page> {
+        self.read(|state| state.page(filter, after, limit))
+    }
+
+    fn transcript<'a>(&'a self, id: &'a str, from: Seq, limit: Limit) -> Reply<'a, Vec<Entry>> {
+        self.read(|state| {
+            let entries = state.sessions.get(id).map_or(&[][..], |known| &known.entries);
+            let entries = entries.iter().filter(|entry| entry.seq >= from);
+            let mut left = limit.bytes;
+            let fits = |entry: &&Entry| {
+                let is_first_past = left > 0;
+                left = left.saturating_sub(entry.frame.len());
+                is_first_past
+            };
+            entries.take_while(fits).take(limit.rows as usize).cloned().collect()
+        })
+    }
+
+    fn last_seq<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Seq>> {
+        self.read(|state| state.sessions.get(id)?.entries.last().map(|entry| entry.seq))
+    }
+
+    fn inputs<'a>(&'a self, id: &'a str) -> Reply<'a, Vec<Input>> {
+        self.read(|state| state.sessions.get(id).map(|known| known.inputs.clone()).unwrap_or_default())
+    }
+
+    fn acquire<'a>(
+        &'a self,
+        session: &'a str,
+        owner: &'a str,
+        now: Millis,
+        ttl: Millis,
+    ) -> Reply<'a, Result<Lease, Held>> {
+        self.change(|state| {
+            if let Some(held) = state.leases.get(session).filter(|held| held.until > now) {
+                return Err(held.clone());
+            }
+            state.epoch += 1;
+            let (owner, epoch) = (owner.to_owned(), state.epoch);
+            state.leases.insert(session.into(), Held { owner: owner.clone(), epoch, until: now + ttl });
+            Ok(Lease { session: session.into(), owner, epoch })
+        })
+    }
+
+    fn renew<'a>(&'a self, leases: &'a [Lease], now: Millis, ttl: Millis) -> Reply<'a, Vec<Lease>> {
+        self.change(|state| {
+            let mut lost = leases.to_vec();
+            lost.retain(|lease| match state.leases.get_mut(&lease.session) {
+                Some(held) if held.epoch == lease.epoch => {
+                    held.until = now + ttl;
+                    false
+                }
+                _ => true,
+            });
+            lost
+        })
+    }
+
+    fn release(&self, lease: Lease) -> Reply<'_, ()> {
+        self.change(|state| {
+            if state.leases.get(&lease.session).is_some_and(|held| held.epoch == lease.epoch) {
+                state.leases.remove(&lease.session);
+            }
+        })
+    }
+
+    fn release_owner<'a>(&'a self, owner: &'a str) -> Reply<'a, u64> {
+        self.change(|state| {
+            let before = state.leases.len();
+            state.leases.retain(|_, held| held.owner != owner);
+            (before - state.leases.len()) as u64
+        })
+    }
+
+    fn setting<'a>(&'a self, key: &'a str) -> Reply<'a, Option<String>> {
+        self.read(|state| state.settings.get(key).cloned())
+    }
+
+    fn put_setting<'a>(&'a self, key: &'a str, value: Option<&'a str>) -> Reply<'a, ()> {
+        self.change(|state| {
+            match value {
+                Some(value) => state.settings.insert(key.to_owned(), value.to_owned()),
+                None => state.settings.remove(key),
+            };
+        })
+    }
+
+    fn counts(&self) -> Counts {
+        self.state().counts
+    }
+
+    /// It is not closed for the other hubs.
+    fn close(&self) -> Reply<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}

@@ -1,0 +1,182 @@
+//! A turn as it goes: what the agent reports, and the end.
+
+use nudge_backend::{BackendEvent, TurnEnd};
+use nudge_bridge::{IndexedUpdate, ToV2, UpdateKind, prompt_answer};
+use nudge_mailbox::ClientId;
+use nudge_wire::{Error, RawJson};
+use serde_json::json;
+
+use crate::{
+    RowChange, SessionCore, Turn, TurnEvent,
+    lifecycle::Ending,
+    outbox::Act,
+    own_updates,
+    turn::{BreakPoint, Interrupt},
+};
+
+/// Who messages are from that were left by another process; the clients of that are gone.
+pub const FORMER_CLIENT: ClientId = ClientId(0);
+
+impl SessionCore {
+    /// Takes in what the agent does.
+    pub(crate) fn agent_event(&mut self, event: BackendEvent) {
+        match event {
+            BackendEvent::Update(update) => {
+                self.note_title(&update);
+                self.record(update, None);
+            }
+            BackendEvent::TurnStarted => self.began_by_itself(),
+            BackendEvent::StreamStarted => self.turn_event(TurnEvent::StreamStarted),
+            BackendEvent::StreamFinished => self.turn_event(TurnEvent::StreamFinished),
+            BackendEvent::ToolStarted(id) => self.turn_event(TurnEvent::ToolStarted(id)),
+            BackendEvent::ToolFinished(id) => self.turn_event(TurnEvent::ToolFinished(id)),
+            BackendEvent::Paused => self.turn_event(TurnEvent::Paused),
+            BackendEvent::Resumed => self.turn_event(TurnEvent::Resumed),
+            BackendEvent::BreakPoint => self.break_point(),
+            BackendEvent::Question(question) => self.take_question(question),
+            BackendEvent::QuestionWithdrawn(id) => self.question_withdrawn(id),
+            BackendEvent::Notification(message) => {
+                self.draft.bytes += message.frame().len();
+                self.draft.acts.push(Act::Notify(message));
+            }
+            BackendEvent::Config(config) => {
+                self.update_row(RowChange { config: Some(config), ..RowChange::default() });
+            }
+            BackendEvent::TurnEnded(end) => self.turn_ended(end),
+            BackendEvent::Lost(error) => self.agent_lost(&error),
+            BackendEvent::Back { id, is_recap } => self.agent_is_back(&id, is_recap),
+        }
+    }
+
+    fn turn_event(&mut self, event: TurnEvent) {
+        if let Some(turn) = &mut self.turn {
+            turn.handle(event);
+        }
+    }
+
+    /// An agent may name its session itself.
+    pub(crate) fn note_title(&mut self, update: &IndexedUpdate) {
+        if update.kind == UpdateKind::SessionInfoUpdate
+            && let Some(title) = update.raw.get(&["title"]).and_then(|title| title.to::<String>().ok())
+        {
+            self.title = Some(title.clone());
+            self.update_row(RowChange { title: Some(title), ..RowChange::default() });
+        }
+    }
+
+    /// A turn that nobody asked for. If one waits for the disk to begin, this is not it.
+    fn began_by_itself(&mut self) {
+        match &self.turn {
+            Some(turn) if !turn.is_prompted() => return,
+            Some(_) => {}
+            None => {
+                let number = self.next_turn();
+                self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
+                self.record(own_updates::running(), None);
+            }
+        }
+        self.turn_event(TurnEvent::Started);
+    }
+
+    /// The agent waits: with what may go in now, or with nothing, it goes on.
+    fn break_point(&mut self) {
+        let Some(turn) = &mut self.turn else { return self.go_on(Vec::new()) };
+        turn.handle(TurnEvent::BreakPoint);
+        turn.break_point = BreakPoint::Waits;
+        self.deliver();
+        let Some(turn) = &mut self.turn else { return };
+        turn.handle(TurnEvent::WentOn);
+        match turn.break_point {
+            BreakPoint::Waits if turn.steers_under_way > 0 => turn.break_point = BreakPoint::WaitsForSteers,
+            BreakPoint::Waits => self.go_on(Vec::new()),
+            _ => {}
+        }
+    }
+
+    /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
+    pub(crate) fn interrupt_later(&mut self) {
+        let is_wanted = self.wants_interrupt();
+        if let Some(turn) = self.turn.as_mut().filter(|turn| is_wanted && turn.interrupt == Interrupt::Not) {
+            turn.interrupt = Interrupt::Due;
+            self.draft.acts.push(Act::Interrupt);
+        }
+    }
+
+    fn turn_ended(&mut self, end: TurnEnd) {
+        self.cancel_permissions();
+        if self.turn.as_ref().is_some_and(|turn| !turn.is_prompted()) {
+            // One that the agent began by itself, before it knows of the one that waits for the disk.
+            return;
+        }
+        let (state, answer) = told_end(end);
+        let turn = self.turn.take();
+        self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
+        let prompt = turn.and_then(|turn| turn.unanswered);
+        if self.lifecycle.ending.as_ref().is_some_and(|ending| ending.cuts_off) {
+            let id = self.ids.message();
+            self.record(own_updates::interrupted(&id, NOBODY_CAME), None);
+        }
+        self.record(state, prompt.as_ref().map(|prompt| prompt.client));
+        self.update_row(RowChange::default());
+        if let Some(prompt) = prompt {
+            self.answer(prompt.request, answer);
+        }
+        self.end_now();
+    }
+
+    /// The agent is gone. It is started again.
+    fn agent_lost(&mut self, error: &Error) {
+        let was_asked = self.questions.has_permissions();
+        self.forget_questions();
+        if was_asked {
+            self.permission_closed();
+        }
+        let title = format!("{}; it is started again", error.message);
+        let meta = json!({ "nudge": { "agent": "gone" } });
+        self.show(own_updates::notice("warning", &title, &meta), None);
+    }
+
+    /// The agent was started again. It may know the session by another id.
+    fn agent_is_back(&mut self, id: &str, is_recap: bool) {
+        let title = if is_recap {
+            "The agent is back; it will be told what was said so far"
+        } else {
+            "The agent is back and remembers the session"
+        };
+        let meta = json!({ "nudge": { "agent": "back", "recap": is_recap } });
+        self.show(own_updates::notice("info", title, &meta), None);
+        if self.agent_session_id.as_deref() != Some(id) {
+            self.agent_session_id = Some(id.to_owned());
+            let agent_session_id = Some(id.to_owned());
+            self.update_row(RowChange { agent_session_id, ..RowChange::default() });
+        }
+    }
+
+    /// The agent has ended for good. An end that waits for its turn does not come about.
+    pub(crate) fn agent_ended(&mut self) {
+        let error = Error::internal("The agent has failed. Load the session again");
+        self.refuse_unanswered(&error);
+        for request in self.lifecycle.ending.take().iter().flat_map(Ending::waiting) {
+            self.answer_now(request, Err(error.clone()));
+        }
+        self.leave(nudge_backend::Parting::Leave, Vec::new());
+    }
+}
+
+/// Why a turn has no end that nobody came back to.
+const NOBODY_CAME: &str = "it waited for an answer, and nobody was there to give it";
+
+/// How a turn ended, in the words of both versions: the `state_update` that says so, and the answer to a prompt of version 1
+/// that waits for the end.
+fn told_end(end: TurnEnd) -> (IndexedUpdate, Result<RawJson, Error>) {
+    let told = |raw| IndexedUpdate::new(UpdateKind::StateUpdate, raw);
+    match end {
+        TurnEnd::Answered(result) => (told(ToV2::new("").turn_ended(&result).remove(0)), Ok(result)),
+        TurnEnd::State(state) => {
+            let failed = |error: RawJson| error.to().unwrap_or_else(|_| Error::internal("The turn failed"));
+            let answer = prompt_answer(&state).map_err(failed);
+            (told(state), answer)
+        }
+        TurnEnd::Failed(error) => (own_updates::idle(Some("error"), Some(&error)), Err(error)),
+    }
+}

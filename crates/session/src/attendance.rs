@@ -1,0 +1,104 @@
+//! Who is attached to a session, and what each can do for its agent.
+
+use nudge_mailbox::ClientId;
+use nudge_wire::{Version, caps::ClientInit};
+
+/// What a client does for an agent: files and terminals in version 1, forms in both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub struct ClientOffers {
+    /// `fs/read_text_file`.
+    pub read: bool,
+    /// `fs/write_text_file`.
+    pub write: bool,
+    /// `terminal/*`.
+    pub terminal: bool,
+    /// `elicitation/*`.
+    pub elicitation: bool,
+}
+
+impl ClientOffers {
+    /// What a client offers that has said this in `initialize`.
+    pub fn of(init: &ClientInit) -> Self {
+        let elicitation = init.has_elicitation();
+        if init.version != Version::V1 {
+            return Self { elicitation, ..Self::default() };
+        }
+        let is = |path: &[&str]| {
+            let path = [&["clientCapabilities"], path].concat();
+            init.params.get(&path).is_some_and(|value| value.as_str() == "true")
+        };
+        Self {
+            read: is(&["fs", "readTextFile"]),
+            write: is(&["fs", "writeTextFile"]),
+            terminal: is(&["terminal"]),
+            elicitation,
+        }
+    }
+
+    /// Whether a request of the agent under this method will be understood.
+    pub fn has(self, method: &str) -> bool {
+        match method {
+            "fs/read_text_file" => self.read,
+            "fs/write_text_file" => self.write,
+            _ if is_elicitation(method) => self.elicitation,
+            _ => self.terminal && method.starts_with("terminal/"),
+        }
+    }
+}
+
+/// Whether a request asks the user to fill in a form or to visit a page.
+pub(crate) fn is_elicitation(method: &str) -> bool {
+    method.starts_with("elicitation/")
+}
+
+/// A client as its sessions see it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Attendee {
+    /// Which connection it is.
+    pub id: ClientId,
+    /// The version it speaks.
+    pub version: Version,
+    /// What it does for an agent.
+    pub offers: ClientOffers,
+}
+
+/// The clients of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Attendance {
+    /// Each with the number of the first entry that it has not been shown when it joined.
+    clients: Vec<(Attendee, u64)>,
+    /// Whether a client has joined. What an adapted agent says before is kept for the first.
+    pub(crate) has_been_seen: bool,
+}
+
+impl Attendance {
+    /// A client joins, or joins anew; it has been shown what comes before `from`.
+    pub(crate) fn join(&mut self, attendee: Attendee, from: u64) {
+        self.leave(attendee.id);
+        self.clients.push((attendee, from));
+        self.has_been_seen = true;
+    }
+
+    pub(crate) fn leave(&mut self, client: ClientId) {
+        self.clients.retain(|(attendee, _)| attendee.id != client);
+    }
+
+    pub(crate) fn get(&self, client: ClientId) -> Option<&Attendee> {
+        self.iter().find(|attendee| attendee.id == client)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Attendee> {
+        self.clients.iter().map(|(attendee, _)| attendee)
+    }
+
+    /// Those who have been shown the entry of this number when they joined.
+    pub(crate) fn have_seen(&self, seq: u64) -> impl Iterator<Item = ClientId> {
+        let have_seen = self.clients.iter().filter(move |(_, from)| seq < *from);
+        have_seen.map(|(attendee, _)| attendee.id)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+}

@@ -1,0 +1,104 @@
+//! How a session comes back into use: what its transcript tells, and what is written before anybody joins.
+
+use std::collections::BTreeMap;
+
+use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
+use nudge_mailbox::{Change, Mailbox, Saved};
+use nudge_wire::{RawJson, Version};
+
+use crate::{MessageBody, Operation, effect::InputChange, ids::IdMint, own_updates};
+
+/// What a transcript tells of how a session was left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Past {
+    /// The number of the next entry.
+    pub next_seq: u64,
+    /// Whether a turn is under way.
+    pub is_running: bool,
+    /// Whether it tells whether a turn is under way.
+    pub has_state: bool,
+    /// Tool calls that have not ended, and the version they are written in.
+    pub open_tools: BTreeMap<String, Version>,
+}
+
+impl Past {
+    /// Takes an entry in.
+    pub fn take(&mut self, seq: u64, update: &IndexedUpdate) {
+        self.next_seq = seq + 1;
+        match &update.kind {
+            UpdateKind::StateUpdate => {
+                self.has_state = true;
+                self.is_running = update.raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
+            }
+            kind if kind.is_tool_call() => self.take_tool_call(update),
+            _ => {}
+        }
+    }
+
+    fn take_tool_call(&mut self, update: &IndexedUpdate) {
+        let Some(id) = &update.tool_call_id else { return };
+        let status = update.raw.get(&["status"]);
+        match CallProgress::of(&update.kind, status.as_ref().map(RawJson::as_str)) {
+            Some(CallProgress::Open) => {
+                self.open_tools.insert(id.to_string(), update.version);
+            }
+            Some(CallProgress::Over) => {
+                self.open_tools.remove(&**id);
+            }
+            None => {}
+        }
+    }
+}
+
+/// A session as a crash or a close left it, brought into an order from which it can be used. Nothing of it runs before a
+/// client has joined.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Restored {
+    /// What waits. It is held until somebody comes back.
+    pub mailbox: Mailbox<MessageBody>,
+    /// The number of the next entry.
+    pub next_seq: u64,
+    /// To be written before it is in use.
+    pub operations: Vec<Operation>,
+    /// What is said in it of a turn that was cut off.
+    pub interruption: Vec<IndexedUpdate>,
+}
+
+impl Restored {
+    /// From what is on disk. Two of them must not have the same seed.
+    pub fn new(inputs: Saved<MessageBody>, past: Past, seed: u64) -> Self {
+        let (mailbox, mut operations) = dropped(Mailbox::restore(inputs));
+        let Past { mut next_seq, is_running, open_tools, .. } = past;
+        let mut interrupted = Vec::new();
+        if is_running {
+            let id = IdMint::new(seed).message();
+            interrupted = interruption(&open_tools, &id, "Nudge ended while it ran");
+        }
+        for update in &interrupted {
+            operations.push(Operation::Append { seq: next_seq, update: update.clone() });
+            next_seq += 1;
+        }
+        Self { mailbox, next_seq, operations, interruption: interrupted }
+    }
+}
+
+/// What a transcript ends with whose turn was cut off.
+pub(crate) fn interruption(
+    open_tools: &BTreeMap<String, Version>,
+    message_id: &str,
+    why: &str,
+) -> Vec<IndexedUpdate> {
+    let tools = open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version));
+    let mut updates: Vec<_> = tools.collect();
+    updates.push(own_updates::interrupted(message_id, why));
+    updates.push(own_updates::idle(Some("cancelled"), None));
+    updates
+}
+
+/// A mailbox that was restored, and what it let go of, to be written down.
+pub(crate) fn dropped(mut mailbox: Mailbox<MessageBody>) -> (Mailbox<MessageBody>, Vec<Operation>) {
+    let changes = mailbox.take_changes().into_iter();
+    let dropped = changes.filter(|change| matches!(change, Change::Revoked { .. }));
+    let operations = dropped.map(|change| Operation::Input(InputChange { change, seq: 0 })).collect();
+    (mailbox, operations)
+}

@@ -1,0 +1,343 @@
+//! What the agent asks: permission of everybody, all else of one.
+
+use super::script::check;
+
+#[test]
+fn permission_is_asked_of_everybody_and_the_first_answer_counts() {
+    check(
+        "given ann bob turn
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         state?            -> RequiresAction
+         ann answers p yes -> save(permit:p:yes running)
+         bob answers p no
+         disk              -> unask bob p, tell p: yes, show running but ann
+         state?            -> Running
+         ends              -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn",
+    );
+}
+
+#[test]
+fn an_answer_is_recorded_before_it_reaches_the_agent() {
+    check(
+        "given ann turn
+         asks p            -> note(asking), show asking but ann, ask ann p
+         disk
+         ann answers p yes -> save(permit:p:yes running)
+         says hi           -> note(words:hi)
+         disk              -> tell p: yes, show running but ann, show words hi
+         disk",
+    );
+}
+
+#[test]
+fn one_client_refuses_and_the_other_answers() {
+    check(
+        "given ann bob turn
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         ann refuses p
+         bob answers p yes -> save(permit:p:yes running)
+         disk
+         disk              -> tell p: yes, show running but ann",
+    );
+}
+
+#[test]
+fn what_all_refuse_is_cancelled() {
+    check(
+        "given ann bob turn
+         asks p        -> note(asking), show asking but ann, ask ann p, ask bob p
+         ann refuses p
+         bob refuses p -> save(permit:p:cancelled running)
+         disk
+         disk          -> tell p: cancelled, show running but ann",
+    );
+}
+
+#[test]
+fn a_refusal_of_who_is_not_asked_any_more_counts_for_nothing() {
+    check(
+        "given ann bob turn
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann leaves        -> unask ann p
+         bob leaves        -> unask bob p
+         ann refuses p
+         state?            -> RequiresAction
+         cat joins         -> joined cat(asking), ask cat p
+         cat answers p yes -> save(permit:p:yes running)",
+    );
+}
+
+#[test]
+fn what_nobody_is_there_to_answer_waits_for_who_comes() {
+    check(
+        "given ann bob turn
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann leaves        -> unask ann p
+         bob leaves        -> unask bob p
+         state?            -> RequiresAction
+         cat joins         -> joined cat(asking), ask cat p
+         cat answers p yes -> save(permit:p:yes running)
+         disk              -> tell p: yes, show running but ann
+         ends              -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn",
+    );
+}
+
+#[test]
+fn a_client_that_falls_silent_is_told_that_its_turn_goes_on() {
+    check(
+        "given ann bob turn
+         ann prompts b     -> save(+b)
+         disk
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann silent p      -> answer b: no [requires_action], answer a: no [requires_action]
+         ann leaves
+         bob answers p yes -> save(permit:p:yes running)
+         disk              -> tell p: yes, show running
+         ends              -> save(idle:end_turn row >b user:b running)
+         disk              -> show idle end_turn, show user b but ann, show running, prompt b by ann",
+    );
+}
+
+#[test]
+fn what_nobody_says_anything_to_any_more_stays_open() {
+    check(
+        "given ann bob turn
+         asks p       -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann silent p -> answer a: no [requires_action]
+         bob silent p
+         asks?        -> p
+         ends         -> note(idle:end_turn row), tell p: cancelled, show idle end_turn
+         disk",
+    );
+}
+
+#[test]
+fn where_the_process_ends_with_its_clients_a_silent_one_is_not_told() {
+    check(
+        "given ann ends-with-clients turn
+         asks p      -> note(asking), show asking but ann, ask ann p
+         disk
+         ann silent p
+         unanswered? -> a",
+    );
+}
+
+#[test]
+fn the_agent_withdraws_what_it_asked() {
+    check(
+        "given ann bob turn
+         asks p   -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         unasks p -> note(running), unask ann p, unask bob p, show running but ann
+         ann answers p yes
+         disk",
+    );
+}
+
+#[test]
+fn an_answer_on_its_way_to_the_disk_is_withdrawn() {
+    check(
+        "given ann turn
+         asks p            -> note(asking), show asking but ann, ask ann p
+         disk
+         ann answers p yes -> save(permit:p:yes running)
+         unasks p
+         disk              -> show running but ann",
+    );
+}
+
+#[test]
+fn a_client_that_joins_is_asked_what_is_open() {
+    check(
+        "given ann turn
+         asks p            -> note(asking), show asking but ann, ask ann p
+         asks q            -> note(asking), show asking but ann, ask ann q
+         disk
+         disk
+         bob joins         -> joined bob(asking), ask bob p, ask bob q
+         bob answers q yes -> save(permit:q:yes)
+         disk              -> unask ann q, tell q: yes
+         ann answers p no  -> save(permit:p:no running)
+         disk              -> unask bob p, tell p: no, show running but ann",
+    );
+}
+
+#[test]
+fn a_client_that_joins_anew_is_asked_again_and_once() {
+    check(
+        "given ann bob turn
+         asks p            -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         ann joins         -> unask ann p, joined ann(asking), ask ann p
+         ann answers p yes -> save(permit:p:yes running)
+         disk              -> unask bob p, tell p: yes, show running but ann",
+    );
+}
+
+#[test]
+fn what_is_asked_and_not_shown_yet_is_asked_once() {
+    check(
+        "given ann
+         ann prompts a     -> save(+a >a user:a running)
+         asks p            -> note(asking)
+         bob joins
+         disk              -> show user a but ann, show running but ann, prompt a by ann, show asking but ann,
+                              ask ann p, joined bob(asking), ask bob p
+         disk
+         ann answers p yes -> save(permit:p:yes running)
+         disk              -> unask bob p, tell p: yes, show running but ann",
+    );
+}
+
+#[test]
+fn somebody_elsewhere_answers() {
+    check(
+        "given ann turn
+         asks p               -> note(asking), show asking but ann, ask ann p
+         disk
+         asks?                -> p
+         former answers p yes -> save(permit:p:yes running)
+         disk                 -> unask ann p, tell p: yes, show running but ann",
+    );
+}
+
+#[test]
+fn a_file_is_asked_of_the_client_that_prompted() {
+    check(
+        "given ann cat
+         cat prompts a            -> save(+a >a user:a running)
+         disk                     -> show user a but cat, show running but cat, prompt a by cat
+         asks r fs/read_text_file -> ask cat r
+         cat answers r text       -> tell r: text
+         asks s fs/read_text_file -> ask cat s
+         cat refuses s            -> tell s: no [Method not found: it]
+         asks u fs/read_text_file -> ask cat u
+         cat silent u             -> tell u: no [no_client]",
+    );
+}
+
+#[test]
+fn a_file_comes_from_nudge_where_the_prompter_has_none() {
+    check(
+        "given ann cat turn
+         asks r fs/read_text_file -> serve r
+         asks t terminal/create   -> serve t
+         unasks t
+         ends                     -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
+         disk
+         asks u fs/read_text_file -> serve u",
+    );
+}
+
+#[test]
+fn an_agent_with_own_tools_is_told_that_nobody_answers() {
+    check(
+        "given ann own-tools turn
+         asks r fs/read_text_file -> tell r: no [no_client]",
+    );
+}
+
+#[test]
+fn a_form_is_asked_of_somebody_who_is_able() {
+    check(
+        "given ann dan turn
+         asks f elicitation/create -> ask dan f
+         state?                    -> RequiresAction
+         asks?                     -> f
+         dan answers f filled      -> tell f: filled
+         state?                    -> Running
+         dan leaves
+         asks g elicitation/create -> tell g: no [Method not found: elicitation/create]",
+    );
+}
+
+#[test]
+fn a_form_may_be_filled_in_elsewhere() {
+    check(
+        "given ann dan
+         dan prompts a             -> save(+a >a user:a running)
+         disk                      -> answer a: is a, show user a, show running, prompt a by dan
+         asks f elicitation/create -> ask dan f
+         former answers f filled   -> unask dan f, tell f: filled
+         dan answers f late",
+    );
+}
+
+#[test]
+fn all_else_is_asked_of_the_prompter_or_of_anybody() {
+    check(
+        "given ann bob
+         bob prompts a       -> save(+a >a user:a running)
+         disk                -> answer a: is a, show user a, show running, prompt a by bob
+         asks x _other/thing -> ask bob x
+         bob answers x yes   -> tell x: yes
+         bob leaves
+         asks y _other/thing -> ask ann y
+         ann leaves
+         asks z _other/thing -> tell z: no [no_client]",
+    );
+}
+
+#[test]
+fn a_question_keeps_its_place_behind_what_waits() {
+    check(
+        "given cat
+         cat prompts a      -> save(+a >a user:a running)
+         asks r fs/read_text_file
+         disk               -> show user a but cat, show running but cat, prompt a by cat, ask cat r
+         cat answers r text -> tell r: text
+         unasks r",
+    );
+}
+
+#[test]
+fn a_question_that_is_withdrawn_in_its_place_is_not_asked() {
+    check(
+        "given cat
+         cat prompts a -> save(+a >a user:a running)
+         asks r fs/read_text_file
+         unasks r
+         disk          -> show user a but cat, show running but cat, prompt a by cat",
+    );
+}
+
+#[test]
+fn a_question_is_withdrawn_but_not_a_last_word() {
+    check(
+        "given cat turn
+         asks r fs/read_text_file -> ask cat r
+         asks k terminal/kill     -> ask cat k
+         unasks r                 -> unask cat r
+         unasks k
+         cat answers k done",
+    );
+}
+
+#[test]
+fn the_agent_may_ask_between_turns() {
+    check(
+        "given ann cat
+         cat prompts a            -> save(+a >a user:a running)
+         disk                     -> show user a but cat, show running but cat, prompt a by cat
+         ends                     -> note(idle:end_turn row), show idle end_turn but cat, answer a: end_turn
+         disk
+         asks r fs/read_text_file -> ask cat r",
+    );
+}
+
+#[test]
+fn a_permission_that_is_open_when_the_turn_ends_is_cancelled() {
+    check(
+        "given ann turn
+         asks p -> note(asking), show asking but ann, ask ann p
+         disk
+         ends   -> note(idle:end_turn row), unask ann p, tell p: cancelled, show idle end_turn but ann,
+                   answer a: end_turn
+         disk",
+    );
+}

@@ -1,0 +1,202 @@
+//! What a session does, in short notation.
+
+use nudge_backend::{Parting, UserMessage};
+use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_mailbox::{Change, MessageId};
+use nudge_session::{Effect, Joined, MessageBody, Operation, PendingMessage, RowChange};
+use nudge_wire::{Error, RawJson};
+use serde_json::Value;
+
+use super::script::{Play, client_name};
+
+/// Something that is done.
+pub(super) fn effect(play: &Play, effect: &Effect) -> String {
+    match effect {
+        Effect::Show { update, skip } => {
+            let but: Vec<_> = skip.iter().map(|client| client_name(*client)).collect();
+            let but = if but.is_empty() { String::new() } else { format!(" but {}", but.join(" ")) };
+            format!("show {}{but}", entry(play, update))
+        }
+        Effect::Notify(message) => format!("notify {}", message.method().map_or("", |name| name)),
+        Effect::Answer { request, outcome } => {
+            format!("answer {}: {}", play.request(*request), answer(play, outcome))
+        }
+        Effect::Joined(it) => joined(play, it),
+        Effect::ReadOn(request) => format!("read on {}", play.request(*request)),
+        Effect::TakenUpBy(client) => format!("taken up by {}", client_name(*client)),
+        Effect::Flush => "flush".to_owned(),
+        Effect::Prompt { messages, prompter } => {
+            format!("prompt {} by {}", said(play, messages), client_name(*prompter))
+        }
+        Effect::Steer(messages) => format!("steer {}", said(play, messages)),
+        Effect::GoOn(messages) if messages.is_empty() => "go on".to_owned(),
+        Effect::GoOn(messages) => format!("go on with {}", said(play, messages)),
+        Effect::Interrupt => "interrupt".to_owned(),
+        Effect::Cancel => "cancel".to_owned(),
+        Effect::AnswerAgent(question, outcome) => {
+            format!("tell {}: {}", play.question(*question), answer(play, outcome))
+        }
+        Effect::SetOption(option) => format!("set {}", option.config_id),
+        Effect::ForgetOptions => "forget options".to_owned(),
+        Effect::Ask { client, question, .. } => {
+            format!("ask {} {}", client_name(*client), name_in(&question.params))
+        }
+        Effect::WithdrawAsk { ask, client } => {
+            let name = play.asks.iter().find(|(_, known)| *known == ask).map_or("?", |(name, _)| name);
+            format!("unask {} {name}", client_name(*client))
+        }
+        Effect::Serve(question) => format!("serve {}", name_in(&question.params)),
+        Effect::Leave { parting, waiting } => {
+            let how = match parting {
+                Parting::Leave => "leave",
+                Parting::Close => "leave closed",
+                Parting::Delete => "leave deleted",
+            };
+            let waiting = waiting.iter().map(|request| format!(" {}", play.request(*request)));
+            format!("{how}{}", waiting.collect::<String>())
+        }
+    }
+}
+
+fn joined(play: &Play, joined: &Joined) -> String {
+    let missed = joined.missed.iter().map(|update| entry(play, update));
+    let mut parts: Vec<_> = missed.collect();
+    parts.push(entry(play, &joined.state));
+    if !joined.pending.is_empty() {
+        parts.push(format!("pending {}", pending(play, &joined.pending)));
+    }
+    format!("joined {}({})", client_name(joined.client), parts.join("; "))
+}
+
+/// Something that is written down.
+pub(super) fn operation(play: &Play, operation: &Operation) -> String {
+    match operation {
+        Operation::Append { update, .. } => entry(play, update).replace(' ', ":"),
+        Operation::Input(input) => change(play, &input.change),
+        Operation::UpdateSession(row) => tell_row(row),
+        Operation::DeleteSession => "delete".to_owned(),
+    }
+}
+
+fn change(play: &Play, change: &Change<MessageBody>) -> String {
+    match change {
+        Change::Added(message) => format!("+{}", play.message(&message.id)),
+        Change::Replaced { id, content } => format!("{}={}", play.message(id), text_of(&content.content)),
+        Change::Revoked { id } => format!("-{}", play.message(id)),
+        Change::Delivered { ids } => {
+            let ids = ids.iter().map(|id: &MessageId| format!(">{}", play.message(id)));
+            ids.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn tell_row(row: &RowChange) -> String {
+    let parts = [
+        row.title.as_ref().map(|title| format!("title={title}")),
+        row.config.as_ref().map(|config| format!("config={}", config.as_str())),
+        row.closed.map(|closed| format!("closed={closed}")),
+        row.agent_session_id.as_ref().map(|id| format!("agent={id}")),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "row".to_owned() } else { parts.join(" ") }
+}
+
+/// An update.
+fn entry(play: &Play, update: &IndexedUpdate) -> String {
+    let value: Value = update.raw.to().expect("updates are JSON");
+    let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    match &update.kind {
+        UpdateKind::UserMessage => {
+            let id = update.message_id.as_deref().unwrap_or_default();
+            format!("user {}", named(&play.message(id), &texts(&value["content"])))
+        }
+        UpdateKind::StateUpdate => state(&value),
+        UpdateKind::AgentMessageChunk => format!("words {}", texts(&value["content"])),
+        UpdateKind::AgentMessage => {
+            let said = texts(&value["content"]);
+            let why = said.strip_prefix("The turn was interrupted: ").and_then(|why| why.split('.').next());
+            why.map_or(said.clone(), |why| format!("interrupted [{}]", why.replace(',', "")))
+        }
+        UpdateKind::Notice => {
+            let title = text("title");
+            format!("notice [{}]", title.split(';').next().unwrap_or_default())
+        }
+        UpdateKind::ToolCallUpdate => format!("tool {} {}", text("toolCallId"), text("status")),
+        UpdateKind::SessionInfoUpdate => format!("info {}", text("title")),
+        UpdateKind::PermissionAnswer => format!("permit {} {}", text("toolCallId"), option(&value["answer"])),
+        kind => format!("{} {}", kind.name(), texts(&value["content"])),
+    }
+}
+
+fn state(value: &Value) -> String {
+    let state = match value["state"].as_str().unwrap_or_default() {
+        "requires_action" => "asking",
+        state => state,
+    };
+    let more = [value["stopReason"].as_str(), value["error"]["message"].as_str()];
+    [Some(state)].into_iter().chain(more).flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// The answer to a request, of a client or of the agent.
+fn answer(play: &Play, outcome: &Result<RawJson, Error>) -> String {
+    let result = match outcome {
+        Ok(result) => result.to::<Value>().expect("results are JSON"),
+        Err(error) => return format!("no [{}]", error.get_reason().unwrap_or_else(|| error.message.clone())),
+    };
+    let of = result["_meta"]["messageId"].as_str().map(|id| format!(" of {}", play.message(id)));
+    if let Some(reason) = result["stopReason"].as_str() {
+        return format!("{reason}{}", of.unwrap_or_default());
+    }
+    match (&result["messageId"], &result["outcome"]) {
+        (Value::String(id), _) => format!("is {}", play.message(id)),
+        (_, Value::String(outcome)) => outcome.clone(),
+        (_, Value::Object(_)) => option(&result),
+        _ => result.to_string(),
+    }
+}
+
+/// What a user chose.
+fn option(answer: &Value) -> String {
+    let outcome = &answer["outcome"];
+    let chosen = outcome["optionId"].as_str().or(outcome["outcome"].as_str());
+    chosen.unwrap_or_default().to_owned()
+}
+
+/// Messages of the user as the agent gets them.
+fn said(play: &Play, messages: &[UserMessage]) -> String {
+    let told = messages.iter().map(|message| {
+        let name = named(&play.message(&message.id), &text_of(&message.content));
+        if message.params.is_some() { format!("{name}+params") } else { name }
+    });
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// Messages that wait.
+pub(super) fn pending(play: &Play, pending: &[PendingMessage]) -> String {
+    let told = pending.iter().map(|it| named(&play.message(&it.message_id), &text_of(&it.content)));
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// A message by its name, and what it says if that was replaced.
+fn named(name: &str, text: &str) -> String {
+    if name == text { name.to_owned() } else { format!("{name}={text}") }
+}
+
+/// What a question of the agent is called in the script.
+pub(super) fn name_in(params: &RawJson) -> String {
+    let name = params.get(&["name"]).and_then(|name| name.to().ok());
+    name.unwrap_or_default()
+}
+
+/// What content blocks say.
+pub(super) fn text_of(content: &RawJson) -> String {
+    texts(&content.to().expect("content is JSON"))
+}
+
+fn texts(content: &Value) -> String {
+    let one = |block: &Value| block["text"].as_str().unwrap_or_default().to_owned();
+    match content {
+        Value::Array(blocks) => blocks.iter().map(one).collect(),
+        block => one(block),
+    }
+}

@@ -1,0 +1,226 @@
+//! The inputs of a script, read.
+
+use nudge_backend::{
+    BackendEvent, OptionChange, PromptParams, Question, REQUEST_PERMISSION, SteerMethod, TurnEnd,
+};
+use nudge_bridge::IndexedUpdate;
+use nudge_mailbox::{ClientId, Mode};
+use nudge_session::{
+    AskId, Attach, AttachOptions, Attendee, ClientAnswer, ClientOffers, EndWish, MessageBody, SessionInput,
+    SessionRequest, SessionStart,
+};
+use nudge_wire::{Error, Message, RawJson, Version, message::Parsed};
+use serde_json::json;
+
+use super::script::{CLIENTS, Play, json};
+
+/// How the agent is steered, and the rest of what is given.
+pub(super) fn steer_method<'a>(given: &'a [&'a str]) -> (SteerMethod, Vec<&'a str>) {
+    let named = given.iter().find_map(|word| method(word));
+    (
+        named.unwrap_or(SteerMethod::Wait),
+        given.iter().copied().filter(|word| method(word).is_none()).collect(),
+    )
+}
+
+fn method(word: &str) -> Option<SteerMethod> {
+    match word {
+        "take" => Some(SteerMethod::Take),
+        "interrupt" => Some(SteerMethod::Interrupt),
+        "wait" => Some(SteerMethod::Wait),
+        _ => None,
+    }
+}
+
+/// Changes what a session begins with; `false` if the word is about something else.
+pub(super) fn set_up(start: &mut SessionStart, word: &str) -> bool {
+    match word {
+        "unnamed" => start.title = None,
+        "titles" => start.agent.wants_title = true,
+        "own-tools" => start.agent.has_own_tools = true,
+        "ends-with-clients" => start.outlives_clients = false,
+        _ => return false,
+    }
+    true
+}
+
+/// One input.
+pub(super) fn input(play: &mut Play, line: &str) -> SessionInput {
+    let words: Vec<_> = line.split_whitespace().collect();
+    if let Some(client) = CLIENTS.iter().position(|name| words.first() == Some(name)) {
+        return of_client(play, ClientId(client as u64), &words[1..]);
+    }
+    if let Some(event) = event(play, &words) {
+        return SessionInput::Agent(event);
+    }
+    match words[..] {
+        ["cancel"] => SessionInput::Cancel,
+        ["cancel-request", name] => {
+            let at = play.requests.iter().rposition(|known| known == name).expect("it was made");
+            SessionInput::CancelRequest(nudge_session::RequestId(at as u64))
+        }
+        ["dies"] => SessionInput::AgentEnded,
+        ["method", name] => SessionInput::SteerMethod(method(name).expect("a way to steer")),
+        ["close"] => SessionInput::End(EndWish::Close(ClientId(1), play.new_request("close"))),
+        ["delete"] => SessionInput::End(EndWish::Delete(play.new_request("delete"))),
+        ["leave-if-unused"] => SessionInput::End(EndWish::LeaveIfUnused(play.new_request("leave"))),
+        ["stop"] => SessionInput::End(EndWish::Process { is_patient: false }),
+        ["stop", "patiently"] => SessionInput::End(EndWish::Process { is_patient: true }),
+        _ => panic!("no such input: {line}"),
+    }
+}
+
+/// What a client does.
+fn of_client(play: &mut Play, client: ClientId, words: &[&str]) -> SessionInput {
+    let answer =
+        |play: &Play, name: &str, answer| SessionInput::Answered { ask: ask(play, name), client, answer };
+    match *words {
+        ["joins", ref how @ ..] => SessionInput::Attach(attach(play, client, how)),
+        ["leaves"] => SessionInput::Detach(client),
+        ["closes"] => SessionInput::End(EndWish::Close(client, play.new_request("close"))),
+        ["answers", name, option] => answer(play, name, ClientAnswer::Answer(chosen(option))),
+        ["refuses", name] => answer(play, name, ClientAnswer::Refused(Error::method_not_found("it"))),
+        ["silent", name] => answer(play, name, ClientAnswer::Gone),
+        [verb, name, ref options @ ..] => {
+            let what = request(play, verb, name, options);
+            let label = if matches!(verb, "revokes" | "replaces") {
+                format!("{verb}-{name}")
+            } else {
+                name.to_owned()
+            };
+            SessionInput::Request { client, request: play.new_request(&label), what }
+        }
+        _ => panic!("no such input: {words:?}"),
+    }
+}
+
+fn request(play: &Play, verb: &str, name: &str, options: &[&str]) -> SessionRequest {
+    let long = options.contains(&"long-key").then(|| "k".repeat(257));
+    let key = options.iter().find_map(|option| option.strip_prefix("key=")).map(str::to_owned).or(long);
+    let content = content(name);
+    match verb {
+        "prompts" => {
+            let params = PromptParams { version: Version::V1, raw: json(&json!({ "prompt": name })) };
+            let params = options.contains(&"params").then_some(params);
+            SessionRequest::Prompt { body: MessageBody { content, params }, key }
+        }
+        "queues" => SessionRequest::Inject { mode: Mode::Queue, content, key },
+        "steers" => SessionRequest::Inject { mode: Mode::Steer, content, key },
+        "steering" => {
+            SessionRequest::Steering { content, prompt_required: options.contains(&"prompt-required") }
+        }
+        "revokes" => SessionRequest::Revoke { id: play.message_id(name) },
+        "replaces" => {
+            SessionRequest::Replace { id: play.message_id(name), content: self::content(options[0]) }
+        }
+        "sets" => SessionRequest::SetOption {
+            option: OptionChange { config_id: name.to_owned(), value: json(&json!(true)) },
+            config: json(&json!({ name: true })),
+            answer: json(&json!({})),
+        },
+        "bad" => SessionRequest::Refused(Error::invalid_params("no").reason(name)),
+        _ => panic!("no such request: {verb}"),
+    }
+}
+
+fn attach(play: &mut Play, client: ClientId, how: &[&str]) -> Attach {
+    let has = |word: &str| how.contains(&word);
+    let from =
+        how.iter().find_map(|word| word.strip_prefix("from=")).map(|from| from.parse().expect("a number"));
+    let is_v1 = matches!(CLIENTS[usize::try_from(client.0).expect("small")], "ann" | "cat");
+    let offers = ClientOffers {
+        read: client == ClientId(3),
+        write: client == ClientId(3),
+        terminal: client == ClientId(3),
+        elicitation: client == ClientId(4),
+    };
+    let version = if is_v1 { Version::V1 } else { Version::V2 };
+    Attach {
+        request: play.new_request(&format!("join-{}", super::script::client_name(client))),
+        attendee: Attendee { id: client, version, offers },
+        from: from.unwrap_or(0),
+        options: AttachOptions { wants_history: has("load"), keeps_hold: has("looks"), is_new: has("new") },
+    }
+}
+
+/// What the agent does.
+fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
+    Some(match *words {
+        ["begins"] => BackendEvent::TurnStarted,
+        ["stream"] => BackendEvent::StreamStarted,
+        ["stream-end"] => BackendEvent::StreamFinished,
+        ["tool", id] => BackendEvent::ToolStarted(id.into()),
+        ["tool-end", id] => BackendEvent::ToolFinished(id.into()),
+        ["pause"] => BackendEvent::Paused,
+        ["unpause"] => BackendEvent::Resumed,
+        ["break"] => BackendEvent::BreakPoint,
+        ["says", text] => BackendEvent::Update(update("agent_message_chunk", text)),
+        ["calls", id] => BackendEvent::Update(tool_call(id, "in_progress")),
+        ["called", id] => BackendEvent::Update(tool_call(id, "completed")),
+        ["titles", title] => {
+            let info = json!({ "sessionUpdate": "session_info_update", "title": title });
+            BackendEvent::Update(IndexedUpdate::read(&json(&info))?)
+        }
+        ["notifies", name] => BackendEvent::Notification(notification(name)),
+        ["configures", name] => BackendEvent::Config(json(&json!({ name: true }))),
+        ["ends"] => BackendEvent::TurnEnded(TurnEnd::stopped("end_turn")),
+        ["ends", reason] => BackendEvent::TurnEnded(TurnEnd::stopped(reason)),
+        ["fails"] => BackendEvent::TurnEnded(TurnEnd::Failed(Error::internal("failed"))),
+        ["asks", name] => BackendEvent::Question(question(play, name, REQUEST_PERMISSION)),
+        ["asks", name, size, "MiB"] => {
+            let pad = "x".repeat(size.parse::<usize>().expect("a number") << 20);
+            let mut question = question(play, name, REQUEST_PERMISSION);
+            question.params = question.params.with(&["pad"], &json(&json!(pad))).expect("it is an object");
+            BackendEvent::Question(question)
+        }
+        ["asks", name, method] => BackendEvent::Question(question(play, name, method)),
+        ["unasks", name] => {
+            let at = play.questions.iter().position(|known| known == name).expect("it was asked");
+            BackendEvent::QuestionWithdrawn(nudge_backend::QuestionId(at as u64))
+        }
+        ["lost"] => BackendEvent::Lost(Error::internal("gone")),
+        ["back", id] => BackendEvent::Back { id: id.into(), is_recap: false },
+        ["back", id, "recap"] => BackendEvent::Back { id: id.into(), is_recap: true },
+        _ => return None,
+    })
+}
+
+fn question(play: &mut Play, name: &str, method: &str) -> Question {
+    let tool_call = json!({ "toolCallId": name });
+    let params = json!({ "name": name, "toolCall": tool_call, "subject": { "toolCall": tool_call } });
+    let id = play.new_question(name);
+    Question { id, version: Version::V2, method: method.into(), params: json(&params) }
+}
+
+/// By what clients were asked this, or could have been.
+fn ask(play: &Play, name: &str) -> AskId {
+    let open = play.driver.core.open_asks().into_iter().find(|ask| super::tell::name_in(&ask.params) == name);
+    let known = || play.asks.get(name).copied();
+    open.map(|open| open.ask).or_else(known).expect("clients were asked this")
+}
+
+fn chosen(option: &str) -> RawJson {
+    json(&json!({ "outcome": { "outcome": "selected", "optionId": option } }))
+}
+
+fn content(text: &str) -> RawJson {
+    json(&json!([{ "type": "text", "text": text }]))
+}
+
+fn update(kind: &str, text: &str) -> IndexedUpdate {
+    let update = json!({ "sessionUpdate": kind, "content": { "type": "text", "text": text } });
+    IndexedUpdate::read(&json(&update)).expect("it has a kind")
+}
+
+fn tool_call(id: &str, status: &str) -> IndexedUpdate {
+    let update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id, "status": status });
+    IndexedUpdate::read(&json(&update)).expect("it has a kind")
+}
+
+fn notification(name: &str) -> Message {
+    let text = json!({ "jsonrpc": "2.0", "method": name }).to_string();
+    match Parsed::from_frame(text.into()) {
+        Parsed::Single(Ok(message)) => message,
+        other => panic!("expected a notification, got {other:?}"),
+    }
+}
