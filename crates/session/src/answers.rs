@@ -71,6 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_time_is_written_with_its_milliseconds() {
+        assert_eq!(rfc3339(1_794_794_400_123), "2026-11-16T02:00:00.123Z");
+    }
+
+    #[test]
     fn a_title_is_the_first_line_with_something_in_it() {
         let content = |text: &str| raw(&json!([{ "type": "text", "text": text }]));
         assert_eq!(title(&content("\n  Fix the bug \nplease")).as_deref(), Some("Fix the bug"));

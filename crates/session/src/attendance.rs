@@ -102,3 +102,41 @@ impl Attendance {
         self.clients.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nudge_wire::RawJson;
+    use serde_json::{Value, json};
+
+    const METHODS: [&str; 5] =
+        ["fs/read_text_file", "fs/write_text_file", "terminal/create", "elicitation/create", "other"];
+
+    #[track_caller]
+    fn check(version: Version, params: &Value, expected: [bool; 5]) {
+        let init = ClientInit::new(version, RawJson::of(params).expect("plain data"));
+        assert_eq!(METHODS.map(|method| ClientOffers::of(&init).has(method)), expected, "{params}");
+    }
+
+    #[test]
+    fn a_client_offers_what_it_says() {
+        let v1 = |capabilities: Value| json!({ "clientCapabilities": capabilities });
+        check(Version::V1, &v1(json!({})), [false; 5]);
+        check(
+            Version::V1,
+            &v1(json!({ "fs": { "readTextFile": true } })),
+            [true, false, false, false, false],
+        );
+        check(
+            Version::V1,
+            &v1(json!({ "fs": { "writeTextFile": true } })),
+            [false, true, false, false, false],
+        );
+        check(Version::V1, &v1(json!({ "terminal": true })), [false, false, true, false, false]);
+        check(Version::V1, &v1(json!({ "elicitation": { "form": {} } })), [false, false, false, true, false]);
+        // Version 2 has neither files nor terminals of the client.
+        check(Version::V2, &v1(json!({ "terminal": true, "fs": { "readTextFile": true } })), [false; 5]);
+        let forms = json!({ "capabilities": { "elicitation": { "form": {} } } });
+        check(Version::V2, &forms, [false, false, false, true, false]);
+    }
+}

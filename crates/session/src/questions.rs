@@ -379,3 +379,20 @@ fn between(from: Option<Version>, to: Version, answer: RawJson) -> RawJson {
         _ => answer,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_is_given_as_the_agent_reads_it() {
+        let answer =
+            RawJson::of(&json!({ "outcome": { "outcome": "selected", "optionId": "yes" } })).unwrap();
+        let (to_v2, to_v1) = (ToV1::permission_answer(&answer), ToV2::permission_answer(&answer));
+        assert_eq!(between(Some(Version::V1), Version::V2, answer.clone()), to_v2);
+        assert_eq!(between(Some(Version::V2), Version::V1, answer.clone()), to_v1);
+        assert_eq!(between(Some(Version::V1), Version::V1, answer.clone()), answer);
+        assert_eq!(between(None, Version::V1, answer.clone()), answer);
+    }
+}
