@@ -1,6 +1,7 @@
 //! An agent that says back what it is told, a word at a time, until it is done or the user stops it.
 //!
 //! `cargo build --examples && cargo run --example client -- "tell me more" target/debug/examples/agent`
+#![allow(clippy::disallowed_types, reason = "an example needs no more than the standard library")]
 
 use std::{collections::HashMap, sync::Arc, sync::Mutex, time::Duration};
 

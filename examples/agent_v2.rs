@@ -7,6 +7,7 @@
 //! cargo build --examples
 //! cargo run --example client_v2 -- "tell me more" target/debug/examples/agent_v2
 //! ```
+#![allow(clippy::disallowed_types, reason = "an example needs no more than the standard library")]
 
 use std::{
     collections::HashMap,

@@ -4,7 +4,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -17,6 +17,7 @@ use nudge_wire::{
     Error, RawJson, Version,
     caps::{AgentInit, ClientInit},
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::{
@@ -306,7 +307,7 @@ async fn sign_in_again(settings: &AgentSettings, sign_in: &SignIn, running: &Run
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics while it holds one of these.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 pub(crate) async fn refuse(message: Unhandled, error: Error) -> Result<(), Closed> {

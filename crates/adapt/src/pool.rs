@@ -1,8 +1,9 @@
 //! The agents of a process: connections that want the same one share it.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use nudge_wire::caps::ClientInit;
+use parking_lot::Mutex;
 
 use crate::{Agent, Spec};
 
@@ -22,7 +23,7 @@ impl Pool {
     /// The agent for a client that said this in `initialize`. An agent is told that once, so clients that differ in it do
     /// not share one.
     pub fn agent(&self, spec: Spec, client: ClientInit) -> Arc<Agent> {
-        let mut agents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agents = self.0.lock();
         agents.retain(|pooled| pooled.agent.strong_count() > 0);
         let mut same =
             agents.iter().filter(|pooled| pooled.spec.upgrade().is_some_and(|other| *other == spec));

@@ -3,13 +3,14 @@
 use std::{
     collections::{HashMap, HashSet},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use nudge_backend::REQUEST_PERMISSION;
 use nudge_bridge::request_between;
 use nudge_peer::{Closed, Cx, Unhandled};
 use nudge_wire::{Error, Version};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::routed::RoutedMessage;
@@ -153,7 +154,7 @@ impl Routes {
     /// Passes on: requests to the connection that came last, notifications to all.
     async fn tell(&self, message: Unhandled) -> Result<(), Closed> {
         let is_form = is_form(message.method());
-        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut listeners = self.listeners.lock().clone();
         listeners.retain(|listener| !listener.cx.is_over() && (!is_form || listener.has_elicitation));
         match message {
             Unhandled::Notification(note) => {
@@ -218,7 +219,7 @@ impl Routes {
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // Nothing panics while it holds this.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

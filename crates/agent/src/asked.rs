@@ -1,12 +1,9 @@
 //! What the agent's task has asked and waits for.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    task::Context,
-};
+use std::{collections::BTreeMap, task::Context};
 
 use nudge_backend::{QuestionAnswer, QuestionId, UserMessage};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 /// Shared by an agent and its task.
@@ -87,6 +84,6 @@ impl Asked {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -14,6 +14,7 @@ use nudge_backend::{
 use nudge_bridge::{Call, IndexedUpdate, UpdateKind};
 use nudge_model::Model;
 use nudge_wire::{Environment, Error as WireError, RawJson, Version};
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -83,7 +84,7 @@ impl BuiltInAgent {
     }
 
     fn config(&self) -> MutexGuard<'_, Config> {
-        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+        self.config.lock()
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<BackendEvent>> {

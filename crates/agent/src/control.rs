@@ -1,12 +1,10 @@
 //! The command side: what the handle asks for and the session's task has not taken yet.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::VecDeque;
 
 use nudge_backend::UserMessage;
 use nudge_wire::Environment;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// Shared by a handle and its task. Flags, not a queue: asking twice is asking once.
@@ -125,7 +123,7 @@ impl Control {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -18,6 +18,7 @@ use nudge_wire::{
     Error, RawJson, Request, Version, acp,
     caps::{AgentInit, ClientInit},
 };
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -198,8 +199,8 @@ impl Served {
             ended = connection.serve() => ended,
             () = gone => Ok(()),
         };
-        desk.edge.lock().unwrap_or_else(PoisonError::into_inner).take();
-        desk.agent.lock().unwrap_or_else(PoisonError::into_inner).take();
+        desk.edge.lock().take();
+        desk.agent.lock().take();
         ended
     }
 }
@@ -262,9 +263,9 @@ impl Desk {
                 agent,
                 self.built_in.clone(),
             );
-            *self.edge.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(edge));
+            *self.edge.lock() = Some(Arc::new(edge));
         }
-        *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = behind;
+        *self.agent.lock() = behind;
         Ok(with_agent_info(version, answer.result))
     }
 
@@ -312,7 +313,7 @@ impl Desk {
         let message = if self.nes_by_agent { Some(message) } else { self.nes.take(message).await };
         let Some(message) = message else { return Ok(()) };
         let Some(message) = self.control(message).await else { return Ok(()) };
-        let edge = self.edge.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let edge = self.edge.lock().clone();
         match (edge, message) {
             (Some(edge), message) => match edge.handle(message).await {
                 Some(message) => self.pass(message).await,
@@ -331,7 +332,7 @@ impl Desk {
 impl Desk {
     /// What nobody here understands may be understood by the agent.
     async fn pass(&self, message: Unhandled) -> Result<(), Closed> {
-        let behind = self.agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let behind = self.agent.lock().clone();
         match behind {
             Some(behind) => {
                 behind.lane.push(message).await;

@@ -7,13 +7,11 @@ use std::{
     collections::VecDeque,
     fmt::Debug,
     io::{self, Write},
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{SyncSender, sync_channel},
-    },
+    sync::mpsc::{SyncSender, sync_channel},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tracing::{Event, Subscriber, field::Field};
 use tracing_subscriber::{
     EnvFilter, Layer,
@@ -188,7 +186,7 @@ const AGENT_LINES_KEPT: usize = 20;
 
 /// Takes what agents wrote to standard error so far.
 pub(crate) fn take_agent_lines() -> Vec<String> {
-    AGENT_LINES.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    AGENT_LINES.lock().drain(..).collect()
 }
 
 /// Hears what agents write to standard error.
@@ -207,7 +205,7 @@ impl<S: Subscriber> Layer<S> for AgentLines {
 }
 
 fn keep_agent_line(line: String) {
-    let mut lines = AGENT_LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut lines = AGENT_LINES.lock();
     if !line.trim().is_empty() && !lines.contains(&line) {
         if lines.len() == AGENT_LINES_KEPT {
             lines.pop_front();

@@ -1,9 +1,6 @@
 //! Next edit suggestions on a connection: which message goes where.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use nudge_nes::{Cancel, Connection, Pending, Response, Service, SettingValue};
 use nudge_peer::{Peer, Unhandled};
@@ -14,6 +11,7 @@ use nudge_wire::{
     nes::{CloseRequest, RejectReason, StartRequest, v1, v2},
     raw::NotAnObject,
 };
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,7 +33,7 @@ impl Nes {
         let agent = agent
             .with_nes(&connection.capabilities())?
             .with_position_encoding(connection.position_encoding())?;
-        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(connection));
+        *self.connection.lock() = Some(Arc::new(connection));
         Ok(agent)
     }
 
@@ -106,7 +104,7 @@ impl Nes {
     }
 
     fn connection(&self) -> Result<Arc<Connection>, Error> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = self.connection.lock();
         connection.clone().ok_or_else(|| Error::invalid_request("Invalid request: `initialize` comes first"))
     }
 

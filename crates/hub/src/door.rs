@@ -2,12 +2,13 @@
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use nudge_peer::Responder;
 use nudge_session::unknown_session;
 use nudge_wire::Error;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     client::{Client, Out},
@@ -132,7 +133,7 @@ impl Door {
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
         // Nothing panics while it holds this.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -17,6 +17,7 @@ use nudge_mailbox::ClientId;
 use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
 use nudge_wire::{Environment, Error, RawJson, caps::ClientInit};
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::{OnceCell, oneshot};
 
@@ -91,7 +92,7 @@ pub(crate) struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         // Who wants a session that could not be given up has to find that its owner is gone.
-        if lock(&self.leases).is_empty() && lock(&self.unreleased).is_empty() {
+        if self.leases.lock().is_empty() && self.unreleased.lock().is_empty() {
             self.owner.bury(&self.owner.name);
         }
     }
@@ -250,7 +251,7 @@ impl Shared {
 
     /// A session is not in use any more.
     pub(crate) fn forget(&self, id: &str) {
-        lock(&self.leases).remove(id);
+        self.leases.lock().remove(id);
         self.forget_if(id, |_| true);
     }
 
@@ -296,10 +297,10 @@ impl Shared {
 
     /// Gives up the right to run a session.
     pub(crate) async fn release(&self, lease: Lease) {
-        lock(&self.leases).remove(&lease.session);
+        self.leases.lock().remove(&lease.session);
         if let Err(error) = self.store.release(lease.clone()).await {
             tracing::warn!(%error, "the lease of a session stays until it runs out or is asked for again here");
-            lock(&self.unreleased).insert(Arc::clone(&lease.session), lease);
+            self.unreleased.lock().insert(Arc::clone(&lease.session), lease);
         }
     }
 
@@ -311,7 +312,7 @@ impl Shared {
 
     /// The lease of this process that is in the way, if it is one that nobody here uses.
     fn left_behind(&self, held: &Held) -> Option<Lease> {
-        let mut unreleased = lock(&self.unreleased);
+        let mut unreleased = self.unreleased.lock();
         let is_it = |lease: &Lease| lease.owner == held.owner && lease.epoch == held.epoch;
         let session = unreleased.values().find(|lease| is_it(lease))?.session.clone();
         unreleased.remove(&session)
@@ -335,12 +336,12 @@ impl Shared {
             let acquired = self.store.acquire(id, &self.owner.name, now(), ttl).await;
             match acquired.map_err(session::store_error)? {
                 Ok(lease) => {
-                    lock(&self.leases).insert(id.into(), lease.clone());
+                    self.leases.lock().insert(id.into(), lease.clone());
                     return Ok(lease);
                 }
                 Err(held) if let Some(lease) = self.left_behind(&held) => {
                     if let Err(error) = self.store.release(lease.clone()).await {
-                        lock(&self.unreleased).insert(id.into(), lease);
+                        self.unreleased.lock().insert(id.into(), lease);
                         return Err(session::store_error(error));
                     }
                 }
@@ -365,7 +366,7 @@ impl Shared {
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<OnceCell<Handle>>>> {
-        lock(&self.sessions)
+        self.sessions.lock()
     }
 }
 
@@ -379,7 +380,7 @@ async fn renew(shared: std::sync::Weak<Shared>) {
     loop {
         tokio::time::sleep(LEASE / 3).await;
         let Some(shared) = shared.upgrade() else { return };
-        let leases: Vec<Lease> = lock(&shared.leases).values().cloned().collect();
+        let leases: Vec<Lease> = shared.leases.lock().values().cloned().collect();
         let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
         if let Err(error) = shared.store.renew(&leases, now(), ttl).await {
             tracing::warn!(%error, "the leases could not be renewed");
@@ -394,11 +395,6 @@ impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// This process as the owner of leases. It holds a lock on a file for as long as it lives, which the system drops

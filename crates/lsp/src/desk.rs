@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -15,6 +15,7 @@ use nudge_wire::{
     document::{DidClose, DidFocus, DidSave},
     nes::{Position, Range, RejectReason, v2},
 };
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::AbortHandle};
@@ -105,7 +106,7 @@ impl Desk {
 
     /// What changes. Held for moments only, and never while something is awaited.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Begins with an editor: from now on the line is kept open.

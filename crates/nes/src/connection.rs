@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -19,11 +19,11 @@ use nudge_wire::{
         StartRequest, StartResponse,
     },
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::{
     Ask, Pending, Service, SettingValue, capability, convert, limits,
-    lock::lock,
     pending::Client,
     session::Session,
     setting::{Settings, Shape},
@@ -91,7 +91,7 @@ impl Connection {
         if engine.needs_auth() {
             return Err(ErrorReason::AuthRequired.error());
         }
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         if sessions.len() >= limits::SESSIONS {
             let what = format!("Too many NES sessions are open, the limit is {}", limits::SESSIONS);
             return Err(Error::invalid_request(what));
@@ -109,9 +109,9 @@ impl Connection {
 
     /// `nes/close`: what the session is still working on is cancelled.
     pub fn close(&self, request: &CloseRequest) -> Result<CloseResponse, Error> {
-        let session = lock(&self.sessions).remove(&request.session_id);
+        let session = self.sessions.lock().remove(&request.session_id);
         let session = session.ok_or_else(|| ErrorReason::UnknownSession.error())?;
-        let mut session = lock(&session);
+        let mut session = session.lock();
         session.cancel();
         session.workspace.learned.flush();
         tracing::debug!(session = session.id, "an NES session ends");
@@ -174,7 +174,7 @@ impl Connection {
         value: &SettingValue,
     ) -> Result<Vec<Value>, Error> {
         let session = self.session(session_id).ok_or_else(|| ErrorReason::UnknownSession.error())?;
-        let mut session = lock(&session);
+        let mut session = session.lock();
         session.settings.set(option_id, value)?;
         // What is shown was chosen by the settings before.
         session.offered.clear();
@@ -188,17 +188,17 @@ impl Connection {
 
     /// What is held of the documents of a session next to their text; nothing if there is no such session.
     pub fn held(&self, session_id: &str) -> Held {
-        self.session(session_id).map(|session| lock(&session).held()).unwrap_or_default()
+        self.session(session_id).map(|session| session.lock().held()).unwrap_or_default()
     }
 
     fn session(&self, id: &str) -> Option<Arc<Mutex<Session>>> {
-        lock(&self.sessions).get(id).cloned()
+        self.sessions.lock().get(id).cloned()
     }
 
     /// Hands a notification to its session. There is no way to tell the client that there is none.
     fn on(&self, id: &str, handle: impl FnOnce(&mut Session)) {
         match self.session(id) {
-            Some(session) => handle(&mut lock(&session)),
+            Some(session) => handle(&mut session.lock()),
             None if self.told_unknown.swap(true, Ordering::Relaxed) => {
                 tracing::debug!("a notification is about an NES session that is not open");
             }
@@ -215,8 +215,8 @@ fn knows_booleans(init: &ClientInit) -> bool {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        for session in lock(&self.sessions).values() {
-            lock(session).cancel();
+        for session in self.sessions.lock().values() {
+            session.lock().cancel();
         }
     }
 }
@@ -226,7 +226,7 @@ impl fmt::Debug for Connection {
         f.debug_struct("Connection")
             .field("version", &self.version)
             .field("position_encoding", &self.position_encoding)
-            .field("sessions", &lock(&self.sessions).len())
+            .field("sessions", &self.sessions.lock().len())
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::{
     ops::ControlFlow,
     path::Path,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
@@ -13,10 +13,10 @@ use std::{
 };
 
 use nudge_predict::{FileFacts, Index, Language};
+use parking_lot::Mutex;
 
 use crate::{
     folders::{Folder, Folders, read_text},
-    lock::lock,
     patience::Stopwatch,
     room::{Room, Tenant},
     uri,
@@ -104,7 +104,7 @@ impl FolderIndex {
 
     /// Two workspaces that have no room together and are both in use must not be read without end.
     fn read_again(&self) {
-        let mut last = lock(&self.read_again);
+        let mut last = self.read_again.lock();
         let is_time = last.is_none_or(|last| last.elapsed() >= AGAIN);
         if is_time && self.shared.tenant.comes_back() {
             *last = Some(Instant::now());
@@ -116,7 +116,7 @@ impl FolderIndex {
 
     /// What of the folders was not read, in words; `None` if there is nothing to tell.
     pub(crate) fn left_out(&self) -> Option<Arc<str>> {
-        lock(&self.shared.left_out).clone()
+        self.shared.left_out.lock().clone()
     }
 
     /// A file was saved and is read again.
@@ -199,7 +199,7 @@ impl Builder {
     /// Says once what was not read, and keeps it for those who ask.
     fn tell(&self, left_out: &LeftOut) {
         let said = (*left_out != LeftOut::default()).then(|| Arc::<str>::from(left_out.to_string()));
-        let before = lock(&self.shared.left_out).clone();
+        let before = self.shared.left_out.lock().clone();
         match &said {
             Some(said) if left_out.is_odd() && before.as_ref() != Some(said) => {
                 let roots: Vec<_> = self.folders.iter().map(|folder| folder.root.display()).collect();
@@ -208,7 +208,7 @@ impl Builder {
             Some(said) => tracing::info!(left_out = &**said, "not all of the workspace is read"),
             None => {}
         }
-        *lock(&self.shared.left_out) = said;
+        *self.shared.left_out.lock() = said;
     }
 
     /// Reads files again that were saved. What was saved together is made known together.

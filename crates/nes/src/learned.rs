@@ -3,14 +3,12 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::Mutex,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use nudge_predict::{Memory, Weights};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-
-use crate::lock::lock;
 
 /// How often a file is written at the most while sessions go on.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -59,14 +57,14 @@ impl Learned {
 
     /// The weights if they are not those of this revision, with their own.
     pub(crate) fn newer_than(&self, revision: Option<u64>) -> Option<(Weights, u64)> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.age(self.hour());
         (revision != Some(state.revision)).then(|| (state.weights.clone(), state.revision))
     }
 
     /// Lets a session learn something on top of what all of them know; gives the new revision.
     pub(crate) fn learn(&self, memory: &mut Memory, teach: impl FnOnce(&mut Memory)) -> u64 {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.age(self.hour());
         memory.set_weights(state.weights.clone());
         teach(memory);
@@ -89,7 +87,7 @@ impl Learned {
 
     /// Writes what is not written yet.
     pub(crate) fn flush(&self) {
-        self.write(&mut lock(&self.state));
+        self.write(&mut self.state.lock());
     }
 
     fn write(&self, state: &mut State) {

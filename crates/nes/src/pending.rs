@@ -4,7 +4,7 @@ use std::{
     fmt, iter,
     ops::Range,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -16,6 +16,7 @@ use nudge_predict::{
 };
 use nudge_text::{Encoding, Text, history::Change};
 use nudge_wire::Error;
+use parking_lot::Mutex;
 
 use crate::{
     Ask, Engine, Response,
@@ -24,7 +25,6 @@ use crate::{
     folders::{Folders, read_text},
     gather::{self, Gathered},
     limits,
-    lock::lock,
     offered::{Entry, Place, Ready, extends},
     patience::Patience,
     session::Session,
@@ -107,7 +107,7 @@ impl Pending {
         ask: &Ask,
         now: u64,
     ) -> Result<Self, Error> {
-        let mut locked = lock(session);
+        let mut locked = session.lock();
         let cancel = locked.begin();
         let work = match gather::gather(&mut locked, client, ask, now)? {
             Gathered::Nothing(why) => {
@@ -142,7 +142,7 @@ impl Pending {
                 snapshot.make_up();
                 self.cancel.check()?;
                 let ready = snapshot.ready(outcome.suggestions);
-                let mut session = lock(&session);
+                let mut session = session.lock();
                 self.cancel.check()?;
                 let left_out = snapshot.left_out.take();
                 let response = snapshot.settle(&mut session, ready, outcome.why_nothing);

@@ -1,13 +1,12 @@
 //! How much memory the indexes of all workspaces may take together.
 
 use std::sync::{
-    Arc, Mutex, Weak,
+    Arc, Weak,
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use nudge_predict::Index;
-
-use crate::lock::lock;
+use parking_lot::Mutex;
 
 /// The memory of the process that indexes may take. When there is not enough, the one used longest ago is forgotten.
 pub(crate) struct Room {
@@ -36,7 +35,7 @@ impl Room {
     pub(crate) fn enter(&self) -> Arc<Tenant> {
         let tenant = Arc::new(Tenant::default());
         self.uses(&tenant);
-        let mut tenants = lock(&self.tenants);
+        let mut tenants = self.tenants.lock();
         tenants.retain(|tenant| tenant.strong_count() > 0);
         tenants.push(Arc::downgrade(&tenant));
         tenant
@@ -50,7 +49,7 @@ impl Room {
     /// An index takes so many bytes now. Others have to go if that is too much, or it has itself.
     pub(crate) fn takes(&self, tenant: &Tenant, bytes: usize) {
         tenant.held.store(bytes, Ordering::Relaxed);
-        let all: Vec<Arc<Tenant>> = lock(&self.tenants).iter().filter_map(Weak::upgrade).collect();
+        let all: Vec<Arc<Tenant>> = self.tenants.lock().iter().filter_map(Weak::upgrade).collect();
         // Others use them and go at the same time: what is decided is decided on what they were once.
         let mut inside: Vec<(u64, usize, &Tenant)> = all
             .iter()
@@ -72,7 +71,7 @@ impl Room {
 
     /// How many bytes all indexes take.
     pub(crate) fn taken(&self) -> usize {
-        lock(&self.tenants).iter().filter_map(Weak::upgrade).map(|tenant| tenant.bytes()).sum()
+        self.tenants.lock().iter().filter_map(Weak::upgrade).map(|tenant| tenant.bytes()).sum()
     }
 }
 
@@ -83,12 +82,12 @@ impl Tenant {
 
     /// What is known so far.
     pub(crate) fn latest(&self) -> Arc<Index> {
-        Arc::clone(&lock(&self.published))
+        Arc::clone(&self.published.lock())
     }
 
     /// Makes an index known, unless there is no room for it.
     pub(crate) fn publish(&self, index: Index) {
-        let mut published = lock(&self.published);
+        let mut published = self.published.lock();
         if !self.is_out() {
             *published = Arc::new(index);
         }
@@ -96,7 +95,7 @@ impl Tenant {
 
     /// Forgets it.
     pub(crate) fn go(&self) {
-        let mut published = lock(&self.published);
+        let mut published = self.published.lock();
         self.is_out.store(true, Ordering::Release);
         *published = Arc::default();
     }

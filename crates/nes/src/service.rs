@@ -5,13 +5,14 @@ use std::{
     fmt,
     path::PathBuf,
     sync::{
-        Arc, Mutex, Weak,
+        Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use nudge_wire::{caps::ClientInit, nes::StartRequest};
+use parking_lot::Mutex;
 
 use crate::{
     Connection, Engine, Local,
@@ -19,8 +20,8 @@ use crate::{
     index::FolderIndex,
     learned::Learned,
     limits,
-    lock::{lock, shared},
     room::Room,
+    shared::shared,
     warm::Warm,
 };
 
@@ -141,9 +142,9 @@ impl Service {
         let folders = Arc::new(Folders::of(start));
         let key = folders.key(start.repository.as_ref());
         let data_dir = self.0.options.data_dir.as_deref();
-        let learned = shared(&mut lock(&self.0.learned), &key, || Learned::open(data_dir, &key));
+        let learned = shared(&mut self.0.learned.lock(), &key, || Learned::open(data_dir, &key));
         let index = (self.0.options.index && !folders.is_empty()).then(|| {
-            shared(&mut lock(&self.0.indexes), &folders.sorted(), || {
+            shared(&mut self.0.indexes.lock(), &folders.sorted(), || {
                 FolderIndex::start(Arc::clone(&folders), Arc::clone(&self.0.room))
             })
         });

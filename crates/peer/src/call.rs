@@ -4,13 +4,14 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
 };
 
 use atomic_waker::AtomicWaker;
 use nudge_wire::{Error, Id, Message, RawJson, write};
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +57,7 @@ impl Batch {
 
     /// Takes one answer; gives the frame of all if it was the last.
     pub(crate) fn add(&self, answer: Vec<u8>, shared: &Arc<Shared>) -> Option<Vec<u8>> {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock();
         answers.1.push(shared.charge(answer.len()));
         answers.0.push(answer);
         let is_last = self.missing.fetch_sub(1, Ordering::AcqRel) == 1;
@@ -82,12 +83,12 @@ impl Call {
 
     /// Begins `task` when the request is answered.
     pub(crate) fn after(&self, task: Running) {
-        self.after.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+        self.after.lock().push(task);
     }
 
     /// What is to begin now that the request is answered.
     fn take_after(&self) -> Vec<Running> {
-        std::mem::take(&mut *self.after.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.after.lock())
     }
 
     fn has(&self, flag: u8) -> bool {
@@ -126,7 +127,7 @@ pub(crate) struct Calls(Mutex<HashMap<Id, Arc<Call>>>);
 impl Calls {
     fn open(&self) -> MutexGuard<'_, HashMap<Id, Arc<Call>>> {
         // Nothing in this module panics while it holds the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Registers a request, if it may be.

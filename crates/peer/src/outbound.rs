@@ -1,11 +1,9 @@
 //! Frames on their way out: a byte-bounded queue that many tasks fill and one driver writes.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Semaphore, TryAcquireError};
 
 /// Frames from this size on are queued as they are; smaller ones are copied together so that one write takes many.
@@ -72,7 +70,7 @@ impl Outbound {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // Nothing in this module panics while it holds the lock.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 
     fn room(&self, kind: Kind) -> &Semaphore {

@@ -2,13 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use nudge_wire::RawJson;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::{CallError, Responder};
@@ -46,7 +44,7 @@ pub(crate) struct Pending {
 impl Pending {
     fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
         // Nothing in this module panics while it holds the lock.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 
     pub(crate) fn next_id(&self) -> u64 {

@@ -5,11 +5,12 @@ use std::{
     fs::File,
     io::{self, BufWriter, Write},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use nudge_wire::mask;
+use parking_lot::{Mutex, MutexGuard};
 
 /// Writes every frame of a connection as one JSON line: `{"time": …, "connection": …, "direction": "in" | "out",
 /// "frame": …}`, the time in seconds since 1970. Secrets are masked; a frame that cannot be read as JSON is given by
@@ -68,7 +69,7 @@ impl Tap {
     }
 
     fn file(&self) -> MutexGuard<'_, BufWriter<File>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -6,12 +6,13 @@ use std::{
     os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError, mpsc::channel},
+    sync::{Arc, mpsc::channel},
     thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use anyhow::{Context, Result};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 const PID: &str = "agent.pid";
@@ -99,7 +100,7 @@ fn copy(mut from: impl BufRead, mut to: impl Write, side: Side, file: &Mutex<Fil
         let record = Record { at: seconds_now(), to: side, line: text };
         let mut kept = serde_json::to_vec(&record).expect("a record is plain data");
         kept.push(b'\n');
-        let written = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&kept);
+        let written = file.lock().write_all(&kept);
         if written.is_err() || to.write_all(&line).and_then(|()| to.flush()).is_err() {
             return;
         }

@@ -1,11 +1,9 @@
 //! What became of earlier suggestions: which are not made again, and how much each predictor is trusted.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use nudge_text::{Edit, Edits, Text};
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
 use crate::{Effect, Features, Source, Suggestion, Weights, refused::Refused, weights::Lesson};
@@ -149,7 +147,7 @@ impl Memory {
     }
 
     fn held_back(&self) -> MutexGuard<'_, HeldBack> {
-        self.held_back.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held_back.lock()
     }
 
     /// Whether what a suggestion does was refused before, in part or as a part of more, and its place is still as it was.

@@ -4,11 +4,12 @@ use std::{
     cell::Cell,
     ops::ControlFlow,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tree_sitter::ParseState;
 
 /// Decides how long a parse may take.
@@ -83,7 +84,7 @@ impl Turn {
     /// Waits for the turn. Whoever has it without need gives it back.
     pub(crate) fn take(&self) -> MutexGuard<'_, ()> {
         self.waiting.fetch_add(1, Ordering::AcqRel);
-        let turn = self.parsing.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = self.parsing.lock();
         self.waiting.fetch_sub(1, Ordering::AcqRel);
         turn
     }

@@ -3,13 +3,10 @@
 //! Predictors look for the same names after every keystroke, and a long document takes long to search. What was found in
 //! the version before is still there, but for the few bytes around the change.
 
-use std::{
-    iter,
-    ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{iter, ops::Range, sync::Arc};
 
 use memchr::memmem;
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
 /// Places of one text that are remembered; of what is found more often none is.
@@ -112,11 +109,11 @@ impl Search {
     }
 
     fn known(&self) -> MutexGuard<'_, FxHashMap<Arc<str>, Places>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     fn earlier(&self) -> MutexGuard<'_, Option<Earlier>> {
-        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
+        self.earlier.lock()
     }
 }
 

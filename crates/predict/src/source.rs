@@ -3,12 +3,13 @@
 use std::{
     ops::Range,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use nudge_text::{Edits, Text};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Language, Patience, balance,
@@ -298,7 +299,7 @@ impl Source {
     }
 
     fn stale(&self) -> MutexGuard<'_, Option<Stale>> {
-        self.0.stale.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.stale.lock()
     }
 }
 

@@ -1,12 +1,11 @@
 //! Work on all cores, with results in the order of the work.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
+
+use parking_lot::Mutex;
 
 /// Does `work` on each item, in `jobs` threads that have a state of their own each.
 pub(crate) fn spread<T: Sync, S, R: Send>(
@@ -26,12 +25,12 @@ pub(crate) fn spread<T: Sync, S, R: Send>(
                     items.get(at).map(|item| (at, item))
                 } {
                     let result = work(&mut state, item);
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(result);
+                    results.lock()[at] = Some(result);
                 }
             });
         }
     });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let results = results.into_inner();
     results.into_iter().map(|result| result.expect("every item was worked on")).collect()
 }
 

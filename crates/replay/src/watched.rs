@@ -1,9 +1,8 @@
 //! The built-in engine, watched: what it thought of and did not say is kept too.
 
-use std::sync::{Mutex, PoisonError};
-
 use nudge_nes::Engine;
 use nudge_predict::{Outcome, Scene, Suggestion};
+use parking_lot::Mutex;
 
 /// Answers as the built-in engine does. Slower, as everything is thought of twice.
 #[derive(Debug, Default)]
@@ -12,7 +11,7 @@ pub(crate) struct Watched(Mutex<Vec<Suggestion>>);
 impl Watched {
     /// What was thought of for the last answer.
     pub(crate) fn take(&self) -> Vec<Suggestion> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock())
     }
 }
 
@@ -23,7 +22,7 @@ impl Engine for Watched {
 
     fn suggest(&self, scene: &Scene<'_>) -> Outcome {
         let considered = nudge_predict::consider(scene).suggestions;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = considered;
+        *self.0.lock() = considered;
         nudge_predict::suggest(scene)
     }
 }

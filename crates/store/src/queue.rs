@@ -1,10 +1,8 @@
 //! What waits to be written, and how long it may wait for company.
 
-use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// How much may wait before more is refused.
@@ -113,11 +111,10 @@ impl<T> Queue<T> {
                     return Some(group);
                 }
                 Some(due) => {
-                    let waited = self.changed.wait_timeout(state, due - now);
-                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    self.changed.wait_until(&mut state, due);
                 }
                 None if state.closed => return None,
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => self.changed.wait(&mut state),
             }
         }
     }
@@ -130,7 +127,7 @@ impl<T> Queue<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

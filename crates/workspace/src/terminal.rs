@@ -1,13 +1,10 @@
 //! One terminal: a command, the end of its output, and what is still to be told of it.
 
-use std::{
-    mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{mem, sync::Arc, time::Duration};
 
 use nudge_process::Tree;
 use nudge_wire::RawJson;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::{
@@ -151,11 +148,11 @@ impl Terminal {
     }
 
     fn take_tree(&self) -> Option<Tree> {
-        self.tree.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.tree.lock().take()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

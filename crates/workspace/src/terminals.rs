@@ -1,15 +1,12 @@
 //! The terminals of a session.
 
-use std::{
-    collections::HashMap,
-    io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, io, sync::Arc};
 
 use nudge_wire::{
     Code, Environment, Error,
     acp::v1::{CreateTerminalRequest, EnvVariable},
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
@@ -97,7 +94,7 @@ impl Terminals {
             command = command.env(name, value);
         }
         let (running, tree) = Running::start(command).map_err(|error| not_started(&error))?;
-        let id = self.ids.lock().unwrap_or_else(PoisonError::into_inner).mint("term");
+        let id = self.ids.lock().mint("term");
         let started = self.board.is_heard().then(|| {
             let told = line::told(&asked.command, &asked.args, folder.real());
             update::terminal_started(&id, &told, &folder.shown().to_string_lossy())
@@ -120,7 +117,7 @@ impl Terminals {
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, Open>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

@@ -3,14 +3,10 @@
 //! There is no queue of updates: a terminal that has something to tell is put on a board, and is asked for it when somebody
 //! wants to know. A listener that is slow gets longer pieces of output, and slows nobody down.
 
-use std::{
-    collections::VecDeque,
-    mem,
-    ops::Deref,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, mem, ops::Deref, sync::Arc};
 
 use nudge_wire::RawJson;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::terminal::Terminal;
@@ -114,7 +110,7 @@ impl Board {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,14 +1,11 @@
 //! An agent that does what a test says, and the way to reach it.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{io, sync::Arc, time::Duration};
 
 use nudge_adapt::{Agent, AgentSettings, Launch};
 use nudge_peer::{Connection, Cx, Peer, RawRequest, Requested, Transport, Unhandled, pair};
 use nudge_wire::{RawJson, Version, caps::ClientInit};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
     sync::mpsc,
@@ -226,7 +223,7 @@ impl Heard {
 
 impl Drop for Heard {
     fn drop(&mut self) {
-        self.unanswered.lock().expect("nothing panics with it").extend(self.request.take());
+        self.unanswered.lock().extend(self.request.take());
     }
 }
 

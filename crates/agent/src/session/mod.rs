@@ -7,17 +7,14 @@ mod stream;
 mod tool;
 mod turn;
 
-use std::{
-    path::PathBuf,
-    pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{path::PathBuf, pin::pin, sync::Arc};
 
 use nudge_backend::{BackendEvent, Question, QuestionAnswer, TurnEnd, UserMessage, is_last_word};
 use nudge_bridge::IndexedUpdate;
 use nudge_model::Model;
 use nudge_wire::{Environment, RawJson, Version};
 use nudge_workspace::{Directories, Ids};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -163,7 +160,7 @@ impl Outlet {
     }
 
     fn config(&self) -> MutexGuard<'_, Config> {
-        self.config.lock().unwrap_or_else(PoisonError::into_inner)
+        self.config.lock()
     }
 
     async fn report_config(&self) -> Result<(), Halt> {

@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -16,6 +16,7 @@ use nudge_backend::{
 use nudge_model::{Message, Model, Pieces, Request, script::Script};
 use nudge_testkit::PATIENCE;
 use nudge_wire::{RawJson, acp::v2};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,7 +31,7 @@ impl Model for Recorder {
         "recorder"
     }
     fn stream(&self, request: Request) -> Pieces {
-        self.asked.lock().unwrap().push(request.messages.clone());
+        self.asked.lock().push(request.messages.clone());
         self.script.stream(request)
     }
 }
@@ -108,7 +109,7 @@ impl Driver {
 
     /// What the model was told in its last question.
     pub(crate) fn asked(&self) -> Vec<Message> {
-        self.model.asked.lock().unwrap().last().unwrap().clone()
+        self.model.asked.lock().last().unwrap().clone()
     }
 
     /// The next event, which must come soon; `None` when there will be no more.

@@ -1,12 +1,8 @@
 //! Connections that have not greeted yet: they get little time, and only so many are waited for.
 
-use std::{
-    collections::VecDeque,
-    future::Future,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// How long a greeting may take. Who connects has it ready.
@@ -51,7 +47,7 @@ impl Greeters {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Notify>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 }
 

@@ -1,14 +1,11 @@
 //! A client of the daemon.
 
-use std::{
-    os::unix::net::UnixStream,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{os::unix::net::UnixStream, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use nudge_peer::{CallError, Cx, InOrder, Peer, Transport, Unhandled};
 use nudge_wire::RawJson;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
@@ -91,7 +88,7 @@ impl Control {
                     Unhandled::Request(request) if QUESTIONS.contains(&&**request.method()) => {
                         let params = request.params().cloned();
                         let responder = request.into_responder();
-                        unanswered.lock().unwrap_or_else(PoisonError::into_inner).push(responder);
+                        unanswered.lock().push(responder);
                         if let Some(params) = params {
                             let _ = sender.send(Seen::Asked(params)).await;
                         }

@@ -4,11 +4,12 @@ use std::{
     fmt::Write as _,
     io::{Read, Write},
     num::NonZero,
-    sync::{Arc, Condvar, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use nudge_testkit::PATIENCE;
+use parking_lot::{Condvar, Mutex};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use vt100::{Callbacks, Color, Parser, Screen};
 
@@ -52,7 +53,7 @@ impl Terminal {
 
     /// Types.
     pub(crate) fn send(&self, keys: &str) {
-        let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
+        let mut parser = self.shared.parser.lock();
         let input = &mut parser.callbacks_mut().0;
         input.write_all(keys.as_bytes()).and_then(|()| input.flush()).expect("the program reads its keys");
     }
@@ -66,17 +67,11 @@ impl Terminal {
     /// Waits until the screen is as wanted, but not longer than this; whether it is.
     pub(crate) fn is_within(&self, time: Duration, mut wanted: impl FnMut(&Screen) -> bool) -> bool {
         let deadline = Instant::now() + time;
-        let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
+        let mut parser = self.shared.parser.lock();
         while !wanted(parser.screen()) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
+            if self.shared.changed.wait_until(&mut parser, deadline).timed_out() {
+                return wanted(parser.screen());
             }
-            (parser, _) = self
-                .shared
-                .changed
-                .wait_timeout(parser, left)
-                .expect("no test panics with the screen in hand");
         }
         true
     }
@@ -95,18 +90,8 @@ impl Terminal {
 
     /// Waits until nothing has changed on the screen for so long.
     pub(crate) fn wait_still(&self, time: Duration) {
-        let mut parser = self.shared.parser.lock().expect("no test panics with the screen in hand");
-        loop {
-            let (next, waited) = self
-                .shared
-                .changed
-                .wait_timeout(parser, time)
-                .expect("no test panics with the screen in hand");
-            if waited.timed_out() {
-                return;
-            }
-            parser = next;
-        }
+        let mut parser = self.shared.parser.lock();
+        while !self.shared.changed.wait_for(&mut parser, time).timed_out() {}
     }
 
     /// Waits until a text is on the screen.
@@ -116,7 +101,7 @@ impl Terminal {
 
     /// Looks at the screen as it is.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Screen) -> T) -> T {
-        look(self.shared.parser.lock().expect("no test panics with the screen in hand").screen())
+        look(self.shared.parser.lock().screen())
     }
 
     /// The first rows of the screen, with what is in one of the colours between marks: `[+added+]`.
@@ -136,7 +121,7 @@ impl Shared {
     fn read(&self, mut output: Box<dyn Read + Send>) {
         let mut bytes = vec![0; 65536];
         while let Ok(count @ 1..) = output.read(&mut bytes) {
-            let mut parser = self.parser.lock().expect("no test panics with the screen in hand");
+            let mut parser = self.parser.lock();
             parser.process(&bytes[..count]);
             self.changed.notify_all();
         }

@@ -1,9 +1,6 @@
 //! An editor and an engine, both as scripts.
 
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex},
-};
+use std::{ops::Range, sync::Arc};
 
 use nudge_nes::{Connection, Engine, Options, Pending, Service};
 use nudge_predict::{
@@ -16,6 +13,7 @@ use nudge_wire::{
     document::{ContentChange, DidChange, DidOpen},
     nes::v1::{self, Position, SuggestContext, SuggestRequest, SuggestResponse, TextEdit, TriggerKind},
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 pub(crate) const URI: &str = "file:///w/a.rs";
@@ -52,17 +50,17 @@ pub(crate) struct Seen {
 impl Fake {
     /// What it says from now on.
     pub(crate) fn says(&self, answer: impl Fn(&Scene<'_>) -> Vec<Suggestion> + Send + Sync + 'static) {
-        *self.answer.lock().unwrap() = Some(Arc::new(Box::new(answer)));
+        *self.answer.lock() = Some(Arc::new(Box::new(answer)));
     }
 
     /// What it was asked last.
     pub(crate) fn last(&self) -> Seen {
-        self.seen.lock().unwrap().last().cloned().expect("the engine was asked")
+        self.seen.lock().last().cloned().expect("the engine was asked")
     }
 
     /// How often it was asked.
     pub(crate) fn asked(&self) -> usize {
-        self.seen.lock().unwrap().len()
+        self.seen.lock().len()
     }
 }
 
@@ -72,8 +70,8 @@ impl Engine for Fake {
     }
 
     fn suggest(&self, scene: &Scene<'_>) -> Outcome {
-        self.seen.lock().unwrap().push(Seen::of(scene));
-        let answer = self.answer.lock().unwrap().clone();
+        self.seen.lock().push(Seen::of(scene));
+        let answer = self.answer.lock().clone();
         let suggestions = answer.map(|answer| answer(scene)).unwrap_or_default();
         let why_nothing = if suggestions.is_empty() { "the script says nothing" } else { "" };
         Outcome { suggestions, why_nothing }

@@ -11,15 +11,15 @@ use crate::editor::{Editor, URI, begin, client, edit, full, manual, name, piece,
 
 /// How much the engine is told to trust the kind of suggestion that the tests make.
 fn confidence(editor: &Editor) -> f32 {
-    let told = Arc::new(std::sync::Mutex::new(0.0));
+    let told = Arc::new(parking_lot::Mutex::new(0.0));
     let seen = Arc::clone(&told);
     editor.engine.says(move |scene| {
         let suggestion = edit(URI, &[(0..3, "1")]);
-        *seen.lock().unwrap() = scene.memory.weights().confidence(suggestion.features);
+        *seen.lock() = scene.memory.weights().confidence(suggestion.features);
         vec![suggestion]
     });
     editor.suggest(manual(editor.ask(1, 0, 0))).unwrap();
-    *told.lock().unwrap()
+    *told.lock()
 }
 
 fn editor_with(options: Options, start: &serde_json::Value) -> Editor {
@@ -198,19 +198,19 @@ fn sessions_in_one_workspace_learn_together() {
     let editor = editor_with(Options::default(), &repository("w"));
     let same = begin(&editor.connection, &repository("w"));
     let elsewhere = begin(&editor.connection, &repository("other"));
-    let told = Arc::new(std::sync::Mutex::new(0.0));
+    let told = Arc::new(parking_lot::Mutex::new(0.0));
     let trust = |session: &str| {
         let heard = Arc::clone(&told);
         editor.engine.says(move |scene| {
             let features = edit(URI, &[(0..3, "1")]).features;
-            *heard.lock().unwrap() = scene.memory.weights().confidence(features);
+            *heard.lock() = scene.memory.weights().confidence(features);
             Vec::new()
         });
         editor.connection.did_open(nudge_wire::document::DidOpen::new(session, URI, "rust", 1, "one\n"));
         let mut request = manual(editor.ask(1, 0, 0));
         session.clone_into(&mut request.session_id);
         editor.suggest(request).unwrap();
-        *told.lock().unwrap()
+        *told.lock()
     };
     let before = trust(&same);
     feedback(&editor, None);

@@ -1,6 +1,6 @@
 //! How much is held of documents, next to their text.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nudge_nes::{Connection, Engine, Held, Options, Outcome, Scene, Service};
 use nudge_predict::Source;
@@ -9,6 +9,7 @@ use nudge_wire::{
     document::{DidClose, DidOpen},
     nes::v1::{Position, SuggestRequest, TriggerKind},
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::editor::{attach, begin, client};
@@ -28,7 +29,7 @@ impl Engine for Curious {
     fn suggest(&self, scene: &Scene<'_>) -> Outcome {
         let has_tree = |source: &&Source| !source.content().is_empty() && source.is_sound().is_some();
         let others = scene.others.iter().filter(has_tree).count();
-        *self.saw.lock().unwrap() = (has_tree(&scene.source), others);
+        *self.saw.lock() = (has_tree(&scene.source), others);
         Outcome { suggestions: Vec::new(), why_nothing: "it only looks" }
     }
 }
@@ -57,7 +58,7 @@ impl Editor {
         let at = Position::new(0, 0);
         let request = SuggestRequest::new(&self.session, uri(number), 1, at, TriggerKind::Manual);
         self.connection.suggest(attach(request, context), 0).unwrap().run().unwrap();
-        (self.connection.held(&self.session), *self.engine.saw.lock().unwrap())
+        (self.connection.held(&self.session), *self.engine.saw.lock())
     }
 }
 

@@ -1,10 +1,7 @@
 //! The same edits told to three sessions, each in another encoding: the same documents, and the same suggestions of the real
 //! engine, which fit the model's own copy of the text.
 
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex},
-};
+use std::{ops::Range, sync::Arc};
 
 use nudge_nes::{Connection, Engine, Local, Options, Outcome, Scene, Service};
 use nudge_wire::{
@@ -12,6 +9,7 @@ use nudge_wire::{
     document::{DidChange, DidOpen},
     nes::v1::SuggestRequest,
 };
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -66,7 +64,7 @@ impl Engine for Watched {
     }
 
     fn suggest(&self, scene: &Scene<'_>) -> Outcome {
-        *self.0.lock().unwrap() = Some((scene.source.text().to_string(), scene.cursor));
+        *self.0.lock() = Some((scene.source.text().to_string(), scene.cursor));
         Local.suggest(scene)
     }
 }
@@ -113,9 +111,9 @@ impl Told {
             "position": position(text, at, self.encoding), "triggerKind": "automatic",
         });
         let ask: SuggestRequest = serde_json::from_value(ask).unwrap();
-        *self.engine.0.lock().unwrap() = None;
+        *self.engine.0.lock() = None;
         let answer = self.connection.suggest(ask, now).unwrap().run().unwrap();
-        if let Some(seen) = &*self.engine.0.lock().unwrap() {
+        if let Some(seen) = &*self.engine.0.lock() {
             assert_eq!(*seen, (text.to_owned(), at), "{}", self.encoding);
         }
         let held = self.connection.held(&self.session);

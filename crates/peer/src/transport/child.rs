@@ -7,13 +7,14 @@ use std::{
     path::Path,
     pin::Pin,
     process::{ExitStatus, Stdio as Pipe},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
 use nudge_process::{Command, Tree};
 use nudge_wire::mask;
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader},
     sync::oneshot,
@@ -178,7 +179,7 @@ struct LastLines(Arc<Mutex<VecDeque<String>>>);
 
 impl LastLines {
     fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         if lines.len() == LAST_LINES {
             lines.pop_front();
         }
@@ -186,7 +187,7 @@ impl LastLines {
     }
 
     fn take(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        self.0.lock().drain(..).collect()
     }
 }
 

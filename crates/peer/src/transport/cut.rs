@@ -3,10 +3,11 @@
 use std::{
     io::{self, IoSlice},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::Transport;
@@ -51,7 +52,7 @@ impl<S: ?Sized> End<S> {
     }
 
     fn close(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let closed = (state.stream.take(), state.waiting.take());
         drop(state);
         if let (_, Some(waiting)) = closed {
@@ -66,7 +67,7 @@ impl<S: ?Sized> End<S> {
         what: impl FnOnce(&mut S, &mut Context<'_>) -> Poll<T>,
     ) -> Option<Poll<T>> {
         // Whoever caught the panic of a stream does not use it again.
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let polled = what(state.stream.as_mut()?, cx);
         if polled.is_pending() && !state.waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             state.waiting = Some(cx.waker().clone());

@@ -1,13 +1,11 @@
 //! An agent as a child process.
 
-use std::{
-    io::Write,
-    sync::{Arc, Mutex},
-};
+use std::{io::Write, sync::Arc};
 
 use nudge_peer::{CallError, Child, Closed, Peer};
 use nudge_testkit::{eventually, example, is_alive};
 use nudge_wire::RawJson;
+use parking_lot::Mutex;
 
 use crate::messages::echo;
 
@@ -62,7 +60,7 @@ async fn standard_error_goes_to_the_log_under_the_name_of_the_agent() {
     struct Buffer(Arc<Mutex<Vec<u8>>>);
     impl Write for Buffer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
+            self.0.lock().write(bytes)
         }
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
@@ -75,7 +73,7 @@ async fn standard_error_goes_to_the_log_under_the_name_of_the_agent() {
     let connection = Peer::client().connect(fixture()).unwrap();
     let leave = json(r#"{"status":0}"#);
     let _ = connection.run_until(async |cx| cx.request_raw("test/leave", Some(&leave)).await).await;
-    let log = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
+    let log = String::from_utf8(buffer.0.lock().clone()).unwrap();
     assert!(log.contains("INFO agent: something is wrong agent=\"fixture\""), "{log}");
     assert!(log.contains("the key was ***") && !log.contains("sk-0123"), "{log}");
 }

@@ -1,10 +1,11 @@
 //! Random traffic against a model: every request exactly one answer, in-order messages in order, for any mix of valid
 //! and broken lines, cut anywhere.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nudge_peer::Peer;
 use nudge_testkit::PATIENCE;
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -56,7 +57,7 @@ async fn run(lines: Vec<Line>, chunk: usize) {
             Ok(echo("beside"))
         })
         .on_notification(move |note: Note, _| {
-            log.lock().unwrap().push(note.text);
+            log.lock().push(note.text);
             async { Ok(()) }
         });
     let (connection, far) = open(peer);
@@ -92,7 +93,7 @@ async fn run(lines: Vec<Line>, chunk: usize) {
         tokio::time::timeout(PATIENCE, async { tokio::join!(read, write) }).await.expect("it ends");
     read.unwrap();
     served.await.unwrap().unwrap();
-    judge(&lines, &answers, &notes.lock().unwrap());
+    judge(&lines, &answers, &notes.lock());
 }
 
 fn judge(lines: &[Line], answers: &str, notes: &[String]) {

@@ -1,8 +1,9 @@
 //! What is handed over when.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nudge_peer::Peer;
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -15,7 +16,7 @@ type Log = Arc<Mutex<Vec<String>>>;
 
 fn logging(log: &Log) -> impl Fn(&str) + Send + Sync + Clone + use<> {
     let log = Arc::clone(log);
-    move |entry| log.lock().unwrap().push(entry.to_owned())
+    move |entry| log.lock().push(entry.to_owned())
 }
 
 #[tokio::test]
@@ -54,7 +55,7 @@ async fn a_notification_is_applied_before_a_later_request_begins() {
     script.expect(json!({"jsonrpc": "2.0", "id": 1, "result": {"body": "request"}})).await;
     script.expect(json!({"jsonrpc": "2.0", "id": 2, "result": {"body": "last"}})).await;
     script.end().await.unwrap();
-    let log = log.lock().unwrap();
+    let log = log.lock();
     assert_eq!(*log, ["one begins", "one ends", "request", "two begins", "two ends", "last"]);
 }
 
@@ -178,7 +179,7 @@ async fn handlers_beside_the_queue_begin_in_order() {
     script.end().await.unwrap();
     let expected: Vec<_> =
         (0..100).flat_map(|n| [format!("request {n} begins"), format!("note {n}")]).collect();
-    assert_eq!(*log.lock().unwrap(), expected);
+    assert_eq!(*log.lock(), expected);
 }
 
 /// The other side answers a request with a thousand notes and the response, all in one write.
@@ -208,11 +209,11 @@ async fn burst(in_order: bool) -> (usize, usize) {
             let request = cx.request(echo("go"));
             let request = if in_order { request.in_order() } else { request };
             assert_eq!(request.await.unwrap().body, "end");
-            log.lock().unwrap().len()
+            log.lock().len()
         })
         .await;
     other.await.unwrap();
-    (seen, log.lock().unwrap().len())
+    (seen, log.lock().len())
 }
 
 #[tokio::test]

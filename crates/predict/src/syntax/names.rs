@@ -4,10 +4,11 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
+    sync::{Arc, LazyLock},
 };
 
 use nudge_text::{Edit, Text};
+use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Tree;
 
@@ -69,7 +70,7 @@ pub(super) fn are_kept(tree: &Tree, language: Language, text: &Text, word: &Rang
 /// Whether a word can only be a name.
 fn is_name(language: Language, word: &str) -> bool {
     static KEYWORDS: LazyLock<Mutex<FxHashMap<Language, Keywords>>> = LazyLock::new(Mutex::default);
-    let mut known = KEYWORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KEYWORDS.lock();
     let keywords = Arc::clone(known.entry(language).or_insert_with(|| Arc::new(keywords(language))));
     drop(known);
     let is_plain = word.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());

@@ -1,10 +1,8 @@
 //! A few connections for reading.
 
-use std::{
-    ops::{Deref, DerefMut},
-    sync::{Mutex, PoisonError},
-};
+use std::ops::{Deref, DerefMut};
 
+use parking_lot::Mutex;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -52,8 +50,8 @@ impl Readers {
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<SqliteConnection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> parking_lot::MutexGuard<'_, Vec<SqliteConnection>> {
+        self.idle.lock()
     }
 }
 

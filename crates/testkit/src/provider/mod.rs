@@ -40,13 +40,14 @@ use std::{
     fmt, io,
     net::{SocketAddr, TcpListener},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{oneshot, watch};
 
 pub use conversation::{Call, Message, Role, Tool, ToolResult};
@@ -245,5 +246,5 @@ fn harmless(seen: &Seen, is_echo: bool) -> Reply {
 
 /// A test that panics in a predicate has failed already; its lock is as good as before.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -1,11 +1,8 @@
 //! The agent: what it knows, and what it does with each message.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
@@ -69,14 +66,12 @@ impl Agent {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Waits for a change, or a moment.
-    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let moment = Duration::from_millis(2);
-        let waited = self.changed.wait_timeout(state, moment);
-        waited.unwrap_or_else(PoisonError::into_inner).0
+    pub(super) fn wait(&self, state: &mut MutexGuard<'_, State>) {
+        self.changed.wait_for(state, Duration::from_millis(2));
     }
 
     pub(super) fn is_v2(&self) -> bool {

@@ -4,8 +4,9 @@ use std::{
     fs::{File, OpenOptions},
     io::Write,
     path::Path,
-    sync::{Mutex, PoisonError},
 };
+
+use parking_lot::Mutex;
 
 /// Where it speaks, and the log.
 pub(super) struct Output {
@@ -24,7 +25,7 @@ impl Output {
 
     /// Says lines at once, each without its newline.
     pub(super) fn send<B: AsRef<[u8]>>(&self, lines: &[B]) {
-        let mut output = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = self.to.lock();
         let mut bytes = Vec::new();
         for line in lines {
             self.record(b'>', line.as_ref());

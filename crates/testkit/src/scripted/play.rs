@@ -191,7 +191,7 @@ impl Player {
             Until::Exists(path) => Path::new(cwd.as_deref().unwrap_or_default()).join(path).exists(),
         };
         while !is_over() && (is_deaf || !self.is_cancelled()) {
-            drop(self.agent.wait(self.agent.state()));
+            self.agent.wait(&mut self.agent.state());
         }
     }
 
@@ -286,7 +286,7 @@ impl Player {
             if self.is_cancelled() {
                 return Err("null".to_owned());
             }
-            drop(self.agent.wait(self.agent.state()));
+            self.agent.wait(&mut self.agent.state());
         }
     }
 

@@ -8,8 +8,10 @@ use std::{
     iter,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::OnceLock,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::programs::{installed, nudge, repository, target};
 
@@ -53,7 +55,7 @@ fn in_the_browser(page: &str) {
 /// One browser and one VS Code fill a machine; two of each only wait for one another.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    TURN.lock()
 }
 
 /// The folder of the extension.

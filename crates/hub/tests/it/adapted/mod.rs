@@ -14,13 +14,11 @@ mod supervision;
 mod thread;
 mod versions;
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use nudge_adapt::{Agent, AgentSettings};
 use nudge_wire::caps::ClientInit;
+use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -99,7 +97,7 @@ impl Place {
 
     /// Ends the agent that was started last, without a word.
     fn kill_agent(&self) {
-        let lives = self.lives.lock().expect("nothing panics with it");
+        let lives = self.lives.lock();
         let newest = lives.last().expect("an agent was started");
         newest.shutdown(std::net::Shutdown::Both).expect("it was not ended before");
     }
@@ -117,7 +115,7 @@ impl Place {
         let (launch, settings) = (self.launch(options), self.settings());
         let (agents, options) = (Arc::clone(&self.agents), options.to_owned());
         let make: MakeAgent = Arc::new(move |init| {
-            let mut agents = agents.lock().expect("nothing panics with it");
+            let mut agents = agents.lock();
             let same = agents.iter().find(|(other, client, _)| *other == options && client == init);
             if let Some((.., agent)) = same {
                 return Arc::clone(agent);

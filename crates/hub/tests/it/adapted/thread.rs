@@ -4,7 +4,7 @@ use std::{
     io::{self, BufReader},
     os::unix::net::UnixStream,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -12,6 +12,7 @@ use std::{
 use nudge_adapt::Launch;
 use nudge_peer::Transport;
 use nudge_testkit::scripted::{Body, serve};
+use parking_lot::Mutex;
 
 /// Counts the lives of all agents.
 static LIVES: AtomicU32 = AtomicU32::new(1);
@@ -25,7 +26,7 @@ pub(super) struct InThread {
 impl Launch for InThread {
     fn launch(&self) -> io::Result<Transport> {
         let (ours, theirs) = UnixStream::pair()?;
-        self.lives.lock().expect("nothing panics with it").push(theirs.try_clone()?);
+        self.lives.lock().push(theirs.try_clone()?);
         let (args, input, end) = (self.args.clone(), theirs.try_clone()?, theirs.try_clone()?);
         let body = Body {
             name: LIVES.fetch_add(1, Ordering::Relaxed),

@@ -1,11 +1,12 @@
 //! A connection of a client in memory, served as the program serves one.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use nudge_adapt::{AdaptedSource, Agent, Lane, Listening, merged};
 use nudge_hub::{Edge, Environment, Hub, Source};
 use nudge_peer::{Closed, Cx, InOrder, Peer, RawRequest, Transport, Unhandled};
 use nudge_wire::{Error, RawJson, Version, caps::ClientInit};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf},
@@ -118,8 +119,8 @@ async fn serve(desk: Arc<Desk>, stream: DuplexStream, is_alone: bool) {
     };
     // How it ended is seen by the client.
     let _ = tokio::join!(connection.serve(), end);
-    desk.edge.lock().expect("nothing panics with it").take();
-    desk.behind.lock().expect("nothing panics with it").take();
+    desk.edge.lock().take();
+    desk.behind.lock().take();
 }
 
 /// What a process knows of a connection.
@@ -150,9 +151,9 @@ impl Desk {
             }
             other => other,
         };
-        let edge = self.edge.lock().expect("nothing panics with it").clone();
+        let edge = self.edge.lock().clone();
         let Some(message) = edge.expect("a client greets first").handle(message).await else { return Ok(()) };
-        let behind = self.behind.lock().expect("nothing panics with it").clone();
+        let behind = self.behind.lock().clone();
         match behind {
             Some(behind) => {
                 behind.lane.push(message).await;
@@ -197,7 +198,7 @@ impl Desk {
         };
         let cx = self.cx.get().expect("it is set when the connection is").clone();
         let edge = self.hub.connect(cx, init, self.environment.clone(), agent, None);
-        *self.edge.lock().expect("nothing panics with it") = Some(Arc::new(edge));
+        *self.edge.lock() = Some(Arc::new(edge));
         Ok(answer)
     }
 
@@ -206,7 +207,7 @@ impl Desk {
         let cx = self.cx.get().expect("it is set when the connection is").clone();
         let listening = Arc::new(agent.listen(version, cx));
         let lane = Arc::new(Lane::new(Arc::clone(agent), version));
-        *self.behind.lock().expect("nothing panics with it") = Some(Behind { lane, _listening: listening });
+        *self.behind.lock() = Some(Behind { lane, _listening: listening });
         Ok(merged(&init, version, "test").result)
     }
 }

@@ -2,16 +2,13 @@
 
 mod state;
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::{Mutex, MutexGuard},
-};
+use std::{future::Future, pin::Pin};
 
 use nudge_store::{
     Batch, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq, Session,
     SessionFilter, Store, StoreError, Ticket,
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, oneshot};
 
 use state::State;
@@ -76,7 +73,7 @@ impl MemoryStore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics with it")
+        self.state.lock()
     }
 
     fn put(&self, batch: Batch) -> Ticket {

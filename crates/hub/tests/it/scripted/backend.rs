@@ -29,11 +29,11 @@ impl ScriptedBackend {
     }
 
     fn traits(&self) -> Traits {
-        self.shared.traits.lock().expect("nothing panics with it").clone()
+        self.shared.traits.lock().clone()
     }
 
     fn notes_environment(&self, environment: Option<Environment>) {
-        self.shared.environments.lock().expect("nothing panics with it").push(environment);
+        self.shared.environments.lock().push(environment);
     }
 }
 
@@ -91,7 +91,7 @@ impl Backend for ScriptedBackend {
         self.note(format!("plan {config_id}"));
         if !self.traits().keeps_options {
             let (answer, answered) = tokio::sync::oneshot::channel();
-            self.shared.asked.lock().expect("nothing panics with it").push(answer);
+            self.shared.asked.lock().push(answer);
             let gone = |_| Err(Error::internal("the agent is gone"));
             return Ok(OptionPlan::Ask(Box::pin(async move { answered.await.unwrap_or_else(gone) })));
         }
@@ -161,7 +161,7 @@ impl PassThrough<PassedMessage> for ScriptedBackend {
             return Err(message);
         }
         self.note(format!("pass {}", message.message.method()));
-        self.shared.passed.lock().expect("nothing panics with it").push(message);
+        self.shared.passed.lock().push(message);
         Ok(())
     }
 }

@@ -3,15 +3,13 @@
 mod backend;
 mod source;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{BackendEvent, Question, QuestionId, SessionSetup, SteerMethod, TurnEnd};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
 use nudge_wire::{Environment, Error, RawJson, Version};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::{
     sync::{Notify, mpsc, oneshot},
@@ -173,12 +171,12 @@ impl ScriptedAgent {
 
     /// What it is like from now on.
     pub(crate) fn traits(&self) -> MutexGuard<'_, Traits> {
-        self.shared.traits.lock().expect("nothing panics with it")
+        self.shared.traits.lock()
     }
 
     /// The environment that it was last told commands are to see, by its variables.
     pub(crate) fn environment(&self) -> Option<BTreeMap<String, String>> {
-        let environments = self.shared.environments.lock().expect("nothing panics with it");
+        let environments = self.shared.environments.lock();
         environments
             .last()
             .expect("it was told one")
@@ -188,12 +186,12 @@ impl ScriptedAgent {
 
     /// The message that was passed to it last.
     pub(crate) fn passed(&self) -> PassedMessage {
-        self.shared.passed.lock().expect("nothing panics with it").pop().expect("something was passed")
+        self.shared.passed.lock().pop().expect("something was passed")
     }
 
     /// Answers the request to set something that it was asked last.
     pub(crate) fn answers_set(&self, answer: Result<Value, Error>) {
-        let asked = self.shared.asked.lock().expect("nothing panics with it").pop();
+        let asked = self.shared.asked.lock().pop();
         let _ = asked.expect("it was asked").send(answer.map(|answer| raw(&answer)));
     }
 

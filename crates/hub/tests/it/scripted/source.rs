@@ -1,11 +1,12 @@
 //! Where scripted agents come from.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson, Version};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 
 use super::{ScriptedAgent, Shared, Traits, backend::ScriptedBackend};

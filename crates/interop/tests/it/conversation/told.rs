@@ -1,7 +1,6 @@
 //! What a client made with the Rust SDK said and heard.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -47,12 +46,12 @@ impl Told {
 
     /// From now on this is chosen.
     pub(super) fn choose(&self, kind: Option<&'static str>) {
-        *self.choice.lock().unwrap_or_else(PoisonError::into_inner) = kind;
+        *self.choice.lock() = kind;
     }
 
     /// What is chosen.
     pub(super) fn choice(&self) -> Option<&'static str> {
-        *self.choice.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.choice.lock()
     }
 
     /// The answer to a permission request.

@@ -1,10 +1,8 @@
 //! What changed lines teach, kept from one question to the next.
 
-use std::{
-    hash::BuildHasher,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{hash::BuildHasher, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::rule::{Lesson, learn_line};
@@ -49,7 +47,7 @@ impl Lessons {
     }
 
     fn known(&self) -> MutexGuard<'_, FxHashMap<u64, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,15 +1,10 @@
-//! Locks and what is shared while somebody uses it.
+//! What is shared while somebody uses it.
 
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
-
-/// Locks. A panic elsewhere leaves the data as good as any other interruption would.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The value that others use under this key, or a new one. Keys whose value nobody uses any more are forgotten.
 pub(crate) fn shared<K: Eq + Hash + Clone, V>(
