@@ -3,10 +3,10 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
-    sync::Arc,
 };
 
 use anyhow::{Context, Result};
+use nudge_hub::Hub;
 use nudge_peer::{Closed, Cx, Stdio};
 use tokio::{
     runtime::Builder,
@@ -16,7 +16,7 @@ use tokio::{
 use crate::{
     args::{Acp, NesBy, OnClose, linger},
     daemon::{self, Line},
-    house::{House, Serving, open_tap},
+    house::{ProcessGateway, Serving, open_gateway, open_tap},
     log,
     place::Place,
 };
@@ -95,20 +95,21 @@ fn alone(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
 }
 
 async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
-    let house = Arc::new(House::open(place, None, false).await?);
-    let served = house.serve(Stdio, open_tap(serving)?, None, serving)?;
-    let cx = served.connection.cx();
+    let ProcessGateway { gateway, hub } = open_gateway(place, None, false).await?;
+    let options = serving.options(open_tap(serving)?, None)?;
+    let connection = gateway.connect(Stdio, options).context("cannot open the connection")?;
+    let cx = connection.cx();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut running = std::pin::pin!(served.run());
+    let mut running = std::pin::pin!(connection.run());
     let is_patient = args.on_close == OnClose::Finish;
     let code = tokio::select! {
         // What was asked for is still answered.
-        (ended, ()) = async { tokio::join!(&mut running, end(&house, &cx, is_patient)) } => return finished(ended),
+        (ended, ()) = async { tokio::join!(&mut running, end(&hub, &cx, is_patient)) } => return finished(ended),
         _ = interrupt.recv() => 130,
         _ = terminate.recv() => 143,
     };
-    house.hub.end_at_once().await;
+    hub.end_at_once().await;
     // What is queued is still written.
     cx.close();
     let _ = tokio::time::timeout(std::time::Duration::from_secs(1), running).await;
@@ -116,9 +117,9 @@ async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode>
 }
 
 /// Leaves the sessions when the editor says nothing more.
-async fn end(house: &House, cx: &Cx, is_patient: bool) {
+async fn end(hub: &Hub, cx: &Cx, is_patient: bool) {
     cx.input_ended().await;
-    house.hub.end(is_patient).await;
+    hub.end(is_patient).await;
 }
 
 fn finished(ended: Result<(), Closed>) -> Result<ExitCode> {

@@ -18,7 +18,7 @@ use tokio::{
 use crate::{
     args::{is_daemon_off, linger, max_message},
     daemon,
-    house::{House, Serving, open_tap},
+    house::{Serving, open_gateway, open_tap},
     place::Place,
 };
 
@@ -147,22 +147,22 @@ fn usable(stream: std::os::unix::net::UnixStream) -> io::Result<Transport> {
     Ok(Transport::new(reader, writer))
 }
 
-/// The way to a house of our own, built when it is first needed.
+/// The way to a gateway of our own, made when it is first needed.
 fn alone(place: &Place, serving: &Serving) -> Connector {
     // Nothing of this process is a session that could be shared.
     let place = Place { store: Some("memory".to_owned()), ..place.clone() };
     let serving = serving.clone();
-    let house = Arc::new(OnceCell::new());
+    let opened = Arc::new(OnceCell::new());
     Arc::new(move || -> Connecting {
-        let (place, serving, house) = (place.clone(), serving.clone(), Arc::clone(&house));
+        let (place, serving, opened) = (place.clone(), serving.clone(), Arc::clone(&opened));
         Box::pin(async move {
-            let opened =
-                house.get_or_try_init(|| async { House::open(&place, None, false).await.map(Arc::new) });
-            let house = opened.await.map_err(|error| format!("{error:#}"))?;
+            let opened = opened.get_or_try_init(|| open_gateway(&place, None, false)).await;
+            let process = opened.map_err(|error| format!("{error:#}"))?;
             let (ours, theirs) = pair();
-            let tap = open_tap(&serving).map_err(|error| format!("{error:#}"))?;
-            let served = house.serve(theirs, tap, None, &serving).map_err(|error| format!("{error:#}"))?;
-            tokio::spawn(served.run());
+            let options = open_tap(&serving).and_then(|tap| serving.options(tap, None));
+            let options = options.map_err(|error| format!("{error:#}"))?;
+            let connected = process.gateway.connect(theirs, options);
+            tokio::spawn(connected.map_err(|error| error.to_string())?.run());
             Ok(ours)
         })
     })

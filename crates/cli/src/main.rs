@@ -9,7 +9,6 @@ mod house;
 mod log;
 mod logs;
 mod lsp;
-mod nes;
 mod output;
 mod packaging;
 mod place;

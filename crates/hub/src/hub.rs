@@ -23,8 +23,8 @@ use tokio::sync::{OnceCell, oneshot};
 
 use crate::{
     client::{Client, Out},
-    edge::Edge,
     session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
+    session_api::SessionApi,
     shape,
     sources::Source,
     time::now,
@@ -144,10 +144,10 @@ impl Hub {
         environment: Option<Environment>,
         agent: Option<Source>,
         built_in: Option<Source>,
-    ) -> Edge {
+    ) -> SessionApi {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
         let client = Client::start(id, init, environment, agent, built_in, cx);
-        Edge::new(Arc::clone(&self.shared), client)
+        SessionApi::new(Arc::clone(&self.shared), client)
     }
 
     /// How the sessions in use stand.

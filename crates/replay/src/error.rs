@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use nudge_peer::CallError;
 use thiserror::Error;
 
 /// Why a replay ended early.
@@ -52,6 +53,9 @@ pub enum Error {
         /// What was asked.
         method: &'static str,
         /// The answer.
-        error: nudge_wire::Error,
+        error: CallError,
     },
+    /// The machine gives no more.
+    #[error("cannot start the event loop: {0}")]
+    Runtime(io::Error),
 }

@@ -1,16 +1,26 @@
-//! A session over the interface that editors use, in the same process.
+//! A session over a connection in memory, as an editor has one.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
 
-use nudge_nes::{Connection, Engine, Options, Service, SettingValue};
+use nudge_gateway::{ConnectionOptions, Gateway, ProgramInfo};
+use nudge_nes::{Engine, Options, Service};
+use nudge_peer::{CallError, Cx, Peer, pair};
 use nudge_text::{Edit, Edits, Encoding, Point, Text};
 use nudge_wire::{
-    RawJson, Request, Version,
+    Notification, RawJson, Request, Version,
     caps::ClientInit,
     document::{ContentChange, DidChange, DidFocus, DidOpen},
     nes::{Position, PositionEncoding, Range, RejectReason, v1},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Error,
@@ -27,10 +37,13 @@ const KEY: u64 = 150;
 /// One NES session of a client that shows edits only and counts in bytes. Nothing is shared with other sessions, and time
 /// is what the events make of it, so that the same events have the same answers.
 pub(crate) struct Session {
-    connection: Connection,
+    client: Cx,
     id: String,
     documents: HashMap<String, Document>,
-    now: u64,
+    /// The time that the other side sees. It stands still while a message is on its way.
+    now: Arc<AtomicU64>,
+    /// Runs both ends of the connection. It is last, so that all else is gone before it.
+    runtime: Runtime,
 }
 
 struct Document {
@@ -40,20 +53,44 @@ struct Document {
 
 impl Session {
     pub(crate) fn start(engine: &Arc<dyn Engine>, level: Level) -> Result<Self, Error> {
-        // What comes out must not depend on how fast the machine is.
-        let parse_time = std::time::Duration::MAX;
-        let options = Options { index: false, engine: Arc::clone(engine), parse_time, ..Options::default() };
-        let params = RawJson::parse("{}".to_owned()).expect("an empty object");
-        let client = ClientInit::new(Version::V1, params)
+        let runtime = Builder::new_current_thread().enable_time().build().map_err(Error::Runtime)?;
+        let now = Arc::new(AtomicU64::new(LOOK));
+        let client = runtime.block_on(connect(engine, &now)).map_err(Error::Runtime)?;
+        let mut session = Self { client, id: String::new(), documents: HashMap::new(), now, runtime };
+        session.initialize(level)?;
+        Ok(session)
+    }
+
+    fn initialize(&mut self, level: Level) -> Result<(), Error> {
+        let params = RawJson::parse(r#"{"protocolVersion":1}"#.to_owned()).expect("an object");
+        let init = ClientInit::new(Version::V1, params)
             .with_position_encodings(&[PositionEncoding::Utf8])
             .expect("the params are an object");
-        let connection = Service::new(options).connect(&client);
-        let start = connection.start(&v1::StartRequest::default());
-        let id = start.map_err(refused(v1::StartRequest::METHOD))?.session_id;
-        connection
-            .set_config_option(&id, "eagerness", &SettingValue::Id(level.name().to_owned()))
-            .map_err(refused("session/set_config_option"))?;
-        Ok(Self { connection, id, documents: HashMap::new(), now: LOOK })
+        self.ask_raw("initialize", &init.params)?;
+        self.id = self.ask(v1::StartRequest::default())?.session_id;
+        let eagerness = json!({ "sessionId": self.id, "configId": "eagerness", "value": level.name() });
+        let eagerness = RawJson::of(&eagerness).expect("plain data is JSON");
+        self.ask_raw("session/set_config_option", &eagerness)
+    }
+
+    /// Sends a request and waits for its answer.
+    fn ask<R: Request>(&self, request: R) -> Result<R::Response, Error> {
+        self.runtime.block_on(self.client.request(request)).map_err(refused(R::METHOD))
+    }
+
+    fn ask_raw(&self, method: &'static str, params: &RawJson) -> Result<(), Error> {
+        let answered = self.runtime.block_on(self.client.request_raw(method, Some(params)));
+        answered.map(drop).map_err(refused(method))
+    }
+
+    /// Sends a notification and waits until it is handled, at the time that it is now.
+    fn tell<N: Notification>(&self, notification: N) -> Result<(), Error> {
+        self.runtime.block_on(self.client.notify(notification)).map_err(refused(N::METHOD))?;
+        self.ask_raw("_nudge/settle", &RawJson::parse("{}".to_owned()).expect("an object"))
+    }
+
+    fn wait(&self, millis: u64) {
+        self.now.fetch_add(millis, Ordering::Relaxed);
     }
 
     fn document(&self, uri: &str) -> &Document {
@@ -93,26 +130,24 @@ impl Session {
 
 impl Driver for Session {
     fn open(&mut self, uri: &str, language: &str, text: &str) -> Result<(), Error> {
-        self.connection.did_open(DidOpen::new(self.id.clone(), uri, language, 1, text));
         self.documents.insert(uri.to_owned(), Document { text: Text::new(text), version: 1 });
-        Ok(())
+        self.tell(DidOpen::new(self.id.clone(), uri, language, 1, text))
     }
 
     fn focus(&mut self, uri: &str, cursor: usize) -> Result<(), Error> {
-        self.now += LOOK;
+        self.wait(LOOK);
         let Document { text, version } = self.document(uri);
         let line = text.line_of(cursor);
         let from = text.line_start(line.saturating_sub(SCREEN));
         let to = text.line_end((line + SCREEN).min(text.line_count() - 1));
         let visible = Range::new(position(text, from), position(text, to));
         let event = DidFocus::new(self.id.clone(), uri, *version, position(text, cursor), visible);
-        self.connection.did_focus(event);
-        Ok(())
+        self.tell(event)
     }
 
     fn change(&mut self, uri: &str, edits: &[Edit]) -> Result<(), Error> {
         let is_key = matches!(edits, [edit] if edit.range.is_empty() && edit.text.chars().count() == 1);
-        self.now += if is_key { KEY } else { LOOK };
+        self.wait(if is_key { KEY } else { LOOK });
         let document = self.documents.get_mut(uri).expect("the replay has opened it");
         let mut changes = Vec::new();
         // From the last to the first, so that each finds its range where it was.
@@ -126,8 +161,7 @@ impl Driver for Session {
         }
         document.version += 1;
         let event = DidChange::new(self.id.clone(), uri, document.version, changes);
-        self.connection.did_change(event, self.now);
-        Ok(())
+        self.tell(event)
     }
 
     fn suggest(&mut self, uri: &str, cursor: usize) -> Result<Answer, Error> {
@@ -135,22 +169,38 @@ impl Driver for Session {
         let at = position(text, cursor);
         let request = v1::SuggestRequest::new(self.id.clone(), uri, *version, at, v1::TriggerKind::Automatic);
         let begun = Instant::now();
-        let response = self.connection.suggest(request, self.now).and_then(nudge_nes::Pending::run);
+        let response = self.ask(request)?;
         let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let response = v1::SuggestResponse::from(response.map_err(refused(v1::SuggestRequest::METHOD))?);
         let shown = response.suggestions.into_iter().next().map(|suggestion| self.shown(suggestion));
         Ok(Answer { shown, micros })
     }
 
     fn accept(&mut self, id: &str) -> Result<(), Error> {
-        self.connection.accept(&self.id, id);
-        Ok(())
+        self.tell(v1::AcceptNotification::new(self.id.clone(), id))
     }
 
     fn reject(&mut self, id: &str, reason: RejectReason) -> Result<(), Error> {
-        self.connection.reject(&self.id, id, Some(&reason));
-        Ok(())
+        let mut rejected = v1::RejectNotification::new(self.id.clone(), id);
+        rejected.reason = Some(reason);
+        self.tell(rejected)
     }
+}
+
+/// A connection to a gateway that has nothing but suggestions by this engine.
+async fn connect(engine: &Arc<dyn Engine>, now: &Arc<AtomicU64>) -> std::io::Result<Cx> {
+    // What comes out must not depend on how fast the machine is.
+    let parse_time = std::time::Duration::MAX;
+    let options = Options { index: false, engine: Arc::clone(engine), parse_time, ..Options::default() };
+    let gateway = Gateway::new(Service::new(options), None, ProgramInfo::default());
+    let (ours, theirs) = pair();
+    let clock = Arc::clone(now);
+    let nes_clock: nudge_gateway::NesClock = Arc::new(move || clock.load(Ordering::Relaxed));
+    let options = ConnectionOptions { nes_clock: Some(nes_clock), ..ConnectionOptions::default() };
+    tokio::spawn(gateway.connect(theirs, options)?.run());
+    let connection = Peer::client().connect(ours)?;
+    let client = connection.cx();
+    tokio::spawn(connection.serve());
+    Ok(client)
 }
 
 fn position(text: &Text, offset: usize) -> Position {
@@ -162,6 +212,6 @@ fn said_by_nudge(meta: Option<&Map<String, Value>>) -> Map<String, Value> {
     meta.and_then(|meta| meta.get("nudge")).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-fn refused(method: &'static str) -> impl Fn(nudge_wire::Error) -> Error {
+fn refused(method: &'static str) -> impl Fn(CallError) -> Error {
     move |error| Error::Refused { method, error }
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+use nudge_gateway::ClientConnection;
 use nudge_hub::Environment;
 use nudge_peer::{Closed, Cut, Transport};
 use serde::Serialize;
@@ -35,7 +36,7 @@ use crate::{
         seat::{Lock, Seat, Sits, holder, lock_file},
         state::{State, unused},
     },
-    house::{House, Served, open_tap, rehearsed},
+    house::{open_gateway, open_tap},
     log,
     place::Place,
 };
@@ -125,11 +126,11 @@ fn hold(args: &Daemon, place: &Place, reporter: &mut Reporter) -> Result<ExitCod
     let runtime = runtime.context("cannot start the event loop")?;
     let mut rooms = Rooms::open(ROOMS, THREADS).context("cannot start threads for connections")?;
     let lock = runtime.block_on(async {
-        let house = Arc::new(House::open(place, rehearsal.as_deref(), true).await?);
+        let process = open_gateway(place, rehearsal.as_deref(), true).await?;
         let seat = Seat::take(lock, &socket)?;
         reporter.say(&Report::Listens);
         tracing::info!(socket = %socket.display(), "the daemon listens");
-        serve(&State::new(house, args.linger), seat, &mut rooms).await
+        serve(&State::new(process, args.linger), seat, &mut rooms).await
     })?;
     drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -181,7 +182,7 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
             },
             _ = ticks.tick() => look_after(&mut seat, state),
             () = &mut unused => break,
-            () = state.house.stop.notified() => break,
+            () = state.process.gateway.stop_asked() => break,
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
         }
@@ -189,7 +190,7 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
     tracing::info!("the daemon leaves");
     let lock = seat.leave();
     // A session that cannot be left does not keep the next daemon waiting.
-    if tokio::time::timeout(LEAVE, state.house.hub.end_at_once()).await.is_err() {
+    if tokio::time::timeout(LEAVE, state.process.hub.end_at_once()).await.is_err() {
         tracing::error!("not every session could be left in time");
     }
     Ok(lock)
@@ -236,18 +237,20 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
     };
     if greeting.is_newer() && state.is_idle().await {
         say(&mut stream, &Welcome::Leaving).await?;
-        state.house.stop.notify_one();
+        state.process.gateway.ask_to_stop();
         return Ok(());
     }
     let Some(_attached) = state.attach() else {
         return say(&mut stream, &Welcome::Refused { why: TOO_MANY.to_owned() }).await;
     };
-    let checked = open_tap(&greeting.serving).and_then(|tap| rehearsed(&greeting.serving).map(|_| tap));
-    let tap = match checked {
-        Ok(tap) => tap,
+    let environment = Environment::new(greeting.env);
+    let serving = &greeting.serving;
+    let options = open_tap(serving).and_then(|tap| serving.options(tap, Some(environment)));
+    let options = match options {
+        Ok(options) => options,
         Err(error) => return say(&mut stream, &Welcome::Refused { why: format!("{error:#}") }).await,
     };
-    if let Some(linger) = greeting.serving.linger {
+    if let Some(linger) = serving.linger {
         state.set_linger(linger);
     }
     let pipes = received.open();
@@ -259,22 +262,23 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
         log: Some(log::logged()),
     };
     say(&mut stream, &welcome).await?;
-    let environment = Environment::new(greeting.env);
-    let serve = |transport| state.house.serve(transport, tap, Some(environment), &greeting.serving);
+    let gateway = &state.process.gateway;
     if let Some(pipes) = pipes {
         let (pipes, cut) = pipes.with_cut();
-        return beside_relay(serve(pipes)?, cut, stream).await;
+        let connection = gateway.connect(pipes, options).context("cannot open the connection")?;
+        return beside_relay(connection, cut, stream).await;
     }
     let far_end = FarEnd::of(&stream).context("cannot use the connection")?;
     let (reader, writer) = stream.into_split();
     let reader = Cursor::new(received.rest).chain(reader);
-    let served = serve(Transport::new(reader, writer))?;
-    let cx = served.connection.cx();
+    let connected = gateway.connect(Transport::new(reader, writer), options);
+    let connection = connected.context("cannot open the connection")?;
+    let cx = connection.cx();
     let gone = async {
         far_end.left().await;
         last_words(&cx).await;
     };
-    Ok(served.run_until(gone).await?)
+    Ok(connection.run_until(gone).await?)
 }
 
 /// The greeting of who connects; `None` if none came.
@@ -306,15 +310,15 @@ async fn turn_away(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
 }
 
 /// Serves the editor's pipes while the process that handed them over lives, and tells it the end.
-async fn beside_relay(served: Served, cut: Cut, mut relay: UnixStream) -> Result<()> {
-    let cx = served.connection.cx();
+async fn beside_relay(connection: ClientConnection, cut: Cut, mut relay: UnixStream) -> Result<()> {
+    let cx = connection.cx();
     let gone = async {
         gone(&mut relay).await;
         // To the editor the process is the connection: its pipes end with it.
         cut.now();
         last_words(&cx).await;
     };
-    let ended = served.run_until(gone).await;
+    let ended = connection.run_until(gone).await;
     let why = match cx.closed().await {
         // The relay says what to do then, if it is there.
         Closed::Local => return Ok(ended?),

@@ -15,7 +15,7 @@ use crate::{
         descriptors::{most_connections, most_greeters},
         greeters::Greeters,
     },
-    house::House,
+    house::ProcessGateway,
 };
 
 /// The longest that a daemon can be asked to stay, in seconds: some years.
@@ -26,7 +26,7 @@ const SOON: Duration = Duration::from_millis(50);
 
 /// What the connections share.
 pub(crate) struct State {
-    pub(crate) house: Arc<House>,
+    pub(crate) process: ProcessGateway,
     pub(crate) greeters: Greeters,
     attached: AtomicUsize,
     most: usize,
@@ -38,9 +38,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(house: Arc<House>, linger: u64) -> Arc<Self> {
+    pub(crate) fn new(process: ProcessGateway, linger: u64) -> Arc<Self> {
         Arc::new(Self {
-            house,
+            process,
             greeters: Greeters::new(most_greeters()),
             attached: AtomicUsize::new(0),
             most: most_connections(),
@@ -94,7 +94,7 @@ impl State {
 
     async fn has_none(&self, is_busy: impl Fn(&nudge_hub::Live) -> bool) -> bool {
         self.attached.load(Ordering::Acquire) == 0
-            && !self.house.hub.status().await.sessions.iter().any(|(_, live)| is_busy(live))
+            && !self.process.hub.status().await.sessions.iter().any(|(_, live)| is_busy(live))
     }
 }
 

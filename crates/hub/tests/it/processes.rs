@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::house::{Client, Connection, LINGER, REHEARSAL, RunBy, content, rehearsed};
+use crate::house::{Client, Connection, LINGER, REHEARSAL, content, rehearsed};
 
 /// A folder for the store, in which sessions work as well.
 struct Folder(TempDir);
@@ -35,7 +35,7 @@ impl Folder {
             outlives_clients: false,
         };
         let (hub, _) = Hub::open(options).await.expect("the file can be written");
-        Client::new(Connection::alone(hub, RunBy::BuiltIn), version, &json!({})).await
+        Client::new(Connection::alone(hub, None), version, &json!({})).await
     }
 
     async fn session(&self, version: u64) -> Client {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, Connection, Place, RunBy, content};
+use super::{Client, Connection, Place, content};
 use crate::house::{both, check_each};
 
 /// A place whose store can be filled up and made free again, and a client there with a session.
@@ -79,8 +79,8 @@ impl Small {
 fn connect(place: &Place, is_shared: bool, agent: Option<&str>) -> Connection {
     match agent {
         Some(options) => place.shared(options),
-        None if is_shared => place.house.connect(RunBy::BuiltIn, None),
-        None => place.house.connect_alone(RunBy::BuiltIn),
+        None if is_shared => place.house.connect(None, None),
+        None => place.house.connect_alone(None),
     }
 }
 

@@ -17,14 +17,13 @@ mod versions;
 use std::{sync::Arc, time::Duration};
 
 use nudge_adapt::{Agent, AgentSettings};
+use nudge_gateway::{AgentFinder, ConnectionAgent};
 use nudge_wire::caps::ClientInit;
 use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::house::{
-    self, Client, Connection, MakeAgent, RunBy, check_each, content, eventually, notice, text,
-};
+use crate::house::{self, Client, Connection, check_each, content, eventually, notice, text};
 use log::Log;
 use thread::InThread;
 
@@ -105,16 +104,16 @@ impl Place {
     /// A connection to a hub of its own, in front of an agent with these options. `MEMORY` and `COUNT` are files.
     fn alone(&self, options: &str) -> Connection {
         let (launch, settings) = (self.launch(options), self.settings());
-        let make: MakeAgent =
+        let make: AgentFinder =
             Arc::new(move |init| Agent::reached_by(Arc::clone(&launch) as _, settings.clone(), init.clone()));
-        self.house.connect_alone(RunBy::Adapted(make))
+        self.house.connect_alone(Some(ConnectionAgent::Found(make)))
     }
 
     /// A connection to the hub that others share, and with it agents that are the same.
     fn shared(&self, options: &str) -> Connection {
         let (launch, settings) = (self.launch(options), self.settings());
         let (agents, options) = (Arc::clone(&self.agents), options.to_owned());
-        let make: MakeAgent = Arc::new(move |init| {
+        let make: AgentFinder = Arc::new(move |init| {
             let mut agents = agents.lock();
             let same = agents.iter().find(|(other, client, _)| *other == options && client == init);
             if let Some((.., agent)) = same {
@@ -124,7 +123,7 @@ impl Place {
             agents.push((options.clone(), init.clone(), Arc::clone(&agent)));
             agent
         });
-        self.house.connect(RunBy::Adapted(make), None)
+        self.house.connect(Some(ConnectionAgent::Found(make)), None)
     }
 
     fn launch(&self, options: &str) -> Arc<InThread> {

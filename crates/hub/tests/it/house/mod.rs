@@ -10,11 +10,10 @@ use std::{
     time::Duration,
 };
 
-use nudge_adapt::Agent;
 use nudge_agent::BuiltInSource;
+use nudge_gateway::ConnectionAgent;
 use nudge_hub::{Environment, Hub, Options, Source};
 use nudge_model::script::Script;
-use nudge_wire::caps::ClientInit;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -38,21 +37,6 @@ pub(crate) struct Place {
     /// Where hubs show that they are alive.
     owners: TempDir,
     daemon: OnceLock<Hub>,
-}
-
-/// Makes the agent that a connection wants, once its client has said what it can do.
-pub(crate) type MakeAgent = Arc<dyn Fn(&ClientInit) -> Arc<Agent> + Send + Sync>;
-
-/// What runs the sessions of a connection.
-#[derive(Clone, Default)]
-pub(crate) enum RunBy {
-    /// The built-in agent of its hub.
-    #[default]
-    BuiltIn,
-    /// A test's own.
-    Source(Source),
-    /// An agent that is adapted.
-    Adapted(MakeAgent),
 }
 
 impl Place {
@@ -89,18 +73,22 @@ impl Place {
     }
 
     /// A connection to a hub of its own, which ends with it.
-    pub(crate) fn connect_alone(&self, by: RunBy) -> Connection {
-        Connection::alone(self.hub(false), by)
+    pub(crate) fn connect_alone(&self, agent: Option<ConnectionAgent>) -> Connection {
+        Connection::alone(self.hub(false), agent)
     }
 
     /// A connection to the hub that others share.
-    pub(crate) fn connect(&self, by: RunBy, environment: Option<Environment>) -> Connection {
-        Connection::shared(self.daemon().clone(), by, environment)
+    pub(crate) fn connect(
+        &self,
+        agent: Option<ConnectionAgent>,
+        environment: Option<Environment>,
+    ) -> Connection {
+        Connection::shared(self.daemon().clone(), agent, environment)
     }
 
     /// A client of a hub of its own.
     pub(crate) async fn client(&self, version: u64) -> Client {
-        Client::new(self.connect_alone(RunBy::BuiltIn), version, &json!({})).await
+        Client::new(self.connect_alone(None), version, &json!({})).await
     }
 
     /// A client of the hub that others share.
@@ -109,7 +97,7 @@ impl Place {
     }
 
     pub(crate) async fn shared_client_with(&self, version: u64, capabilities: &Value) -> Client {
-        Client::new(self.connect(RunBy::BuiltIn, None), version, capabilities).await
+        Client::new(self.connect(None, None), version, capabilities).await
     }
 }
 

@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{BackendEvent, Question, QuestionId, SessionSetup, SteerMethod, TurnEnd};
 use nudge_bridge::IndexedUpdate;
+use nudge_gateway::ConnectionAgent;
 use nudge_peer::PassedMessage;
 use nudge_wire::{Environment, Error, RawJson, Version};
 use parking_lot::{Mutex, MutexGuard};
@@ -16,7 +17,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::house::{PATIENCE, RunBy, content};
+use crate::house::{PATIENCE, content};
 use source::ScriptedSource;
 
 /// Where the agents of a test come from.
@@ -62,8 +63,8 @@ impl Agents {
     }
 
     /// What runs the sessions of a connection.
-    pub(crate) fn source(&self) -> RunBy {
-        RunBy::Source(Arc::clone(&self.source) as _)
+    pub(crate) fn source(&self) -> Option<ConnectionAgent> {
+        Some(ConnectionAgent::Source(Arc::clone(&self.source) as _))
     }
 
     /// The agent of the session that was opened next.

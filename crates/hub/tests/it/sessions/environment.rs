@@ -6,13 +6,12 @@ use nudge_hub::Environment;
 use serde_json::json;
 
 use super::{Client, Place};
-use crate::house::RunBy;
 
 /// A client of the daemon whose environment has this bird.
 async fn client(place: &Place, bird: &str) -> Client {
     let mut variables: BTreeMap<String, String> = std::env::vars().collect();
     variables.insert("BIRD".to_owned(), bird.to_owned());
-    let connection = place.connect(RunBy::BuiltIn, Some(Environment::new(variables)));
+    let connection = place.connect(None, Some(Environment::new(variables)));
     Client::new(connection, 2, &json!({})).await
 }
 

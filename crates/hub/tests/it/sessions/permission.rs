@@ -5,7 +5,6 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{Client, Place, both};
-use crate::house::RunBy;
 
 #[tokio::test]
 async fn a_file_is_written_after_the_user_permits_it() {
@@ -143,7 +142,7 @@ async fn nothing_outside_the_folders_is_touched() {
 async fn an_editor_that_offers_files_is_asked_for_them() {
     let place = Place::new();
     let offers = json!({"fs": {"readTextFile": true, "writeTextFile": true}});
-    let mut client = Client::new(place.connect_alone(RunBy::BuiltIn), 1, &offers).await;
+    let mut client = Client::new(place.connect_alone(None), 1, &offers).await;
     fs::write(place.work.path().join("a.txt"), "on disk").unwrap();
     client.new_session(&place.cwd()).await;
     client.prompt("read a.txt");
@@ -159,7 +158,7 @@ async fn an_editor_that_offers_files_is_asked_for_them() {
 #[tokio::test]
 async fn an_editor_that_offers_terminals_runs_the_commands() {
     let place = Place::new();
-    let mut client = Client::new(place.connect_alone(RunBy::BuiltIn), 1, &json!({"terminal": true})).await;
+    let mut client = Client::new(place.connect_alone(None), 1, &json!({"terminal": true})).await;
     client.new_session(&place.cwd()).await;
     client.prompt("run true");
     let request = client.agent_request().await;

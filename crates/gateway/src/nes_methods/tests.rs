@@ -15,7 +15,7 @@ use nudge_wire::{
     nes::{CloseRequest, StartRequest, TriggerKind, v1},
 };
 
-use super::Nes;
+use super::NesMethods;
 
 /// An engine that does not come to an end by itself where the cursor is at the beginning, and fails on the second line.
 #[derive(Default)]
@@ -43,7 +43,8 @@ impl Engine for Stuck {
 /// Runs a client against a connection with such an engine; it gets the id of a session with a document.
 fn check(client: impl AsyncFnOnce(Cx, String, Arc<Stuck>)) {
     let engine = Arc::new(Stuck::default());
-    let nes = Nes::new(Service::new(Options { engine: engine.clone(), index: false, ..Options::default() }));
+    let service = Service::new(Options { engine: engine.clone(), index: false, ..Options::default() });
+    let nes = NesMethods::new(service, None);
     let empty = || RawJson::parse("{}".to_owned()).unwrap();
     let client_init = ClientInit::new(Version::V1, empty());
     nes.initialize(&client_init, AgentInit::new(Version::V1, empty())).unwrap();

@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// The session methods of one connection. When it is dropped, the client has left its sessions.
-pub struct Edge {
+pub struct SessionApi {
     door: Door,
 }
 
-impl Edge {
+impl SessionApi {
     pub(crate) fn new(shared: Arc<Shared>, client: Arc<Client>) -> Self {
         Self { door: Door::new(shared, client) }
     }
@@ -148,7 +148,7 @@ impl Edge {
     }
 }
 
-impl Drop for Edge {
+impl Drop for SessionApi {
     fn drop(&mut self) {
         let joined = self.door.leaves_all();
         let handles: Vec<_> = joined.iter().filter_map(|id| self.door.shared.live(id)).collect();
@@ -163,8 +163,8 @@ impl Drop for Edge {
     }
 }
 
-impl std::fmt::Debug for Edge {
+impl std::fmt::Debug for SessionApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Edge").field("client", &self.door.client).finish_non_exhaustive()
+        f.debug_struct("SessionApi").field("client", &self.door.client).finish_non_exhaustive()
     }
 }

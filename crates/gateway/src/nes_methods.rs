@@ -1,4 +1,4 @@
-//! Next edit suggestions on a connection: which message goes where.
+//! The methods of next edit suggestions on a connection: `nes/*`, `document/*`, and the options of their sessions.
 
 use std::{sync::Arc, time::Instant};
 
@@ -15,16 +15,30 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The suggestions of one connection, from its `initialize` on.
-pub(crate) struct Nes {
-    service: Service,
-    connection: Mutex<Option<Arc<Connection>>>,
-    started: Instant,
+/// Who makes next edit suggestions on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NesProvider {
+    /// Nudge itself.
+    #[default]
+    Nudge,
+    /// The agent: `nes/*` and `document/*` pass to it as they come.
+    Agent,
 }
 
-impl Nes {
-    pub(crate) fn new(service: Service) -> Arc<Self> {
-        Arc::new(Self { service, connection: Mutex::default(), started: Instant::now() })
+/// Tells the time of document events, in milliseconds from any moment on.
+pub type NesClock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// The methods of next edit suggestions on one connection, from its `initialize` on.
+pub(crate) struct NesMethods {
+    service: Service,
+    connection: Mutex<Option<Arc<Connection>>>,
+    clock: NesClock,
+}
+
+impl NesMethods {
+    pub(crate) fn new(service: Service, clock: Option<NesClock>) -> Arc<Self> {
+        let clock = clock.unwrap_or_else(machine_clock);
+        Arc::new(Self { service, connection: Mutex::default(), clock })
     }
 
     /// Takes what the client says and adds what is said of suggestions. Sessions of an earlier `initialize` end.
@@ -109,8 +123,14 @@ impl Nes {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        (self.clock)()
     }
+}
+
+/// Time since the connection was made.
+fn machine_clock() -> NesClock {
+    let started = Instant::now();
+    Arc::new(move || u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Computes an answer on a thread of its own. The computing ends early when this future is dropped.

@@ -1,0 +1,188 @@
+//! The connection of a client: each message goes to who answers it.
+
+use std::{
+    fmt, io,
+    sync::{Arc, OnceLock},
+};
+
+use nudge_hub::{Environment, SessionApi, Source};
+use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
+use nudge_wire::{Error, RawJson};
+use parking_lot::Mutex;
+
+use crate::{
+    ConnectionAgent, Gateway, NesClock, NesProvider,
+    agent_behind::AgentBehind,
+    control,
+    initialize::{Initialize, initialize},
+    nes_methods::NesMethods,
+};
+
+/// How one connection is served.
+#[derive(Default, Clone)]
+pub struct ConnectionOptions {
+    /// How much may wait, how long a message may be, and how long the end may take.
+    pub limits: Limits,
+    /// Where every message is written down.
+    pub tap: Option<Tap>,
+    /// The environment in which commands of the client's sessions run; that of the process unless set.
+    pub environment: Option<Environment>,
+    /// What runs the sessions that it begins; the built-in agent unless set.
+    pub agent: Option<ConnectionAgent>,
+    /// The built-in agent of the sessions that it brings into use; that of the gateway unless set.
+    pub built_in: Option<Source>,
+    /// Who makes next edit suggestions.
+    pub nes: NesProvider,
+    /// What tells the time of document events; the clock of the machine unless set.
+    pub nes_clock: Option<NesClock>,
+}
+
+impl fmt::Debug for ConnectionOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionOptions")
+            .field("agent", &self.agent)
+            .field("nes", &self.nes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The connection of a client, ready to run.
+pub struct ClientConnection {
+    connection: nudge_peer::Connection,
+    routes: Arc<Routes>,
+}
+
+impl ClientConnection {
+    pub(crate) fn open(
+        gateway: Gateway,
+        transport: impl Connect,
+        options: ConnectionOptions,
+    ) -> io::Result<Self> {
+        let nes = NesMethods::new(gateway.nes().clone(), options.nes_clock.clone());
+        let peer = Peer::agent().limits(options.limits.clone()).tap(options.tap.clone());
+        let peer = match options.nes {
+            NesProvider::Nudge => nes.handlers(peer),
+            NesProvider::Agent => peer,
+        };
+        let routes = Arc::new(Routes {
+            gateway,
+            options,
+            nes,
+            cx: OnceLock::new(),
+            sessions: Mutex::default(),
+            agent: Mutex::default(),
+        });
+        let (at_initialize, at_unknown) = (Arc::clone(&routes), Arc::clone(&routes));
+        let connection = peer
+            .on_request(move |Initialize(params), _| {
+                let routes = Arc::clone(&at_initialize);
+                async move { routes.initialize(&params).await }
+            })
+            .on_unknown(move |message, _: InOrder| {
+                let routes = Arc::clone(&at_unknown);
+                async move { routes.route(message).await }
+            })
+            .connect(transport)?;
+        let _ = routes.cx.set(connection.cx());
+        Ok(Self { connection, routes })
+    }
+
+    /// A handle to the client.
+    pub fn cx(&self) -> Cx {
+        self.connection.cx()
+    }
+
+    /// Runs the connection to its end; its client has left its sessions then.
+    pub async fn run(self) -> Result<(), Closed> {
+        self.run_until(std::future::pending()).await
+    }
+
+    /// As [`run`](Self::run), but ends at once when the client is `gone`: what it has asked for goes on, and is answered to
+    /// nobody.
+    pub async fn run_until(self, gone: impl Future<Output = ()>) -> Result<(), Closed> {
+        let Self { connection, routes } = self;
+        let ended = tokio::select! {
+            // What it has said before it went is taken first.
+            biased;
+            ended = connection.serve() => ended,
+            () = gone => Ok(()),
+        };
+        routes.leave();
+        ended
+    }
+}
+
+impl fmt::Debug for ClientConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientConnection").field("connection", &self.connection).finish_non_exhaustive()
+    }
+}
+
+/// Who answers what a client says.
+pub(crate) struct Routes {
+    pub(crate) gateway: Gateway,
+    pub(crate) options: ConnectionOptions,
+    pub(crate) nes: Arc<NesMethods>,
+    cx: OnceLock<Cx>,
+    sessions: Mutex<Option<Arc<SessionApi>>>,
+    agent: Mutex<Option<AgentBehind>>,
+}
+
+impl Routes {
+    pub(crate) fn cx(&self) -> Result<&Cx, Error> {
+        self.cx.get().ok_or_else(|| Error::internal("The connection is not open yet"))
+    }
+
+    async fn initialize(&self, params: &RawJson) -> Result<RawJson, Error> {
+        let initialized = initialize(self, params).await?;
+        *self.sessions.lock() = initialized.sessions.map(Arc::new);
+        *self.agent.lock() = initialized.agent;
+        Ok(initialized.answer)
+    }
+
+    /// Gives a message that no typed handler took to who answers it.
+    async fn route(&self, message: Unhandled) -> Result<(), Closed> {
+        let message = match self.options.nes {
+            NesProvider::Nudge => self.nes.take(message).await,
+            NesProvider::Agent => Some(message),
+        };
+        let Some(message) = message else { return Ok(()) };
+        let Some(message) = control::answer(&self.gateway, message).await else { return Ok(()) };
+        let sessions = self.sessions.lock().clone();
+        let message = match (sessions, message) {
+            (Some(sessions), message) => sessions.handle(message).await,
+            (None, Unhandled::Request(request)) if self.wants_initialize(request.method()) => {
+                let error = Error::invalid_request("Invalid request: `initialize` comes first");
+                return request.respond::<()>(Err(error)).await;
+            }
+            (None, message) => Some(message),
+        };
+        match message {
+            Some(message) => self.forward(message).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a method is about sessions, which are there once the client has said who it is.
+    fn wants_initialize(&self, method: &str) -> bool {
+        self.gateway.sessions().is_some() && method.starts_with("session/")
+    }
+
+    /// Forwards what nobody here understands to the agent, which may.
+    async fn forward(&self, message: Unhandled) -> Result<(), Closed> {
+        let agent = self.agent.lock().clone();
+        match agent {
+            Some(agent) => {
+                agent.lane.push(message).await;
+                Ok(())
+            }
+            None => message.refuse().await,
+        }
+    }
+
+    /// The client leaves its sessions, and its agent if nobody else uses it.
+    fn leave(&self) {
+        self.sessions.lock().take();
+        self.agent.lock().take();
+    }
+}

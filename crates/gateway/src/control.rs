@@ -1,0 +1,73 @@
+//! The methods about the process itself: `_nudge/status`, `settle`, `questions`, `answer` and `stop`.
+
+use std::path::PathBuf;
+
+use nudge_hub::Hub;
+use nudge_peer::Unhandled;
+use nudge_wire::Error;
+use serde_json::{Value, json};
+
+use crate::Gateway;
+
+/// What is told of the program that runs.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramInfo {
+    /// Its version.
+    pub version: String,
+    /// What it was built from.
+    pub build: String,
+    /// Where it is.
+    pub path: Option<PathBuf>,
+    /// Whether a client may ask it to end: it serves others too.
+    pub is_daemon: bool,
+}
+
+/// Answers what is said to the process itself; gives back all else.
+pub(crate) async fn answer(gateway: &Gateway, message: Unhandled) -> Option<Unhandled> {
+    let Unhandled::Request(request) = message else { return Some(message) };
+    let hub = gateway.sessions();
+    let result = match &**request.method() {
+        "_nudge/status" => Ok(status(gateway.program(), hub).await),
+        "_nudge/settle" => settle(hub).await.map(|()| json!({})),
+        "_nudge/questions" => Ok(json!({ "questions": questions(hub).await })),
+        "_nudge/answer" => match hub {
+            Some(hub) => hub.answer(request.params()).await.map(|answered| json!({ "answered": answered })),
+            None => Ok(json!({ "answered": false })),
+        },
+        "_nudge/stop" if gateway.program().is_daemon => {
+            gateway.ask_to_stop();
+            Ok(json!({}))
+        }
+        _ => return Some(Unhandled::Request(request)),
+    };
+    // Whoever asked may be gone.
+    let _ = request.respond(result).await;
+    None
+}
+
+async fn status(program: &ProgramInfo, hub: Option<&Hub>) -> Value {
+    let sessions = match hub {
+        Some(hub) => json!(hub.status().await.sessions),
+        None => json!([]),
+    };
+    let path = program.path.as_ref().map(|path| path.to_string_lossy());
+    json!({
+        "pid": std::process::id(), "version": program.version, "build": program.build,
+        "program": path, "sessions": sessions,
+    })
+}
+
+/// Waits until all that was shown is on disk, and all that was said before is handled.
+async fn settle(hub: Option<&Hub>) -> Result<(), Error> {
+    match hub {
+        Some(hub) => hub.settle().await,
+        None => Ok(()),
+    }
+}
+
+async fn questions(hub: Option<&Hub>) -> Value {
+    match hub {
+        Some(hub) => json!(hub.questions().await),
+        None => json!([]),
+    }
+}

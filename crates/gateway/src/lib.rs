@@ -1,0 +1,30 @@
+//! One connection of a client, whatever carries it: what is offered to it, and who answers.
+//!
+//! A process has one [`Gateway`]. [`Gateway::connect`] makes a [`ClientConnection`] of any transport: standard input and
+//! output, a socket, a pair in memory. Each message of the client goes the same way:
+//!
+//! | message | who answers | file |
+//! | --- | --- | --- |
+//! | `initialize` | what is offered, by Nudge and by the agent behind it | `initialize.rs`, `capabilities.rs` |
+//! | `nes/*`, `document/*`, options of suggestion sessions | next edit suggestions, or the agent if it was chosen for them | `nes_methods.rs` |
+//! | `_nudge/status`, `settle`, `questions`, `answer`, `stop` | the process itself | `control.rs` |
+//! | `session/*` | the hub, `nudge_hub::SessionApi` | `crates/hub/src/methods.rs` |
+//! | anything else | the agent behind the connection, on its lane, byte for byte; without one -32601 | `agent_behind.rs` |
+//!
+//! A connection ends with its transport, and no sooner. A transport whose sockets come and go, one end of a
+//! [`pair`](nudge_peer::pair) for one, makes a connection that outlives each of them.
+#![allow(clippy::disallowed_methods, reason = "this room reads the clock for document events")]
+
+mod agent_behind;
+mod capabilities;
+mod connection;
+mod control;
+mod gateway;
+mod initialize;
+mod nes_methods;
+
+pub use agent_behind::{AgentFinder, ConnectionAgent};
+pub use connection::{ClientConnection, ConnectionOptions};
+pub use control::ProgramInfo;
+pub use gateway::Gateway;
+pub use nes_methods::{NesClock, NesProvider};
