@@ -29,11 +29,7 @@ struct Args {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Check everything: format, lints, rules, tests, docs, benchmark, licences, fuzz targets
-    Test {
-        /// Only format, lints, rules and the tests of the default members
-        #[arg(long)]
-        quick: bool,
-    },
+    Test(test::Options),
     /// Check the rules of this repository that no compiler checks
     Tidy {
         /// Write the generated files anew first
@@ -85,7 +81,7 @@ enum Task {
 fn main() -> ExitCode {
     let root = root();
     let outcome = match Args::parse().task {
-        Task::Test { quick } => test::run(&root, quick),
+        Task::Test(options) => test::run(&root, &options),
         Task::Tidy { fix } => tidy::run(&root, fix),
         Task::Dist => dist::run(&root),
         Task::Bench { name, args } => bench::run(&root, &name, &args),

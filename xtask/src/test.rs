@@ -2,7 +2,9 @@
 
 use std::{
     fmt,
-    path::Path,
+    fs::OpenOptions,
+    io::Write,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
@@ -14,10 +16,25 @@ use crate::{command, command::cargo, fuzz, tidy};
 /// How long each fuzz target runs.
 const FUZZ_SECONDS: u64 = 5;
 
-pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
+/// Which checks, and where it is noted how long they took.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Only format, lints, rules and the tests of the default members
+    #[arg(long)]
+    quick: bool,
+    /// Append each step and its seconds to FILE, a line each
+    #[arg(long, value_name = "FILE")]
+    steps: Option<PathBuf>,
+}
+
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut report = Report::default();
-    let outcome = steps(root, quick, &mut report);
+    let outcome = steps(root, options.quick, &mut report);
     println!("\n{report}");
+    if let Some(file) = &options.steps {
+        let mut file = OpenOptions::new().append(true).create(true).open(file)?;
+        file.write_all(report.lines().as_bytes())?;
+    }
     outcome
 }
 
@@ -81,7 +98,7 @@ const DENY_MISSING: &str = "cargo-deny is not installed (cargo install cargo-den
 /// What was done, how long it took and how many tests there were.
 #[derive(Default)]
 struct Report {
-    done: Vec<(&'static str, String, &'static str)>,
+    done: Vec<(&'static str, Option<Duration>, &'static str)>,
     total: Duration,
     tests: Counts,
 }
@@ -93,8 +110,14 @@ impl Report {
         let outcome = step(self);
         self.total += began.elapsed();
         let verdict = if outcome.is_ok() { "" } else { "failed" };
-        self.done.push((name, seconds(began.elapsed()), verdict));
+        self.done.push((name, Some(began.elapsed()), verdict));
         outcome
+    }
+
+    /// What was done and how many seconds it took, a line each.
+    fn lines(&self) -> String {
+        let done = self.done.iter().filter_map(|(name, time, _)| Some((name, (*time)?.as_secs())));
+        done.map(|(name, seconds)| format!("{name}\t{seconds}\n")).collect()
     }
 
     /// A step that needs something installed.
@@ -109,7 +132,7 @@ impl Report {
             return self.step(name, |_| step());
         }
         println!("\n== {name}\nskipped: {why_not}");
-        self.done.push((name, String::new(), "skipped"));
+        self.done.push((name, None, "skipped"));
         Ok(())
     }
 }
@@ -118,6 +141,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("== summary\n")?;
         for (name, time, verdict) in &self.done {
+            let time = time.map(seconds).unwrap_or_default();
             writeln!(f, "{}", format!("{name:10}{time:>9}  {verdict}").trim_end())?;
         }
         writeln!(f, "{:10}{:>9}", "total", seconds(self.total))?;
@@ -196,5 +220,6 @@ mod tests {
         let text = report.to_string();
         assert!(text.contains("skipped") && text.contains("failed\n"), "{text}");
         assert!(text.ends_with("0 passed, 0 failed"), "{text}");
+        assert_eq!(report.lines(), "first\t0\nthird\t0\n");
     }
 }

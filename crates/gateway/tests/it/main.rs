@@ -1,0 +1,3 @@
+//! A gateway as clients see it, over connections in memory.
+
+mod routes;
