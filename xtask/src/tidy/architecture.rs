@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md names the crates there are, and no others.
+//! ARCHITECTURE.md names the crates and files there are, and no others.
 
 use super::{Problem, Tree, deps::Crate};
 
@@ -24,7 +24,21 @@ pub(crate) fn check(tree: &Tree, crates: &[Crate]) -> Vec<Problem> {
                 "take the line out or correct the name",
             )
         });
-    missing.chain(stale).collect()
+    missing.chain(stale).chain(gone_files(tree, page)).collect()
+}
+
+/// Files that are named as inline code and are not there. A name without all of its folders is that of some file.
+fn gone_files<'a>(tree: &'a Tree, page: &'a str) -> impl Iterator<Item = Problem> {
+    let names =
+        page.split('`').skip(1).step_by(2).filter(|code| code.ends_with(".rs") && !code.contains(' '));
+    let is_there = |name: &str| {
+        let is_it =
+            |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+        tree.texts().any(|(path, _)| is_it(path))
+    };
+    names.filter(move |name| !is_there(name)).map(|name| {
+        Problem::new(PAGE, format!("there is no file `{name}`"), "correct the name or take it out")
+    })
 }
 
 /// What the section has as inline code, without a trailing `/`.
@@ -67,6 +81,16 @@ mod tests {
             problems("## The house\n`crates/wire` `xtask` `crates/gone`"),
             ["there is no crate `crates/gone`"]
         );
+    }
+
+    #[test]
+    fn files_that_are_named_are_there() {
+        let page =
+            "## The house\n`crates/wire/src/id.rs` `id.rs` `src/id.rs` `d.rs` `wire/id.rs` `no file.rs`";
+        let tree = Tree::from([(PAGE, page), ("crates/wire/src/id.rs", "")]);
+        let problems = check(&tree, &[]);
+        let what: Vec<_> = problems.into_iter().map(|problem| problem.what).collect();
+        assert_eq!(what, ["there is no file `d.rs`", "there is no file `wire/id.rs`"]);
     }
 
     #[test]
