@@ -1,10 +1,13 @@
-//! `cargo xtask peers`: real agents through `nudge acp --`, and the table of the README.
+//! `cargo xtask peers`: real agents through `nudge acp --`, and the table in docs/agents.md.
 
 use std::path::Path;
 
 use anyhow::Result;
 
 use crate::command::{cargo, run as run_command};
+
+/// Where the table stands, between its marks.
+const PAGE: &str = "docs/agents.md";
 
 /// What is tried.
 #[derive(Debug, clap::Args)]
@@ -29,9 +32,9 @@ pub(crate) fn run(root: &Path, peers: &Peers) -> Result<()> {
     let mut harness = cargo(root, ["run", "--package=nudge-peers", "--", "run"]);
     harness.args(peers.only.iter().flat_map(|name| ["--only", name]));
     harness.args(peers.quick.then_some("--quick")).args(peers.json.then_some("--json"));
-    // The README tells of all agents or of none.
+    // The page tells of all agents or of none.
     if peers.only.is_empty() && !peers.quick && peers.args.is_empty() {
-        harness.args(["--readme", "README.md"]);
+        harness.args(["--page", PAGE]);
     }
     run_command(harness.args(&peers.args))
 }

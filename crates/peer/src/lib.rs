@@ -67,3 +67,8 @@ pub use tap::Tap;
 pub use tokio_util::sync::{CancellationToken, DropGuard};
 pub use transport::{Child, Connect, Cut, Descriptors, ExitReport, Stdio, Transport, pair};
 pub use unhandled::{PassedMessage, RawNotification, RawRequest, Unhandled};
+
+// The code of the page is compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sdk.md")]
+struct SdkPage;

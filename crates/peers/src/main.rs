@@ -80,9 +80,9 @@ struct Run {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Write the table into this README, between its marks
+    /// Write the table of the agents into this page, between its marks
     #[arg(long, value_name = "FILE")]
-    readme: Option<PathBuf>,
+    page: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -131,7 +131,7 @@ fn run_all(args: &Run) -> Result<()> {
             eprintln!("skipped: {error:#}");
             continue;
         }
-        let offers = if args.readme.is_some() { run::offers(recipe, &cache)? } else { Vec::new() };
+        let offers = if args.page.is_some() { run::offers(recipe, &cache)? } else { Vec::new() };
         tried.push(Tried { recipe, offers });
         for version in versions(args, at) {
             outcomes.push(run_one(args, recipe, &cache, version)?);
@@ -171,8 +171,8 @@ fn tell(args: &Run, tried: &[Tried<'_>], outcomes: &[Outcome]) -> Result<()> {
     } else {
         println!("{}", report::table(outcomes));
     }
-    if let Some(readme) = &args.readme {
-        report::write_readme(readme, &report::readme_table(tried, outcomes))?;
+    if let Some(page) = &args.page {
+        report::write_page(page, &report::agents_table(tried, outcomes))?;
     }
     let failed = outcomes.iter().filter(|outcome| !outcome.is_good()).count();
     if failed > 0 {

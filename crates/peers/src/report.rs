@@ -53,18 +53,18 @@ pub struct Tried<'a> {
     pub offers: Vec<Value>,
 }
 
-/// What the README says: each agent, what it has, what Nudge adds, how it is steered, and what to know.
-pub fn readme_table(agents: &[Tried<'_>], outcomes: &[Outcome]) -> String {
+/// What `docs/agents.md` says: each agent, what it has, what Nudge adds, how it is steered, and what to know.
+pub fn agents_table(agents: &[Tried<'_>], outcomes: &[Outcome]) -> String {
     let rows = agents.iter().map(|agent| {
         let mine =
             outcomes.iter().filter(|outcome| outcome.agent == agent.recipe.name && outcome.through_nudge);
-        readme_row(agent, &mine.collect::<Vec<_>>())
+        agents_row(agent, &mine.collect::<Vec<_>>())
     });
     let head = "| agent | has itself | Nudge adds | steered by | steps passed | caveat |\n";
     format!("{head}| --- | --- | --- | --- | --- | --- |\n{}", rows.collect::<String>())
 }
 
-fn readme_row(agent: &Tried<'_>, outcomes: &[&Outcome]) -> String {
+fn agents_row(agent: &Tried<'_>, outcomes: &[&Outcome]) -> String {
     let native: BTreeSet<_> = agent.offers.iter().flat_map(features).collect();
     let all: BTreeSet<_> = outcomes.iter().flat_map(|outcome| features(&outcome.initialized)).collect();
     let words = |words: Vec<&str>| words.join(" ");
@@ -76,8 +76,8 @@ fn readme_row(agent: &Tried<'_>, outcomes: &[&Outcome]) -> String {
     format!("| {title} | {native} | {added} | {} | {} | {caveat} |\n", tiers.join(", "), passed(outcomes))
 }
 
-/// Puts the table between the marks in the README at `path`.
-pub fn write_readme(path: &Path, table: &str) -> Result<()> {
+/// Puts the table between the marks in the page at `path`.
+pub fn write_page(path: &Path, table: &str) -> Result<()> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let text =
         between(&text, table).with_context(|| format!("{} has no {BEGIN} and {END}", path.display()))?;

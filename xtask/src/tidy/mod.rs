@@ -7,6 +7,8 @@ mod architecture;
 mod deps;
 mod golden;
 mod links;
+mod orphans;
+mod page;
 mod pure;
 mod schema;
 mod text;
@@ -55,6 +57,7 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<()> {
         schema::check(&tree, &nudge_wire::schema::files()),
         golden::check(&tree),
         links::check(&tree),
+        orphans::check(&tree),
         text::check(&tree, &own_paths),
     ]
     .concat();

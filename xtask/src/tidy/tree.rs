@@ -38,6 +38,11 @@ impl Tree {
         self.0.get(path)?.as_deref()
     }
 
+    /// Every file, text or not.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Every text file: its path and its text.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))

@@ -1,4 +1,4 @@
-//! Kakoune with kakoune-lsp in a terminal, set up as the README says.
+//! Kakoune with kakoune-lsp in a terminal, set up as `editors/README.md` says.
 //!
 //! kakoune-lsp takes minutes to build: a variable of the environment names the program.
 

@@ -175,6 +175,11 @@ fn the_example_of_the_description_is_a_rehearsal() {
 }
 
 #[test]
+fn the_example_of_a_steer_is_a_rehearsal() {
+    Script::parse(include_str!("../../../../examples/steer.toml")).unwrap();
+}
+
+#[test]
 fn mistakes_are_found_when_the_file_is_read() {
     let check = |rehearsal: &str, says: &str| {
         let error = Script::parse(rehearsal).unwrap_err().to_string();

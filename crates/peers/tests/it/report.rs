@@ -30,12 +30,12 @@ fn the_table_says_what_failed_and_why() {
 }
 
 #[test]
-fn the_readme_says_what_is_added() {
+fn the_page_says_what_is_added() {
     let recipes = recipe::chosen(&["pi-acp".to_owned()]).unwrap();
     let offers =
         vec![json!({ "agentCapabilities": { "loadSession": true, "sessionCapabilities": { "list": {} } } })];
     let agents = [Tried { recipe: &recipes[0], offers }];
-    let table = report::readme_table(&agents, &[outcome()]);
+    let table = report::agents_table(&agents, &[outcome()]);
     let row =
         "| pi-acp 0.0.34 | list load | delete inject nes steering | 4: cancel and prompt again | v1 1/2 |";
     assert!(table.contains(row), "{table}");
@@ -46,4 +46,13 @@ fn the_table_goes_between_its_marks() {
     let page = "a\n<!-- peers -->\nold\n<!-- /peers -->\nb\n";
     assert_eq!(report::between(page, "new\n").unwrap(), "a\n<!-- peers -->\nnew\n<!-- /peers -->\nb\n");
     assert_eq!(report::between("no marks", "new\n"), None);
+}
+
+#[test]
+fn the_readme_counts_the_agents_of_the_table() {
+    let table = include_str!("../../../../docs/agents.md").split("<!-- peers -->").nth(1).unwrap();
+    let table = table.split("<!-- /peers -->").next().unwrap();
+    let agents = table.lines().filter(|line| line.starts_with("| ")).count() - 2;
+    let readme = include_str!("../../../../README.md");
+    assert!(readme.contains(&format!("[{agents} real agents]")), "the table has {agents} agents");
 }

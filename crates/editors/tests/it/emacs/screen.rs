@@ -1,4 +1,4 @@
-//! Emacs in a terminal, set up as the README says.
+//! Emacs in a terminal, set up as `editors/README.md` says.
 
 use std::{fs, time::Duration};
 

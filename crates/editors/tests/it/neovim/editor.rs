@@ -50,7 +50,7 @@ impl Neovim {
     }
 
     /// Opens the first of the files with the plugin in a folder instead of ours, and waits until `nudge lsp` is ready, which
-    /// the plugin has for its server by the Lua that the README tells its users to write.
+    /// the plugin has for its server by the Lua that `editors/README.md` tells its users to write.
     pub(crate) fn open_with_plugin(
         version: &str,
         plugin: &Path,

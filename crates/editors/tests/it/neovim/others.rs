@@ -1,7 +1,7 @@
 //! Plugins of others that ask for `textDocument/copilotInlineEdit`, with `nudge lsp` for their server.
 //!
-//! They are in no package registry: a variable of the environment names the folder of each. Both are set up as the README
-//! says.
+//! They are in no package registry: a variable of the environment names the folder of each. Both are set up as
+//! `editors/README.md` says.
 
 use super::{ESC, Neovim, RENAME, TAB, TOTAL, in_each, renamed, renamed_once};
 use crate::programs::{given, snippet};
