@@ -65,5 +65,7 @@ pub use limits::Limits;
 pub use relay::relay;
 pub use tap::Tap;
 pub use tokio_util::sync::{CancellationToken, DropGuard};
-pub use transport::{Child, Connect, Cut, Descriptors, ExitReport, Stdio, Transport, pair};
+pub use transport::{
+    Child, Connect, Cut, Descriptors, ExitReport, FrameTransport, Packing, Stdio, Transport, pair,
+};
 pub use unhandled::{PassedMessage, RawNotification, RawRequest, Unhandled};

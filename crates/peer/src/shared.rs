@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CallError, Closed, Limits, Tap,
+    CallError, Closed, Limits, Packing, Tap,
     call::Calls,
     outbound::{Kind, Outbound, Pushed, Room},
     pending::{Answer, Pending, Waiting},
@@ -48,9 +48,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(name: String, limits: Limits, tap: Option<Tap>) -> Arc<Self> {
+    pub(crate) fn new(name: String, limits: Limits, tap: Option<Tap>, packing: Packing) -> Arc<Self> {
         let limits = limits.sane();
-        let outbound = Outbound::new(limits.outbound_soft, limits.outbound_hard);
+        let outbound = Outbound::new(packing, limits.outbound_soft, limits.outbound_hard);
         Arc::new(Self {
             name,
             limits,

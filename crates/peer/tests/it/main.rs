@@ -7,6 +7,7 @@ mod cancel;
 mod child;
 mod descriptors;
 mod ends;
+mod frames;
 mod messages;
 mod model;
 mod order;
