@@ -22,6 +22,7 @@ use crate::{
     call::Call,
     inbound::{Inbound, Item},
     pace::Pace,
+    quiet::Quiet,
     router::{Delivery, Lane, Router},
     running::{Current, run_beside, start},
     shared::Shared,
@@ -51,6 +52,7 @@ pub(crate) struct Driver {
     phase: Phase,
     stall: Stall,
     pace: Pace,
+    quiet: Quiet,
     /// Whether the next message needs a place beside the queue and there is none.
     seats_taken: bool,
 }
@@ -96,6 +98,7 @@ impl Driver {
             phase: Phase::Open,
             stall: Stall::default(),
             pace: Pace::default(),
+            quiet: Quiet::default(),
             seats_taken: false,
         }
     }
@@ -142,12 +145,24 @@ impl Driver {
                 }
                 let in_bulk = self.transport.is_mid_frame() || !self.sending.is_empty();
                 self.pace.rest(cx, self.inbound.frames(), in_bulk);
+                if self.quiet.has_begun(cx) {
+                    self.give_back_memory();
+                }
                 return Poll::Pending;
             }
             self.pace.moved(self.inbound.frames());
+            self.quiet.moved();
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Gives back what is only needed while messages come and go.
+    fn give_back_memory(&mut self) {
+        self.sending.shrink_to_fit();
+        self.inbound.shrink();
+        self.shared.shrink();
+        self.transport.rest();
     }
 
     /// Whether there is room for more, or more must be taken in because the queue cannot move without it.

@@ -91,6 +91,11 @@ impl Inbound {
         self.bytes = 0;
     }
 
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&mut self) {
+        self.queue.shrink_to_fit();
+    }
+
     /// Takes a frame that was received, or word of one that was dropped.
     pub(crate) fn take(&mut self, piece: Piece) {
         self.frames += 1;

@@ -48,6 +48,7 @@ mod outbound;
 mod pace;
 mod pending;
 mod proxy;
+mod quiet;
 mod relay;
 mod router;
 mod running;

@@ -160,6 +160,16 @@ impl Outbound {
         self.queue().bytes()
     }
 
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&self) {
+        let mut queue = self.queue();
+        if queue.tail.is_empty() {
+            queue.tail = BytesMut::new();
+        }
+        queue.chunks.shrink_to_fit();
+        queue.ledger.shrink_to_fit();
+    }
+
     /// Drops what is queued and takes no more; whoever waits for room is told.
     pub(crate) fn close(&self) {
         let mut queue = self.queue();

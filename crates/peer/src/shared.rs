@@ -196,6 +196,13 @@ impl Shared {
         self.order_blocked.load(Ordering::Relaxed) > 0
     }
 
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&self) {
+        self.outbound.shrink();
+        self.pending.shrink();
+        self.calls.shrink();
+    }
+
     /// Counts a message as handled.
     pub(crate) fn count_handled(&self) {
         self.handled.fetch_add(1, Ordering::SeqCst);

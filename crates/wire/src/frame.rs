@@ -50,12 +50,14 @@ pub struct Skimmed {
 impl Piece {
     /// What a message is that came whole, by a transport that knows where messages end: what it would be as a line. It is
     /// dropped if it is longer than `max` bytes, and put on one line if it is not; `None` if it is blank.
-    pub fn of_message(message: Bytes, max: usize) -> Option<Self> {
+    pub fn of_message(mut message: Bytes, max: usize) -> Option<Self> {
         if message.len() > max {
             return Some(Self::TooLong(Skimmed::of(&message)));
         }
         let line = trimmed(&message)?;
-        Some(Self::Line(on_one_line(message.slice(line))))
+        message.truncate(line.end);
+        message.advance(line.start);
+        Some(Self::Line(on_one_line(message)))
     }
 }
 

@@ -8,6 +8,7 @@ mod child;
 mod descriptors;
 mod ends;
 mod frames;
+mod idle;
 mod messages;
 mod model;
 mod order;
