@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::{
-    large, ours,
+    idle, large, ours,
     report::{Row, print},
     sdk,
 };
@@ -13,9 +13,9 @@ use crate::{
 /// Where the two sides are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In one process, over bytes in memory.
+    /// In one process; the official SDK over bytes in memory, Nudge over the pair that it has for this.
     Memory,
-    /// In one process, over the channel of message values that the official SDK has for this; Nudge has only bytes.
+    /// In one process, over the channel of message values that the official SDK has for this; Nudge as in `Memory`.
     Channel,
     /// In two processes, over standard input and output.
     Stdio,
@@ -28,11 +28,14 @@ pub(crate) struct Sizes {
     pub(crate) trips: usize,
     pub(crate) trips_in_flight: usize,
     megabytes: usize,
+    idle: usize,
     rounds: usize,
 }
 
-const FULL: Sizes = Sizes { ticks: 200_000, trips: 3_000, trips_in_flight: 32_000, megabytes: 10, rounds: 5 };
-const QUICK: Sizes = Sizes { ticks: 10_000, trips: 300, trips_in_flight: 3_200, megabytes: 2, rounds: 1 };
+const FULL: Sizes =
+    Sizes { ticks: 200_000, trips: 3_000, trips_in_flight: 32_000, megabytes: 10, idle: 10_000, rounds: 5 };
+const QUICK: Sizes =
+    Sizes { ticks: 10_000, trips: 300, trips_in_flight: 3_200, megabytes: 2, idle: 1_000, rounds: 1 };
 
 /// What one run of one side brought.
 #[derive(Debug, Clone, Default)]
@@ -84,11 +87,12 @@ pub(crate) fn run(quick: bool) -> Result<()> {
             relayed[at].push((micros(times[times.len() / 2]), micros(cpu)));
         }
     }
-    print(&rows(&results, &relayed));
+    let idle = [idle::measure("nudge", sizes.idle)?, idle::measure("sdk", sizes.idle)?];
+    print(&rows(&results, &relayed, idle));
     Ok(())
 }
 
-fn rows(results: &[[Vec<Measured>; 2]; 3], large: &[Vec<(f64, f64)>; 2]) -> Vec<Row> {
+fn rows(results: &[[Vec<Measured>; 2]; 3], large: &[Vec<(f64, f64)>; 2], idle: [f64; 2]) -> Vec<Row> {
     let both = |place: usize, pick: fn(&Measured) -> f64| {
         [0, 1].map(|side| median(results[place][side].iter().map(pick).collect()))
     };
@@ -123,6 +127,7 @@ fn rows(results: &[[Vec<Measured>; 2]; 3], large: &[Vec<(f64, f64)>; 2]) -> Vec<
         ),
         Row::less("1 MB of small values through a relay", "µs", relayed(|large| large.0), Some((10.0, 17.0))),
         Row::less("CPU of the relay per 1 MB message", "µs", relayed(|large| large.1), None),
+        Row::less("memory of an idle connection, in process", "bytes", idle, None),
     ]
 }
 

@@ -6,6 +6,7 @@ mod cases;
 mod chosen;
 mod cpu;
 mod hub;
+mod idle;
 mod large;
 mod messages;
 mod nes;
@@ -53,6 +54,8 @@ enum Bench {
     Pass { of: String },
     #[command(hide = true)]
     Sink,
+    #[command(hide = true)]
+    Idle { of: String, count: usize },
 }
 
 fn main() -> Result<ExitCode> {
@@ -67,6 +70,7 @@ fn main() -> Result<ExitCode> {
         Bench::Pass { of } if of == "sdk" => sdk::relay()?,
         Bench::Pass { .. } => ours::relay()?,
         Bench::Sink => large::sink()?,
+        Bench::Idle { of, count } => idle::process(&of, count)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,7 +14,7 @@ use nudge_peer::{Child, Connect, Cx, Peer, Stdio, pair, relay as join};
 
 use crate::{
     cases::{Measured, Place, Sizes},
-    cpu,
+    cpu, idle,
     messages::{Done, Echo, Echoed, Flood, Tick, kilobyte},
 };
 
@@ -61,6 +61,31 @@ pub(crate) fn measure(place: Place, sizes: &Sizes) -> Result<Measured> {
             measured
         }
     }
+}
+
+/// How many bytes each connection holds that waits, two in each of `pairs`.
+pub(crate) fn idle(pairs: usize) -> Result<f64> {
+    runtime()?.block_on(async {
+        let mut held = vec![waiting().await?];
+        let before = idle::resident()?;
+        for _ in 0..pairs {
+            held.push(waiting().await?);
+        }
+        tokio::time::sleep(idle::SETTLED).await;
+        #[allow(clippy::cast_precision_loss, reason = "counts are small")]
+        Ok((idle::resident()? - before) / (2 * pairs) as f64)
+    })
+}
+
+/// A connection in memory on which one request was answered.
+async fn waiting() -> Result<Cx> {
+    let (near, far) = pair();
+    let (near, far) = (Peer::client().connect(near)?, agent_peer().connect(far)?);
+    let cx = near.cx();
+    tokio::spawn(near.serve());
+    tokio::spawn(far.serve());
+    cx.request(kilobyte()).await?;
+    Ok(cx)
 }
 
 async fn drive(transport: impl Connect, sizes: &Sizes) -> Result<Measured> {

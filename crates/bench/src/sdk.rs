@@ -19,7 +19,7 @@ use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatE
 
 use crate::{
     cases::{Measured, Place, Sizes},
-    cpu,
+    cpu, idle,
     messages::{Done, Echo, Echoed, Flood, Tick, kilobyte},
 };
 
@@ -127,6 +127,34 @@ pub(crate) fn measure(place: Place, sizes: &Sizes) -> Result<Measured> {
             }
         }
     })
+}
+
+/// How many bytes each connection holds that waits, two in each of `pairs`.
+pub(crate) fn idle(pairs: usize) -> Result<f64> {
+    runtime()?.block_on(async {
+        let mut held = vec![waiting().await?];
+        let before = idle::resident()?;
+        for _ in 0..pairs {
+            held.push(waiting().await?);
+        }
+        tokio::time::sleep(idle::SETTLED).await;
+        #[allow(clippy::cast_precision_loss, reason = "counts are small")]
+        Ok((idle::resident()? - before) / (2 * pairs) as f64)
+    })
+}
+
+/// A connection in memory on which one request was answered.
+async fn waiting() -> Result<ToAgent> {
+    let (near, far) = tokio::io::duplex(256 * 1024);
+    let (near, far) = (bytes(near), bytes(far));
+    tokio::spawn(serve_agent(far));
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    tokio::spawn(Builder::new(Client).connect_with(near, async move |cx: ToAgent| {
+        cx.send_request(kilobyte()).block_task().await?;
+        let _ = sender.send(cx);
+        std::future::pending::<Result<(), Error>>().await
+    }));
+    Ok(receiver.await?)
 }
 
 /// One end of a byte stream as its transport.

@@ -20,7 +20,7 @@ use crate::{
     shared::Shared,
 };
 
-/// How long a child may take to leave by itself after its input was closed.
+/// How long the other side may take to be told the end, and a child to leave by itself after its input was closed.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// One side of a connection, before it is connected.
@@ -140,7 +140,7 @@ impl Peer {
     pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
         let transport = transport.open()?;
         let name = self.name.or_else(|| transport.name.clone()).unwrap_or_else(|| self.role.to_owned());
-        let shared = Shared::new(name, self.limits, self.tap);
+        let shared = Shared::new(name, self.limits, self.tap, transport.frames.packing());
         Ok(Connection {
             cx: Cx::new(Arc::clone(&shared), None),
             driver: Driver::new(shared, self.router, transport),
@@ -210,8 +210,9 @@ impl Connection {
     }
 }
 
-/// Closes the pipes and gives a child a moment to leave by itself, before it is made to.
-async fn part(driver: Driver) {
+/// Closes the transport and gives a child a moment to leave by itself, before it is made to.
+async fn part(mut driver: Driver) {
+    let _ = tokio::time::timeout(GRACE, poll_fn(|cx| driver.poll_close(cx))).await;
     if let Some(mut exit) = driver.close() {
         let _ = tokio::time::timeout(GRACE, exit.ended()).await;
     }

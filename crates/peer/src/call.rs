@@ -157,6 +157,11 @@ impl Calls {
         self.open().is_empty()
     }
 
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&self) {
+        self.open().shrink_to_fit();
+    }
+
     fn end(&self, id: &Id) {
         self.open().remove(id);
     }

@@ -1,4 +1,4 @@
-//! The one future that moves a connection: it reads, hands over in order, and writes.
+//! The one future that moves a connection: it receives, hands over in order, and sends.
 //!
 //! All three happen in one task, so that a message costs no hop between tasks: what a read brings is handled, and
 //! what the handlers sent is written with one system call before the task sleeps.
@@ -6,26 +6,23 @@
 use std::{
     collections::VecDeque,
     future::Future,
-    io::{self, IoSlice},
+    io,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use nudge_wire::Message;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    time::{Instant, Sleep, sleep},
-};
-use tokio_util::io::poll_read_buf;
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::{
-    Closed, Transport,
+    Closed, FrameTransport, Transport,
     call::Call,
     inbound::{Inbound, Item},
     pace::Pace,
+    quiet::Quiet,
     router::{Delivery, Lane, Router},
     running::{Current, run_beside, start},
     shared::Shared,
@@ -33,9 +30,7 @@ use crate::{
     transport::Exit,
 };
 
-/// How much is asked for with one read.
-const READ: usize = 64 * 1024;
-/// Messages handled between two looks at the pipe.
+/// Messages handled between two looks at the transport.
 const TURN: usize = 64;
 /// Rounds before other tasks of the thread get a turn.
 const ROUNDS: usize = 16;
@@ -46,17 +41,18 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(crate) struct Driver {
     shared: Arc<Shared>,
     router: Router,
-    reader: Box<dyn AsyncRead + Send + Unpin>,
-    writer: Box<dyn AsyncWrite + Send + Unpin>,
+    transport: Box<dyn FrameTransport>,
     exit: Option<Exit>,
     inbound: Inbound,
     /// The handler that runs in order.
     current: Option<Current>,
-    writing: VecDeque<Bytes>,
+    /// Taken off the queue and not yet taken by the transport.
+    sending: VecDeque<Bytes>,
     unflushed: bool,
     phase: Phase,
     stall: Stall,
     pace: Pace,
+    quiet: Quiet,
     /// Whether the next message needs a place beside the queue and there is none.
     seats_taken: bool,
 }
@@ -88,24 +84,32 @@ enum Phase {
 
 impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, router: Router, transport: Transport) -> Self {
+        let Transport { mut frames, exit, .. } = transport;
+        frames.set_max_message(shared.limits.max_message);
         Self {
             inbound: Inbound::new(Arc::clone(&shared)),
             shared,
             router,
-            reader: transport.reader,
-            writer: transport.writer,
-            exit: transport.exit,
+            transport: frames,
+            exit,
             current: None,
-            writing: VecDeque::new(),
+            sending: VecDeque::new(),
             unflushed: false,
             phase: Phase::Open,
             stall: Stall::default(),
             pace: Pace::default(),
+            quiet: Quiet::default(),
             seats_taken: false,
         }
     }
 
-    /// Ends the connection: closes both pipes, so that a child process sees the end of its input, and gives the
+    /// Tells the other side that the connection is over, where the transport has a way to.
+    pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let why = self.shared.closed().unwrap_or(Closed::Local);
+        self.transport.poll_close(cx, &why)
+    }
+
+    /// Ends the connection: drops the transport, so that a child process sees the end of its input, and gives the
     /// handle of that process, which is killed when the handle is dropped.
     pub(crate) fn close(mut self) -> Option<Exit> {
         self.shared.close(&Closed::Local);
@@ -125,9 +129,9 @@ impl Driver {
                 return Poll::Ready(self.over(why));
             }
             let may_read = self.may_read(cx);
-            let mut moved = may_read && self.poll_read(cx);
+            let mut moved = may_read && self.poll_receive(cx);
             moved |= self.poll_handlers(cx);
-            moved |= self.poll_write(cx);
+            moved |= self.poll_send(cx);
             moved |= !may_read && self.may_read(cx);
             if !matches!(self.phase, Phase::Open | Phase::LastWords { .. }) && self.has_caught_up() {
                 self.shared.input_over.cancel();
@@ -139,14 +143,26 @@ impl Driver {
                 if let Some(tap) = &self.shared.tap {
                     tap.flush();
                 }
-                let in_bulk = !self.inbound.buffer.is_empty() || !self.writing.is_empty();
-                self.pace.rest(cx, self.inbound.lines(), in_bulk);
+                let in_bulk = self.transport.is_mid_frame() || !self.sending.is_empty();
+                self.pace.rest(cx, self.inbound.frames(), in_bulk);
+                if self.quiet.has_begun(cx) {
+                    self.give_back_memory();
+                }
                 return Poll::Pending;
             }
-            self.pace.moved(self.inbound.lines());
+            self.pace.moved(self.inbound.frames());
+            self.quiet.moved();
         }
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Gives back what is only needed while messages come and go.
+    fn give_back_memory(&mut self) {
+        self.sending.shrink_to_fit();
+        self.inbound.shrink();
+        self.shared.shrink();
+        self.transport.rest();
     }
 
     /// Whether there is room for more, or more must be taken in because the queue cannot move without it.
@@ -177,18 +193,12 @@ impl Driver {
         (awaited || blocked) && self.stall.may_pass(cx, bytes, limits)
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> bool {
-        let buffer = &mut self.inbound.buffer;
-        // A large message is read in larger and larger pieces.
-        buffer.reserve(READ.max(buffer.len().min(8 * READ)));
-        match poll_read_buf(Pin::new(self.reader.as_mut()), cx, buffer) {
+    fn poll_receive(&mut self, cx: &mut Context<'_>) -> bool {
+        let Self { transport, inbound, .. } = self;
+        match transport.poll_receive(cx, &mut |piece| inbound.take(piece)) {
             Poll::Pending => return false,
-            Poll::Ready(Ok(0)) => {
-                self.inbound.finish();
-                self.end(Closed::Eof);
-            }
-            Poll::Ready(Ok(_)) => self.inbound.take(),
-            Poll::Ready(Err(error)) => self.end(error.into()),
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(why)) => self.end(why),
         }
         true
     }
@@ -266,35 +276,34 @@ impl Driver {
         }
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> bool {
         let mut moved = false;
         loop {
-            if self.writing.is_empty() {
-                self.shared.outbound.take(&mut self.writing);
+            if self.sending.is_empty() {
+                self.shared.outbound.take(&mut self.sending);
             }
-            if self.writing.is_empty() {
+            if self.sending.is_empty() {
                 break;
             }
-            match poll_write_some(self.writer.as_mut(), cx, &self.writing) {
+            match self.transport.poll_send(cx, &mut self.sending) {
                 Poll::Pending => return moved,
-                Poll::Ready(Ok(count)) if count > 0 => {
-                    advance(&mut self.writing, count);
+                Poll::Ready(Ok(count)) => {
                     self.shared.outbound.wrote(count);
                     self.unflushed = true;
                     self.wrote();
                     moved = true;
                 }
-                Poll::Ready(outcome) => {
-                    self.cannot_write(outcome.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
+                Poll::Ready(Err(why)) => {
+                    self.cannot_write(why);
                     return true;
                 }
             }
         }
         if self.unflushed {
-            match Pin::new(&mut self.writer).poll_flush(cx) {
+            match self.transport.poll_flush(cx) {
                 Poll::Pending => {}
                 Poll::Ready(Ok(())) => self.unflushed = false,
-                Poll::Ready(Err(error)) => self.cannot_write(error),
+                Poll::Ready(Err(why)) => self.cannot_write(why),
             }
         }
         moved
@@ -308,10 +317,9 @@ impl Driver {
     }
 
     /// The other side takes nothing more. It may still have said something, and a child its last words.
-    fn cannot_write(&mut self, error: io::Error) {
-        let why = Closed::from(error);
+    fn cannot_write(&mut self, why: Closed) {
         self.shared.cannot_write(why.clone());
-        self.writing.clear();
+        self.sending.clear();
         self.unflushed = false;
         self.last_words(why);
     }
@@ -407,7 +415,7 @@ impl Driver {
     }
 
     fn is_all_written(&self) -> bool {
-        self.writing.is_empty() && self.shared.outbound.bytes() == 0 && !self.unflushed
+        self.sending.is_empty() && self.shared.outbound.bytes() == 0 && !self.unflushed
     }
 
     fn over(&mut self, why: Closed) -> Closed {
@@ -434,32 +442,4 @@ impl Drop for Driver {
 fn unread(bytes: usize) -> Closed {
     let what = format!("the other side did not read the last {bytes} bytes");
     io::Error::new(io::ErrorKind::TimedOut, what).into()
-}
-
-fn poll_write_some(
-    writer: &mut (dyn AsyncWrite + Send + Unpin),
-    cx: &mut Context<'_>,
-    chunks: &VecDeque<Bytes>,
-) -> Poll<io::Result<usize>> {
-    let mut slices = [IoSlice::new(&[]); 16];
-    let mut count = 0;
-    for (slice, chunk) in slices.iter_mut().zip(chunks) {
-        *slice = IoSlice::new(chunk);
-        count += 1;
-    }
-    if count == 1 {
-        return Pin::new(writer).poll_write(cx, &slices[0]);
-    }
-    Pin::new(writer).poll_write_vectored(cx, &slices[..count])
-}
-
-fn advance(chunks: &mut VecDeque<Bytes>, mut count: usize) {
-    while let Some(front) = chunks.front_mut() {
-        if count < front.len() {
-            front.advance(count);
-            return;
-        }
-        count -= front.len();
-        chunks.pop_front();
-    }
 }

@@ -2,10 +2,10 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use nudge_wire::{
     Body, Error, Id, Message, RawJson,
-    frame::{Framer, Piece, Skimmed},
+    frame::{Piece, Skimmed},
     id::MAX_ID,
     message::{Invalid, Parsed},
 };
@@ -20,8 +20,6 @@ use crate::{
 
 /// What a queued message costs beyond its bytes.
 const OVERHEAD: usize = 256;
-/// A buffer that has grown past this is given back once the message that needed it is through.
-const LARGE: usize = 1024 * 1024;
 
 /// Something to be handled in order.
 pub(crate) enum Item {
@@ -43,35 +41,21 @@ impl Item {
     }
 }
 
-/// Cuts what was read into messages.
+/// Reads what was received, and decides what becomes of it.
 pub(crate) struct Inbound {
-    pub(crate) buffer: BytesMut,
     queue: VecDeque<Item>,
     /// What the queue holds in bytes.
     bytes: usize,
     /// How many items have ever been queued.
     received: u64,
-    /// How many lines have ever been read.
-    lines: u64,
-    framer: Framer,
-    /// Whether the buffer has held a large message.
-    grown: bool,
+    /// How many frames have ever been received.
+    frames: u64,
     shared: Arc<Shared>,
 }
 
 impl Inbound {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let framer = Framer::new(shared.limits.max_message);
-        Self {
-            buffer: BytesMut::new(),
-            queue: VecDeque::new(),
-            bytes: 0,
-            received: 0,
-            lines: 0,
-            framer,
-            grown: false,
-            shared,
-        }
+        Self { queue: VecDeque::new(), bytes: 0, received: 0, frames: 0, shared }
     }
 
     /// What the queue holds in bytes.
@@ -79,9 +63,9 @@ impl Inbound {
         self.bytes
     }
 
-    /// How many lines have ever been read.
-    pub(crate) fn lines(&self) -> u64 {
-        self.lines
+    /// How many frames have ever been received.
+    pub(crate) fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// Whether nothing waits to be handled.
@@ -107,27 +91,14 @@ impl Inbound {
         self.bytes = 0;
     }
 
-    /// Takes all complete messages out of the buffer.
-    pub(crate) fn take(&mut self) {
-        self.grown |= self.buffer.len() > LARGE;
-        while let Some(piece) = self.framer.next(&mut self.buffer) {
-            self.piece(piece);
-        }
-        if self.grown && self.buffer.len() <= LARGE {
-            self.grown = false;
-            self.buffer = BytesMut::from(&self.buffer[..]);
-        }
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&mut self) {
+        self.queue.shrink_to_fit();
     }
 
-    /// Takes what is left when the stream has ended.
-    pub(crate) fn finish(&mut self) {
-        if let Some(piece) = self.framer.finish(&mut self.buffer) {
-            self.piece(piece);
-        }
-    }
-
-    fn piece(&mut self, piece: Piece) {
-        self.lines += 1;
+    /// Takes a frame that was received, or word of one that was dropped.
+    pub(crate) fn take(&mut self, piece: Piece) {
+        self.frames += 1;
         match piece {
             Piece::Line(line) => {
                 if let Some(tap) = &self.shared.tap {

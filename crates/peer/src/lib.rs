@@ -48,6 +48,7 @@ mod outbound;
 mod pace;
 mod pending;
 mod proxy;
+mod quiet;
 mod relay;
 mod router;
 mod running;
@@ -65,7 +66,9 @@ pub use limits::Limits;
 pub use relay::relay;
 pub use tap::Tap;
 pub use tokio_util::sync::{CancellationToken, DropGuard};
-pub use transport::{Child, Connect, Cut, Descriptors, ExitReport, Stdio, Transport, pair};
+pub use transport::{
+    Child, Connect, Cut, Descriptors, ExitReport, FrameTransport, Packing, Stdio, Transport, pair,
+};
 pub use unhandled::{PassedMessage, RawNotification, RawRequest, Unhandled};
 
 // The code of the page is compiled with the tests.

@@ -6,10 +6,13 @@ use bytes::{Bytes, BytesMut};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Semaphore, TryAcquireError};
 
+use crate::Packing;
+
 /// Frames from this size on are queued as they are; smaller ones are copied together so that one write takes many.
 const OWN_CHUNK: usize = 16 * 1024;
 
 pub(crate) struct Outbound {
+    packing: Packing,
     queue: Mutex<Queue>,
     /// Room for requests and notifications, and for answers. Answers have room of their own: behind requests that wait
     /// for answers from the other side, they could hold up both sides for ever.
@@ -61,11 +64,11 @@ pub(crate) enum Pushed {
 }
 
 impl Outbound {
-    pub(crate) fn new(soft: usize, hard: usize) -> Self {
+    pub(crate) fn new(packing: Packing, soft: usize, hard: usize) -> Self {
         // A permit count is a `u32` at the semaphore's door.
         let soft = soft.clamp(1, u32::MAX as usize);
         let rooms = [Semaphore::new(soft), Semaphore::new(soft)];
-        Self { queue: Mutex::default(), rooms, soft, hard }
+        Self { packing, queue: Mutex::default(), rooms, soft, hard }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -106,24 +109,20 @@ impl Outbound {
         self.room(room.kind).add_permits(room.permits as usize);
     }
 
-    /// Queues a frame and the newline after it, with the room taken for it, or without any if it does not wait its turn.
+    /// Queues a frame, and the newline after it where frames are lines, with the room taken for it, or without any if it does not wait its turn.
     pub(crate) fn push(&self, frame: Vec<u8>, room: Option<Room>) -> Pushed {
         let mut queue = self.queue();
         if queue.closed {
             return Pushed::Closed;
         }
-        queue.queued += frame.len() as u64 + 1;
+        queue.queued += frame.len() as u64 + u64::from(self.packing == Packing::Lines);
         if let Some(room) = room {
             let end = queue.queued;
             queue.ledger.push_back((end, room));
         }
-        if frame.len() < OWN_CHUNK {
-            queue.tail.extend_from_slice(&frame);
-            queue.tail.extend_from_slice(b"\n");
-        } else {
-            queue.close_tail();
-            queue.chunks.push_back(Bytes::from(frame));
-            queue.tail.extend_from_slice(b"\n");
+        match self.packing {
+            Packing::Frames => queue.chunks.push_back(Bytes::from(frame)),
+            Packing::Lines => queue.add_line(frame),
         }
         if queue.bytes() > self.hard {
             return Pushed::Overfull(queue.bytes());
@@ -161,6 +160,16 @@ impl Outbound {
         self.queue().bytes()
     }
 
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&self) {
+        let mut queue = self.queue();
+        if queue.tail.is_empty() {
+            queue.tail = BytesMut::new();
+        }
+        queue.chunks.shrink_to_fit();
+        queue.ledger.shrink_to_fit();
+    }
+
     /// Drops what is queued and takes no more; whoever waits for room is told.
     pub(crate) fn close(&self) {
         let mut queue = self.queue();
@@ -173,6 +182,16 @@ impl Outbound {
 }
 
 impl Queue {
+    fn add_line(&mut self, frame: Vec<u8>) {
+        if frame.len() < OWN_CHUNK {
+            self.tail.extend_from_slice(&frame);
+        } else {
+            self.close_tail();
+            self.chunks.push_back(Bytes::from(frame));
+        }
+        self.tail.extend_from_slice(b"\n");
+    }
+
     fn bytes(&self) -> usize {
         usize::try_from(self.queued.saturating_sub(self.written)).unwrap_or(usize::MAX)
     }

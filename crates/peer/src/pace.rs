@@ -19,25 +19,25 @@ const BRISK: Duration = Duration::from_micros(100);
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     idle_since: Option<Instant>,
-    /// How many lines had been read then.
-    lines: u64,
+    /// How many frames had been received then.
+    frames: u64,
     /// Whether the last wait was a short one, ended by a single message.
     is_brisk: bool,
 }
 
 impl Pace {
-    /// Something moved; `lines` have been read so far.
-    pub(crate) fn moved(&mut self, lines: u64) {
+    /// Something moved; `frames` have been received so far.
+    pub(crate) fn moved(&mut self, frames: u64) {
         if let Some(since) = self.idle_since.take() {
-            self.is_brisk = lines <= self.lines + 1 && since.elapsed() < BRISK;
+            self.is_brisk = frames <= self.frames + 1 && since.elapsed() < BRISK;
         }
     }
 
-    /// Nothing moves; `lines` have been read so far. Arranges for the task to be polled again soon if that is worth it,
+    /// Nothing moves; `frames` have been received so far. Arranges for the task to be polled again soon if that is worth it,
     /// which it is not `in_bulk`.
-    pub(crate) fn rest(&mut self, cx: &mut Context<'_>, lines: u64, in_bulk: bool) {
+    pub(crate) fn rest(&mut self, cx: &mut Context<'_>, frames: u64, in_bulk: bool) {
         let since = *self.idle_since.get_or_insert_with(Instant::now);
-        self.lines = lines;
+        self.frames = frames;
         if self.is_brisk && !in_bulk && since.elapsed() < BRISK {
             // Yielding lets the runtime look for events, and other tasks run, before it comes back to us.
             let _ = pin!(tokio::task::yield_now()).poll(cx);

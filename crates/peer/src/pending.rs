@@ -73,6 +73,11 @@ impl Pending {
         self.waiting().is_empty()
     }
 
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&self) {
+        self.waiting().shrink_to_fit();
+    }
+
     pub(crate) fn drain(&self) -> Vec<Waiting> {
         let drained: Vec<_> = self.waiting().drain().map(|(_, who)| who).collect();
         for who in &drained {

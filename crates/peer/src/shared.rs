@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CallError, Closed, Limits, Tap,
+    CallError, Closed, Limits, Packing, Tap,
     call::Calls,
     outbound::{Kind, Outbound, Pushed, Room},
     pending::{Answer, Pending, Waiting},
@@ -48,9 +48,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(name: String, limits: Limits, tap: Option<Tap>) -> Arc<Self> {
+    pub(crate) fn new(name: String, limits: Limits, tap: Option<Tap>, packing: Packing) -> Arc<Self> {
         let limits = limits.sane();
-        let outbound = Outbound::new(limits.outbound_soft, limits.outbound_hard);
+        let outbound = Outbound::new(packing, limits.outbound_soft, limits.outbound_hard);
         Arc::new(Self {
             name,
             limits,
@@ -194,6 +194,13 @@ impl Shared {
     /// Whether a handler that holds up the queue waits for the other side to read.
     pub(crate) fn is_order_blocked(&self) -> bool {
         self.order_blocked.load(Ordering::Relaxed) > 0
+    }
+
+    /// Gives back memory that is not in use.
+    pub(crate) fn shrink(&self) {
+        self.outbound.shrink();
+        self.pending.shrink();
+        self.calls.shrink();
     }
 
     /// Counts a message as handled.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::{Buf, Bytes, BytesMut};
+use serde_json::value::RawValue;
 
 use crate::{Id, RawJson, id::MAX_ID};
 
@@ -44,6 +45,29 @@ pub struct Skimmed {
     pub is_response: bool,
     /// Whether it had a `method`.
     pub has_method: bool,
+}
+
+impl Piece {
+    /// What a message is that came whole, by a transport that knows where messages end: what it would be as a line. It is
+    /// dropped if it is longer than `max` bytes, and put on one line if it is not; `None` if it is blank.
+    pub fn of_message(mut message: Bytes, max: usize) -> Option<Self> {
+        if message.len() > max {
+            return Some(Self::TooLong(Skimmed::of(&message)));
+        }
+        let line = trimmed(&message)?;
+        message.truncate(line.end);
+        message.advance(line.start);
+        Some(Self::Line(on_one_line(message)))
+    }
+}
+
+impl Skimmed {
+    /// What is told of a message that is dropped.
+    pub fn of(message: &[u8]) -> Self {
+        let mut skim = Skim::default();
+        skim.feed(message);
+        skim.done()
+    }
 }
 
 impl Framer {
@@ -112,6 +136,17 @@ fn trimmed(line: &[u8]) -> Option<Range<usize>> {
     }
     let blank = line[range.clone()].iter().all(u8::is_ascii_whitespace);
     (!blank).then_some(range)
+}
+
+/// The same JSON with spaces for newlines, which mean the same between tokens. What is no JSON stays as it is: a newline in
+/// a string is an error, and it is told as one.
+fn on_one_line(message: Bytes) -> Bytes {
+    let is_line = memchr::memchr2(b'\n', b'\r', &message).is_none();
+    if is_line || serde_json::from_slice::<&RawValue>(&message).is_err() {
+        return message;
+    }
+    let space = |byte: &u8| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte };
+    message.iter().map(space).collect()
 }
 
 /// Takes `count` bytes off the buffer and gives the line in them. A line that is a small part of the buffer is copied: a
@@ -333,6 +368,19 @@ mod tests {
         assert_eq!(id(r#"{"id":{"a":1},"x":1}"#), None);
         assert_eq!(id(r#"{"nid":3,"idx":4,"x":"id"}"#), None);
         assert_eq!(id(&format!(r#"{{"id":"{}"}}"#, "x".repeat(5000))), None);
+    }
+
+    #[test]
+    fn a_whole_message_becomes_a_line() {
+        let of = |message: &'static str| Piece::of_message(Bytes::from_static(message.as_bytes()), 30);
+        let line = |text: &'static str| Some(Piece::Line(Bytes::from_static(text.as_bytes())));
+        assert_eq!(of("{}"), line("{}"));
+        assert_eq!(of("\u{feff}{\n\t\"a\":\r\n1}"), line("{ \t\"a\":  1}"));
+        assert_eq!(of("{\"a\":\"\n\"}"), line("{\"a\":\"\n\"}"), "no JSON is made of what is none");
+        assert_eq!(of(" \n"), None);
+        assert_eq!(of(""), None);
+        let long = r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#;
+        assert_eq!(of(long), Some(Piece::TooLong(skim(long))));
     }
 
     #[test]

@@ -102,12 +102,8 @@ impl Connect for Child {
             let report = ExitReport { name, status: status.ok(), stderr: last_lines.take() };
             let _ = sender.send(report);
         });
-        Ok(Transport {
-            name: Some(self.name),
-            reader: Box::new(reader),
-            writer: Box::new(writer),
-            exit: Some(Exit { coming: Some(report), report: None, _tree: tree }),
-        })
+        let exit = Exit { coming: Some(report), report: None, _tree: tree };
+        Ok(Transport { exit: Some(exit), ..Transport::new(reader, writer).named(self.name) })
     }
 }
 

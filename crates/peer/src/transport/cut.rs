@@ -1,74 +1,68 @@
 //! A transport that somebody else can end.
 
 use std::{
-    io::{self, IoSlice},
-    pin::Pin,
+    collections::VecDeque,
+    io,
     sync::Arc,
     task::{Context, Poll, Waker},
 };
 
+use bytes::Bytes;
+use nudge_wire::frame::Piece;
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::Transport;
+use super::{FrameTransport, Packing, Transport};
+use crate::Closed;
 
 /// The means to end a transport from elsewhere.
-pub struct Cut {
-    reader: End<dyn AsyncRead + Send + Unpin>,
-    writer: End<dyn AsyncWrite + Send + Unpin>,
-}
+pub struct Cut(Arc<Mutex<State>>);
 
 impl Cut {
-    /// Closes both streams, at once. The connection finds the end of its input, and that it cannot write.
+    /// Closes the transport, at once. The connection finds the end of its input, and that it cannot write.
     pub fn now(self) {
-        self.reader.close();
-        self.writer.close();
+        let mut state = self.0.lock();
+        let closed = (state.transport.take(), state.waiting.take());
+        drop(state);
+        if let (_, Some(waiting)) = closed {
+            waiting.wake();
+        }
     }
 }
 
 impl Transport {
     /// The same transport, and the means to end it from elsewhere.
     pub fn with_cut(self) -> (Self, Cut) {
-        let cut = Cut { reader: End::new(self.reader), writer: End::new(self.writer) };
-        let reader = Box::new(End(Arc::clone(&cut.reader.0)));
-        let writer = Box::new(End(Arc::clone(&cut.writer.0)));
-        (Self { name: self.name, reader, writer, exit: self.exit }, cut)
+        let Self { name, frames, exit } = self;
+        let packing = frames.packing();
+        let state = Arc::new(Mutex::new(State { transport: Some(frames), waiting: None }));
+        let frames = Box::new(Cuttable { state: Arc::clone(&state), packing });
+        (Self { name, frames, exit }, Cut(state))
     }
 }
 
-/// One stream, shared with whoever may close it.
-struct End<S: ?Sized>(Arc<Mutex<State<S>>>);
+/// A transport, shared with whoever may close it.
+struct Cuttable {
+    state: Arc<Mutex<State>>,
+    packing: Packing,
+}
 
-struct State<S: ?Sized> {
+struct State {
     /// Gone once it was closed.
-    stream: Option<Box<S>>,
-    /// Whoever waits for the stream.
+    transport: Option<Box<dyn FrameTransport>>,
+    /// Whoever waits for the transport.
     waiting: Option<Waker>,
 }
 
-impl<S: ?Sized> End<S> {
-    fn new(stream: Box<S>) -> Self {
-        Self(Arc::new(Mutex::new(State { stream: Some(stream), waiting: None })))
-    }
-
-    fn close(&self) {
-        let mut state = self.0.lock();
-        let closed = (state.stream.take(), state.waiting.take());
-        drop(state);
-        if let (_, Some(waiting)) = closed {
-            waiting.wake();
-        }
-    }
-
-    /// Does `what` with the stream; `None` if it was closed.
+impl Cuttable {
+    /// Does `what` with the transport; `None` if it was closed.
     fn poll<T>(
         &self,
         cx: &mut Context<'_>,
-        what: impl FnOnce(&mut S, &mut Context<'_>) -> Poll<T>,
+        what: impl FnOnce(&mut dyn FrameTransport, &mut Context<'_>) -> Poll<T>,
     ) -> Option<Poll<T>> {
-        // Whoever caught the panic of a stream does not use it again.
-        let mut state = self.0.lock();
-        let polled = what(state.stream.as_mut()?, cx);
+        // Whoever caught the panic of a transport does not use it again.
+        let mut state = self.state.lock();
+        let polled = what(state.transport.as_mut()?.as_mut(), cx);
         if polled.is_pending() && !state.waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             state.waiting = Some(cx.waker().clone());
         }
@@ -76,40 +70,53 @@ impl<S: ?Sized> End<S> {
     }
 }
 
-impl AsyncRead for End<dyn AsyncRead + Send + Unpin> {
-    fn poll_read(
-        self: Pin<&mut Self>,
+impl FrameTransport for Cuttable {
+    fn packing(&self) -> Packing {
+        self.packing
+    }
+
+    fn set_max_message(&mut self, max: usize) {
+        if let Some(transport) = &mut self.state.lock().transport {
+            transport.set_max_message(max);
+        }
+    }
+
+    fn poll_receive(
+        &mut self,
         cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let read = self.poll(cx, |mut stream, cx| Pin::new(&mut stream).poll_read(cx, buffer));
-        read.unwrap_or(Poll::Ready(Ok(())))
+        deliver: &mut dyn FnMut(Piece),
+    ) -> Poll<Result<(), Closed>> {
+        let received = self.poll(cx, |transport, cx| transport.poll_receive(cx, deliver));
+        received.unwrap_or(Poll::Ready(Err(Closed::Eof)))
+    }
+
+    fn is_mid_frame(&self) -> bool {
+        self.state.lock().transport.as_ref().is_some_and(|transport| transport.is_mid_frame())
+    }
+
+    fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        frames: &mut VecDeque<Bytes>,
+    ) -> Poll<Result<usize, Closed>> {
+        self.poll(cx, |transport, cx| transport.poll_send(cx, frames)).unwrap_or_else(broken)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+        self.poll(cx, |transport, cx| transport.poll_flush(cx)).unwrap_or_else(broken)
+    }
+
+    fn rest(&mut self) {
+        if let Some(transport) = &mut self.state.lock().transport {
+            transport.rest();
+        }
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>, why: &Closed) -> Poll<()> {
+        self.poll(cx, |transport, cx| transport.poll_close(cx, why)).unwrap_or(Poll::Ready(()))
     }
 }
 
-impl AsyncWrite for End<dyn AsyncWrite + Send + Unpin> {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll(cx, |mut stream, cx| Pin::new(&mut stream).poll_write(cx, bytes)).unwrap_or_else(broken)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = self.poll(cx, |mut stream, cx| Pin::new(&mut stream).poll_write_vectored(cx, slices));
-        written.unwrap_or_else(broken)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll(cx, |mut stream, cx| Pin::new(&mut stream).poll_flush(cx)).unwrap_or_else(broken)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll(cx, |mut stream, cx| Pin::new(&mut stream).poll_shutdown(cx)).unwrap_or_else(broken)
-    }
-}
-
-fn broken<T>() -> Poll<io::Result<T>> {
-    Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()))
+fn broken<T>() -> Poll<Result<T, Closed>> {
+    Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into()))
 }

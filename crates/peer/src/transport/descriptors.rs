@@ -40,7 +40,7 @@ impl Connect for Descriptors {
     fn open(self) -> io::Result<Transport> {
         let reader = reader(self.input.as_fd())?.ok_or_else(unsuitable)?;
         let writer = writer(self.output.as_fd())?.ok_or_else(unsuitable)?;
-        Ok(Transport { name: Some("descriptors".to_owned()), reader, writer, exit: None })
+        Ok(Transport::of_streams(reader, writer).named("descriptors"))
     }
 }
 

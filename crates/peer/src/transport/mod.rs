@@ -1,36 +1,60 @@
-//! Where the bytes come from and go to.
+//! Where the messages come from and go to.
 
 mod child;
 mod cut;
 mod descriptors;
+mod frames;
+mod lines;
+mod memory;
 mod socket;
+mod spare;
 mod stdio;
 
 use std::{fmt, io, os::fd::AsFd};
 
+use lines::Lines;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub(crate) use child::Exit;
 pub use child::{Child, ExitReport};
 pub use cut::Cut;
 pub use descriptors::Descriptors;
+pub use frames::{FrameTransport, Packing};
+pub use memory::pair;
 pub use stdio::Stdio;
 
-/// An open pair of byte streams, one message a line in each direction.
+/// What a connection runs over, open.
 pub struct Transport {
     pub(crate) name: Option<String>,
-    pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
-    pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(crate) frames: Box<dyn FrameTransport>,
     pub(crate) exit: Option<Exit>,
 }
 
 impl Transport {
-    /// A transport over any two streams.
+    /// A transport over any two byte streams, one message a line in each direction.
     pub fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
-        Self { name: None, reader: Box::new(reader), writer: Box::new(writer), exit: None }
+        Self::of_streams(Box::new(reader), Box::new(writer))
+    }
+
+    /// A transport over whatever carries messages.
+    pub fn of_frames(frames: impl FrameTransport + 'static) -> Self {
+        Self { name: None, frames: Box::new(frames), exit: None }
+    }
+
+    /// The name in logs, unless the connection has one of its own.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    fn of_streams(
+        reader: Box<dyn AsyncRead + Send + Unpin>,
+        writer: Box<dyn AsyncWrite + Send + Unpin>,
+    ) -> Self {
+        Self::of_frames(Lines::new(reader, writer))
     }
 }
 
@@ -54,17 +78,6 @@ fn widen(pipe: impl AsFd) {
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, ROOM);
     #[cfg(not(target_os = "linux"))]
     let _ = (pipe, ROOM);
-}
-
-/// Two transports in memory, each the other's other end.
-pub fn pair() -> (Transport, Transport) {
-    const ROOM: usize = 256 * 1024;
-    let end = |stream| {
-        let (reader, writer) = tokio::io::split(stream);
-        Transport::new(reader, writer)
-    };
-    let (a, b): (tokio::io::DuplexStream, _) = tokio::io::duplex(ROOM);
-    (end(a), end(b))
 }
 
 impl fmt::Debug for Transport {

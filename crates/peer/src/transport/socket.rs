@@ -1,6 +1,7 @@
 //! A stream socket of whatever family that stays blocking for whoever else has it.
 
 use std::{
+    cell::RefCell,
     io::{self, IoSlice},
     os::fd::OwnedFd,
     pin::Pin,
@@ -13,12 +14,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, unix::AsyncFd};
 /// How much is asked for with one read.
 const READ: usize = 64 * 1024;
 
+thread_local! {
+    /// What is received goes through here: a reader's own space is not initialised, and zeroing it each time takes
+    /// longer than copying a message.
+    static SPACE: RefCell<Vec<u8>> = RefCell::default();
+}
+
 /// One handle of the socket, for one direction.
 pub(super) struct Socket {
     fd: AsyncFd<OwnedFd>,
-    /// What is received goes through here: a reader's own space is not initialised, and zeroing it each time takes
-    /// longer than copying a message.
-    space: Vec<u8>,
 }
 
 impl Socket {
@@ -27,7 +31,7 @@ impl Socket {
         reason = "what replaces it asks by `unsafe` for what an `OwnedFd` is: a descriptor that stays"
     )]
     pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { fd: AsyncFd::new(fd)?, space: Vec::new() })
+        Ok(Self { fd: AsyncFd::new(fd)? })
     }
 }
 
@@ -37,24 +41,26 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let Self { fd, space } = self.get_mut();
-        space.resize(READ, 0);
-        let space = &mut space[..buffer.remaining().min(READ)];
         loop {
-            let mut ready = ready!(fd.poll_read_ready(cx))?;
-            let received = ready
-                .try_io(|socket| Ok(rustix::net::recv(socket.get_ref(), &mut *space, RecvFlags::DONTWAIT)?));
-            match received {
-                Ok(Ok((_, count))) => {
-                    buffer.put_slice(&space[..count]);
-                    return Poll::Ready(Ok(()));
-                }
+            let mut ready = ready!(self.fd.poll_read_ready(cx))?;
+            match ready.try_io(|socket| receive(socket.get_ref(), buffer)) {
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(Err(error)) => return Poll::Ready(Err(error)),
+                Ok(received) => return Poll::Ready(received),
                 Err(_would_block) => {}
             }
         }
     }
+}
+
+/// Receives what is there, without waiting for it.
+fn receive(socket: &OwnedFd, buffer: &mut ReadBuf<'_>) -> io::Result<()> {
+    SPACE.with_borrow_mut(|space| {
+        space.resize(READ, 0);
+        let space = &mut space[..buffer.remaining().min(READ)];
+        let (_, count) = rustix::net::recv(socket, &mut *space, RecvFlags::DONTWAIT)?;
+        buffer.put_slice(&space[..count]);
+        Ok(())
+    })
 }
 
 impl AsyncWrite for Socket {

@@ -15,11 +15,8 @@ impl Connect for Stdio {
     fn open(self) -> io::Result<Transport> {
         let reader = descriptors::reader(io::stdin().as_fd()).ok().flatten();
         let writer = descriptors::writer(io::stdout().as_fd()).ok().flatten();
-        Ok(Transport {
-            name: Some("stdio".to_owned()),
-            reader: reader.unwrap_or_else(|| Box::new(tokio::io::stdin())),
-            writer: writer.unwrap_or_else(|| Box::new(tokio::io::stdout())),
-            exit: None,
-        })
+        let reader = reader.unwrap_or_else(|| Box::new(tokio::io::stdin()));
+        let writer = writer.unwrap_or_else(|| Box::new(tokio::io::stdout()));
+        Ok(Transport::of_streams(reader, writer).named("stdio"))
     }
 }

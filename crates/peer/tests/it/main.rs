@@ -7,6 +7,8 @@ mod cancel;
 mod child;
 mod descriptors;
 mod ends;
+mod frames;
+mod idle;
 mod messages;
 mod model;
 mod order;
