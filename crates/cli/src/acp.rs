@@ -14,17 +14,17 @@ use tokio::{
 };
 
 use crate::{
-    args::{Acp, NesBy, OnClose, linger},
+    args::{Acp, read_rehearsal},
     daemon::{self, Line},
     house::{ProcessGateway, Serving, open_gateway, open_tap},
-    log,
     place::Place,
+    settings::{DaemonMode, NesBy, OnClose, Origin, Settings},
 };
 
 /// Threads that compute suggestions, and those that read and write what is no pipe.
 const THREADS: usize = 8;
 
-pub(crate) fn run(args: &Acp, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: &Acp, place: &Place, settings: &Settings) -> Result<ExitCode> {
     if io::stdin().is_terminal() {
         let _ = writeln!(
             io::stderr(),
@@ -32,35 +32,34 @@ pub(crate) fn run(args: &Acp, place: &Place) -> Result<ExitCode> {
              Type a message, or press Ctrl-D to leave."
         );
     }
-    let serving = serving(args)?;
-    if args.is_alone()? || place.socket().is_none() {
-        return alone(args, place, &serving);
+    let serving = serving(args, settings)?;
+    let on_close = &settings.session_on_close;
+    if settings.daemon_mode == DaemonMode::Off || place.socket().is_none() {
+        return alone(on_close.value, place, &serving);
     }
-    if args.on_close == OnClose::Cancel {
+    // Elsewhere than on the command line it is for when there is no daemon.
+    if on_close.value == OnClose::Cancel && matches!(on_close.origin, Origin::Flag(_)) {
         anyhow::bail!(
             "a turn in a daemon goes on when the editor leaves; --on-close cancel needs --no-daemon beside it"
         );
     }
-    relay(place, &serving)
+    relay(place, &serving, settings)
 }
 
-fn serving(args: &Acp) -> Result<Serving> {
-    let trace = args
-        .trace
-        .as_deref()
-        .map(std::path::absolute)
-        .transpose()
-        .context("cannot find the trace's folder")?;
-    let agent = args.agent.downstream()?;
-    let nes_by_agent = args.nes == NesBy::Agent && agent.is_some();
-    let (rehearsal, linger) = (args.rehearsal.read()?, linger()?);
-    Ok(Serving { trace, max_message: args.max_message, agent, nes_by_agent, rehearsal, linger })
+fn serving(args: &Acp, settings: &Settings) -> Result<Serving> {
+    let trace = settings.trace_file.as_deref().map(std::path::absolute).transpose();
+    let trace = trace.context("cannot find the trace's folder")?;
+    let agent = args.agent.downstream(settings, settings.agent_name.value.as_deref())?;
+    let nes_by_agent = settings.nes_by == NesBy::Agent && agent.is_some();
+    let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
+    let (max_message, linger) = (settings.message_limit, settings.daemon_linger.asked());
+    Ok(Serving { trace, max_message, agent, nes_by_agent, rehearsal, linger })
 }
 
 /// Passes everything on to the daemon.
-fn relay(place: &Place, serving: &Serving) -> Result<ExitCode> {
+fn relay(place: &Place, serving: &Serving, settings: &Settings) -> Result<ExitCode> {
     let line = daemon::attach(place, serving)?;
-    tell_of_log(&line);
+    tell_of_log(&line, settings);
     match daemon::relay(line) {
         Ok(true) => Ok(ExitCode::SUCCESS),
         Ok(false) => anyhow::bail!("the daemon has ended the connection; start again and load the session"),
@@ -69,32 +68,33 @@ fn relay(place: &Place, serving: &Serving) -> Result<ExitCode> {
 }
 
 /// What is logged was settled when the daemon was started.
-fn tell_of_log(line: &Line) {
-    let asked = log::asked();
-    if let (Some(asked), Some(logged)) = (asked, &line.log)
-        && asked != *logged
+fn tell_of_log(line: &Line, settings: &Settings) {
+    let level = &settings.log_level;
+    if let (Some(asked), Some(logged)) = (&level.value, &line.log)
+        && asked != logged
     {
         let _ = writeln!(
             io::stderr(),
             "nudge: the daemon runs already and logs `{logged}`, to daemon.log in the data folder; \
-             end it with `nudge stop` to have NUDGE_LOG heeded"
+             end it with `nudge stop` to have {} heeded",
+            level.origin
         );
     }
 }
 
 /// Holds the sessions in this process.
-fn alone(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
+fn alone(on_close: OnClose, place: &Place, serving: &Serving) -> Result<ExitCode> {
     // One connection: everything but the computing in one thread costs no hop between threads.
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().max_blocking_threads(THREADS).build();
     let runtime = runtime.context("cannot start the event loop")?;
-    let code = runtime.block_on(serve(args, place, serving));
+    let code = runtime.block_on(serve(on_close, place, serving));
     // A read from a terminal cannot be interrupted; it must not hold up the end.
     runtime.shutdown_background();
     code
 }
 
-async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode> {
+async fn serve(on_close: OnClose, place: &Place, serving: &Serving) -> Result<ExitCode> {
     let ProcessGateway { gateway, hub } = open_gateway(place, None, false).await?;
     let options = serving.options(open_tap(serving)?, None)?;
     let connection = gateway.connect(Stdio, options).context("cannot open the connection")?;
@@ -102,7 +102,7 @@ async fn serve(args: &Acp, place: &Place, serving: &Serving) -> Result<ExitCode>
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut running = std::pin::pin!(connection.run());
-    let is_patient = args.on_close == OnClose::Finish;
+    let is_patient = on_close == OnClose::Finish;
     let code = tokio::select! {
         // What was asked for is still answered.
         (ended, ()) = async { tokio::join!(&mut running, end(&hub, &cx, is_patient)) } => return finished(ended),

@@ -21,7 +21,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::{output, terminal_text};
+use crate::{output, settings::Chosen, terminal_text};
 
 /// Lines that may wait for standard error.
 const WAITING: usize = 1024;
@@ -39,17 +39,16 @@ enum Entry {
     End(SyncSender<()>),
 }
 
-/// What the environment asks for, if it asks.
-pub(crate) fn asked() -> Option<String> {
-    std::env::var("NUDGE_LOG").ok().filter(|asked| !asked.is_empty())
+/// What a filter may be.
+pub(crate) const EXPECTED: &str =
+    "error, warn, info, debug, trace or off, or that for a part, such as `warn,nudge_peer=debug`";
+
+/// What is logged, where this was asked for.
+pub(crate) fn logged(asked: Option<&str>) -> String {
+    asked.unwrap_or(Wanted::Warnings.filter()).to_owned()
 }
 
-/// What is logged.
-pub(crate) fn logged() -> String {
-    asked().unwrap_or_else(|| Wanted::Warnings.filter().to_owned())
-}
-
-/// What of the log is wanted unless `NUDGE_LOG` asks for something else.
+/// What of the log is wanted unless the user asks for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Warnings,
@@ -66,10 +65,19 @@ impl Wanted {
     }
 }
 
-/// Logs what `NUDGE_LOG` asks for; a filter that cannot be read is said, and the default used.
-pub(crate) fn init(wanted: Wanted) -> Log {
+/// Logs what is asked for; a filter that cannot be read is said, and the default used.
+pub(crate) fn init(asked: &Chosen<Option<String>>, wanted: Wanted) -> Log {
     let default = wanted.filter();
-    let filter = asked().map_or_else(|| EnvFilter::new(default), |asked| read(&asked, default));
+    let filter = match &asked.value {
+        Some(text) => read(text).unwrap_or_else(|| {
+            output::remark(format!(
+                "nudge: {} cannot be read: expected {EXPECTED}; going on with `{default}`",
+                asked.origin
+            ));
+            EnvFilter::new(default)
+        }),
+        None => EnvFilter::new(default),
+    };
     let (lines, waiting) = sync_channel(WAITING);
     std::thread::spawn(move || {
         for entry in waiting {
@@ -91,21 +99,19 @@ pub(crate) fn init(wanted: Wanted) -> Log {
     log
 }
 
-/// A filter, or the default with a word about it. A word that is no level would be taken for the name of a part that
-/// is not there, and so for silence.
-fn read(asked: &str, default: &str) -> EnvFilter {
+/// Whether a text says what to log.
+pub(crate) fn is_filter(text: &str) -> bool {
+    read(text).is_some()
+}
+
+/// A filter. A word that is no level would be taken for the name of a part that is not there, and so for silence.
+fn read(asked: &str) -> Option<EnvFilter> {
     let is_meant = |part: &str| match part.rsplit_once('=') {
         Some((_, level)) => is_level(level),
         None => is_level(part) || part.starts_with("nudge") || part.starts_with('[') || part == "agent",
     };
     let parsed = EnvFilter::builder().parse(asked).ok();
-    parsed.filter(|_| asked.split(',').map(str::trim).all(is_meant)).unwrap_or_else(|| {
-        output::remark(format!(
-            "nudge: NUDGE_LOG cannot be read: expected error, warn, info, debug, trace or off, or that for a part, \
-             such as `warn,nudge_peer=debug`; going on with `{default}`"
-        ));
-        EnvFilter::new(default)
-    })
+    parsed.filter(|_| asked.split(',').map(str::trim).all(is_meant))
 }
 
 fn is_level(text: &str) -> bool {

@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context, Result};
 use nudge_lsp::{Connecting, Connector, Ended, Options};
 use nudge_peer::{Transport, pair};
+use nudge_wire::frame::DEFAULT_MESSAGE_LIMIT;
 use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
@@ -16,10 +17,10 @@ use tokio::{
 };
 
 use crate::{
-    args::{is_daemon_off, linger, max_message},
     daemon,
     house::{Serving, open_gateway, open_tap},
     place::Place,
+    settings::{DaemonMode, Settings},
 };
 
 /// Suggest next edits to an editor that speaks LSP, as the editor starts it
@@ -37,18 +38,6 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EDITORS)]
 pub(crate) struct Lsp {
-    /// Make the suggestions in this process, without a daemon; also with `NUDGE_DAEMON=off`
-    #[arg(long)]
-    no_daemon: bool,
-
-    /// Append every message to and from the daemon to FILE as JSON lines, with secrets masked
-    #[arg(long, value_name = "FILE", env = "NUDGE_TRACE")]
-    trace: Option<std::path::PathBuf>,
-
-    /// The longest message taken from the editor; longer ones are dropped
-    #[arg(long, value_name = "BYTES", env = "NUDGE_MAX_MESSAGE", default_value_t = 64 * 1024 * 1024, value_parser = max_message)]
-    max_message: usize,
-
     /// Taken and ignored: many editors add it
     #[arg(long, hide = true)]
     stdio: bool,
@@ -86,7 +75,7 @@ Environment:
 /// Threads that compute suggestions where there is no daemon, and those that read and write.
 const THREADS: usize = 8;
 
-pub(crate) fn run(args: &Lsp, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, settings: &Settings) -> Result<ExitCode> {
     if io::stdin().is_terminal() {
         let _ = writeln!(
             io::stderr(),
@@ -96,24 +85,24 @@ pub(crate) fn run(args: &Lsp, place: &Place) -> Result<ExitCode> {
     }
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
     let runtime = runtime.context("cannot start the event loop")?;
-    let code = runtime.block_on(serve(args, place));
+    let code = runtime.block_on(serve(place, settings));
     // A read from standard input cannot be interrupted; it must not hold up the end.
     runtime.shutdown_background();
     code
 }
 
-async fn serve(args: &Lsp, place: &Place) -> Result<ExitCode> {
-    let trace = args.trace.as_deref().map(std::path::absolute).transpose();
+async fn serve(place: &Place, settings: &Settings) -> Result<ExitCode> {
+    let trace = settings.trace_file.as_deref().map(std::path::absolute).transpose();
     let trace = trace.context("cannot find the trace's folder")?;
-    let linger = linger()?;
-    let serving = Serving { trace, max_message: 64 * 1024 * 1024, linger, ..Serving::default() };
-    let connect = if args.no_daemon || is_daemon_off()? || place.socket().is_none() {
+    let linger = settings.daemon_linger.asked();
+    let serving = Serving { trace, max_message: DEFAULT_MESSAGE_LIMIT, linger, ..Serving::default() };
+    let connect = if settings.daemon_mode == DaemonMode::Off || place.socket().is_none() {
         alone(place, &serving)
     } else {
         through_daemon(place, &serving)
     };
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let options = Options { connect, version, max_message: args.max_message };
+    let options = Options { connect, version, max_message: settings.message_limit };
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let served = nudge_lsp::serve(tokio::io::stdin(), tokio::io::stdout(), options);

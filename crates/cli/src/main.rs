@@ -4,6 +4,7 @@
 mod acp;
 mod agents;
 mod args;
+mod config;
 mod daemon;
 mod house;
 mod log;
@@ -14,6 +15,7 @@ mod packaging;
 mod place;
 mod replay;
 mod sessions;
+mod settings;
 mod terminal_text;
 mod version;
 
@@ -21,36 +23,52 @@ use std::process::ExitCode;
 
 use nudge_process::shim;
 
-use crate::args::{Args, Command};
+use crate::{
+    args::{Args, Command, OnWrongSettings},
+    place::Place,
+    settings::Problem,
+};
 
 fn main() -> ExitCode {
     let mut started_as = std::env::args_os().skip(1);
     if started_as.next().is_some_and(|first| first == shim::ARGUMENT) {
         return shim::run(started_as);
     }
-    let Args { command, place } = Args::read();
+    let (Args { command }, matches) = Args::read();
+    let loaded = settings::load(&matches);
+    let (settings, place) = (&loaded.settings, Place::chosen(&loaded));
+    output::set_colours(settings.output_color);
+    if !loaded.problems.is_empty() {
+        match command.on_wrong_settings() {
+            OnWrongSettings::Stop => return stopped(&loaded.problems),
+            OnWrongSettings::Tell => output::tell_problems(&loaded.problems),
+            OnWrongSettings::GoOn => {}
+        }
+    }
     if let Ok(program) = std::env::current_exe() {
         shim::set_program(program);
     }
     let is_doctor = matches!(command, Command::Doctor(_));
-    let log = log::init(if is_doctor { log::Wanted::Errors } else { log::Wanted::Warnings });
+    let log =
+        log::init(&settings.log_level, if is_doctor { log::Wanted::Errors } else { log::Wanted::Warnings });
     let outcome = match command {
-        Command::Acp(acp) => acp::run(&acp, &place),
-        Command::Lsp(lsp) => lsp::run(&lsp, &place),
+        Command::Acp(acp) => acp::run(&acp, &place, settings),
+        Command::Lsp(_) => lsp::run(&place, settings),
         Command::Agents(agents) => agents::list::run(&agents),
-        Command::Doctor(doctor) => agents::doctor::run(&doctor, &place),
-        Command::Daemon(daemon) => daemon::run(&daemon, &place),
+        Command::Doctor(doctor) => agents::doctor::run(&doctor, &place, &loaded),
+        Command::Daemon(daemon) => daemon::run(&daemon, &place, settings),
         Command::Replay(replay) => replay::run(&replay),
-        Command::Sessions(sessions) => sessions::run(sessions, &place),
-        Command::Queue(say) => sessions::say(&say, "queue", &place),
-        Command::Steer(say) => sessions::say(&say, "steer", &place),
-        Command::Revoke(revoke) => sessions::revoke(&revoke, &place),
+        Command::Sessions(sessions) => sessions::run(sessions, &place, settings),
+        Command::Queue(say) => sessions::say(&say, "queue", &place, settings),
+        Command::Steer(say) => sessions::say(&say, "steer", &place, settings),
+        Command::Revoke(revoke) => sessions::revoke(&revoke, &place, settings),
         Command::Cancel(cancel) => sessions::cancel(&cancel, &place),
         Command::Approve(approve) => sessions::approve(&approve, &place),
         Command::Reject(reject) => sessions::reject(&reject, &place),
         Command::Answer(fill) => sessions::answer(&fill, &place),
-        Command::Watch(watch) => sessions::watch(&watch, &place),
+        Command::Watch(watch) => sessions::watch(&watch, &place, settings),
         Command::Status(status) => sessions::status(&status, &place),
+        Command::Config(config) => config::run(&config, &loaded),
         Command::Logs(logs) => logs::run(&logs, &place),
         Command::Stop => sessions::stop(&place),
         Command::Completions(completions) => packaging::completions(&completions),
@@ -67,4 +85,11 @@ fn main() -> ExitCode {
         output::remark(format!("nudge: {error:#}"));
         ExitCode::FAILURE
     })
+}
+
+/// The end of a command that does nothing because of its settings: 1 for a file, 2 for a variable, as for the command line.
+fn stopped(problems: &[Problem]) -> ExitCode {
+    output::tell_problems(problems);
+    let is_environment = problems.iter().all(Problem::is_of_environment);
+    ExitCode::from(if is_environment { 2 } else { 1 })
 }

@@ -3,11 +3,20 @@
 use std::{
     fmt::Display,
     io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use anyhow::{Context, Result};
 
-use crate::terminal_text;
+use crate::{settings::Problem, terminal_text};
+
+/// Whether the user wants colours.
+static WANTS_COLOURS: AtomicBool = AtomicBool::new(true);
+
+/// Has colours on terminals, or not.
+pub(crate) fn set_colours(are_wanted: bool) {
+    WANTS_COLOURS.store(are_wanted, Ordering::Relaxed);
+}
 
 /// Says something to whoever reads standard output. Nobody may be there any more; what cannot be written for another reason
 /// is an error.
@@ -18,6 +27,13 @@ pub(crate) fn say(text: impl Display) -> Result<()> {
 /// Says something beside what a program may read, on standard error. Nobody may be there.
 pub(crate) fn remark(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", terminal_text::lines(&text.to_string()));
+}
+
+/// Tells what is wrong with the settings, a line for each.
+pub(crate) fn tell_problems(problems: &[Problem]) {
+    for problem in problems {
+        remark(format!("nudge: {}", terminal_text::one_line(&problem.to_string())));
+    }
 }
 
 /// Says JSON to a program, on one line. It may be a person who looks.
@@ -35,6 +51,7 @@ fn written(outcome: io::Result<()>) -> Result<()> {
 
 /// Whether what goes there may have colours: it is a terminal, and the user has not said otherwise.
 pub(crate) fn has_colours(to: &impl IsTerminal) -> bool {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    to.is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    to.is_terminal()
+        && WANTS_COLOURS.load(Ordering::Relaxed)
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -3,10 +3,9 @@
 use std::{fs, io, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result};
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::{args::Args, output};
+use crate::{args::command_line, output};
 
 /// Write the completions for a shell to standard output
 #[derive(Debug, clap::Args)]
@@ -32,7 +31,7 @@ pub(crate) struct Man {
 
 pub(crate) fn completions(args: &Completions) -> Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "nudge", &mut script);
+    clap_complete::generate(args.shell, &mut command_line(), "nudge", &mut script);
     io::Write::write_all(&mut io::stdout(), &script)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -40,7 +39,7 @@ pub(crate) fn completions(args: &Completions) -> Result<ExitCode> {
 pub(crate) fn man(args: &Man) -> Result<ExitCode> {
     let dir = args.dir.display();
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {dir}"))?;
-    let command = Args::command().disable_help_subcommand(true);
+    let command = command_line().disable_help_subcommand(true);
     clap_mangen::generate_to(command, &args.dir).with_context(|| format!("cannot write into {dir}"))?;
     output::say(format!("the manual pages are in {dir}"))?;
     Ok(ExitCode::SUCCESS)

@@ -7,22 +7,34 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::settings::Loaded;
+
 /// Longer names of sockets are refused by the system.
 const LONGEST_SOCKET: usize = 100;
 
 /// Where sessions and what is learned are kept.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone)]
 pub(crate) struct Place {
-    /// Keep sessions and what is learned in DIR instead of the user's data folder; an empty name keeps nothing
-    #[arg(long, value_name = "DIR", env = "NUDGE_DATA", hide_env_values = true, global = true)]
+    /// The data folder, if one is named; an empty name keeps nothing.
     pub(crate) data: Option<OsString>,
-
-    /// Keep sessions at URL: `memory`, `sqlite:PATH` or a path [default: sessions.db in the data folder]
-    #[arg(long, value_name = "URL", env = "NUDGE_STORE", hide_env_values = true, global = true)]
+    /// The store, if one is named.
     pub(crate) store: Option<String>,
+    /// The settings file that a daemon of this place is to read, if one is named; an empty name stands for none.
+    pub(crate) config: Option<OsString>,
 }
 
 impl Place {
+    /// The one that the settings choose.
+    pub(crate) fn chosen(loaded: &Loaded) -> Self {
+        let Loaded { settings, places, .. } = loaded;
+        let user = || places.user.clone().unwrap_or_default().into_os_string();
+        Self {
+            data: settings.data_dir.clone(),
+            store: settings.store_url.clone(),
+            config: places.is_named.then(user),
+        }
+    }
+
     /// The data folder, if there is one: unless told, that of the XDG base directories.
     pub(crate) fn data_dir(&self) -> Option<PathBuf> {
         if let Some(data) = &self.data {
@@ -86,14 +98,19 @@ fn is_memory(url: &str) -> bool {
     matches!(url, "memory" | "sqlite::memory:")
 }
 
-/// The same file for the daemon, which runs in another folder. What is no file is for the store to refuse.
+/// The same file for the daemon, which runs in another folder.
 fn absolute_store(url: &str) -> String {
+    match path_of_store(url) {
+        Some(path) => format!("sqlite:{}", absolute(Path::new(path)).display()),
+        None => url.to_owned(),
+    }
+}
+
+/// The file of a store, if it is one. What is none is for the store to refuse.
+pub(crate) fn path_of_store(url: &str) -> Option<&str> {
     let path = url.strip_prefix("sqlite:").unwrap_or(url);
     let path = path.strip_prefix("//").unwrap_or(path);
-    if is_memory(url) || path.is_empty() || path.contains("://") {
-        return url.to_owned();
-    }
-    format!("sqlite:{}", absolute(Path::new(path)).display())
+    (!is_memory(url) && !path.is_empty() && !path.contains("://")).then_some(path)
 }
 
 fn absolute(path: &Path) -> PathBuf {

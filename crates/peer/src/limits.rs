@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use nudge_wire::frame::DEFAULT_MESSAGE_LIMIT;
+
 const MIB: usize = 1024 * 1024;
 
 /// The bounds of one connection. The defaults suit a gateway on a laptop.
@@ -36,7 +38,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            max_message: 64 * MIB,
+            max_message: DEFAULT_MESSAGE_LIMIT,
             inbound_soft: 4 * MIB,
             inbound_hard: 256 * MIB,
             outbound_soft: 4 * MIB,

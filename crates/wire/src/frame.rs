@@ -7,6 +7,9 @@ use serde_json::value::RawValue;
 
 use crate::{Id, RawJson, id::MAX_ID};
 
+/// The longest message taken, in bytes, unless somebody chooses another limit.
+pub const DEFAULT_MESSAGE_LIMIT: usize = 64 * 1024 * 1024;
+
 /// The byte order mark some programs begin their output with.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 

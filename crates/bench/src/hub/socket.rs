@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use nudge_wire::frame::DEFAULT_MESSAGE_LIMIT;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
@@ -31,7 +32,7 @@ impl SocketClient {
         let (reader, writer) = UnixStream::connect(socket).await?.into_split();
         let reader = BufReader::with_capacity(64 * 1024, reader);
         let mut client = Self { reader, writer, line: Vec::new(), id: 0 };
-        let serving = json!({"trace": null, "max_message": 1 << 26, "rehearsal": REHEARSAL});
+        let serving = json!({"trace": null, "max_message": DEFAULT_MESSAGE_LIMIT, "rehearsal": REHEARSAL});
         let greeting = json!({"version": env!("CARGO_PKG_VERSION"), "env": {}, "serving": serving});
         client.write(&greeting).await?;
         let welcome: Value = serde_json::from_slice(client.next().await?)?;

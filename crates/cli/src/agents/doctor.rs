@@ -16,13 +16,19 @@ use serde_json::{Value, json};
 
 use super::own_health;
 use crate::{
-    agents::catalogue, args::AgentArgs, house::Downstream, log, output, place::Place, terminal_text,
+    agents::catalogue,
+    args::AgentArgs,
+    house::Downstream,
+    log, output,
+    place::Place,
+    settings::{Loaded, Origin},
+    terminal_text,
 };
 
 /// See whether all is well with Nudge, or with an agent: what it offers, what Nudge adds, and what is wrong
 ///
-/// Without an agent it looks at the data folder, the store, the daemon, the log and the built-in agent. The status is 1 if
-/// something is wrong.
+/// Without an agent it looks at the settings, the data folder, the store, the daemon, the log and the built-in agent, also
+/// if a settings file names an agent. The status is 1 if something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,11 +55,16 @@ pub(super) struct Report {
     pub(super) session: Result<(), String>,
 }
 
-pub(crate) fn run(args: &Doctor, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: &Doctor, place: &Place, loaded: &Loaded) -> Result<ExitCode> {
+    let settings = &loaded.settings;
+    let named = settings.agent_name.value.as_deref();
+    // The agent of a file is the one that editors use; it is looked at when it is asked for.
+    let named = named.filter(|_| !matches!(settings.agent_name.origin, Origin::File(..)));
+    let named = named.filter(|_| args.agent.command.is_empty());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the event loop")?;
-    let Some(downstream) = args.agent.downstream()? else {
-        let is_well = runtime.block_on(own_health::check(place, args.json));
+    let Some(downstream) = args.agent.downstream(settings, named)? else {
+        let is_well = runtime.block_on(own_health::check(place, loaded, args.json));
         runtime.shutdown_timeout(Duration::from_secs(3));
         return Ok(if is_well? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     };
@@ -66,7 +77,7 @@ pub(crate) fn run(args: &Doctor, place: &Place) -> Result<ExitCode> {
         Ok(report) => report,
         Err(error) => {
             let error = told_once(&error, &log::take_agent_lines());
-            return Err(anyhow::anyhow!(error)).with_context(|| advice(&args.agent, &downstream));
+            return Err(anyhow::anyhow!(error)).with_context(|| advice(named, &downstream));
         }
     };
     if args.json {
@@ -133,8 +144,8 @@ fn client(version: Version) -> ClientInit {
 }
 
 /// What to try if it does not start.
-fn advice(args: &AgentArgs, downstream: &Downstream) -> String {
-    match args.name().ok().flatten().as_deref().and_then(catalogue::find) {
+fn advice(name: Option<&str>, downstream: &Downstream) -> String {
+    match name.and_then(catalogue::find) {
         Some(known) => format!("{} does not start; it comes in {}", known.title, known.package),
         None => format!(
             "`{}` does not start; try the command in a terminal, it has to speak ACP on standard input",

@@ -9,13 +9,20 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{args::AgentArgs, house::Downstream};
+use crate::{args::AgentArgs, house::Downstream, settings::Settings};
 
 impl AgentArgs {
-    /// The agent that was asked for; `None` for the built-in one.
-    pub(crate) fn downstream(&self) -> Result<Option<Downstream>> {
+    /// The agent that was asked for: by its command, or else by the name in the catalogue. `None` for the built-in one.
+    pub(crate) fn downstream(
+        &self,
+        settings: &Settings,
+        name_asked: Option<&str>,
+    ) -> Result<Option<Downstream>> {
         let cwd = std::env::current_dir().context("cannot tell the current folder")?;
-        let (name, program, args) = if let Some(name) = &self.name()? {
+        let (name, program, args) = if let Some((program, args)) = self.command.split_first() {
+            (name(program, args), program.clone(), args.to_vec())
+        } else {
+            let Some(name) = name_asked else { return Ok(None) };
             let Some(known) = catalogue::find(name) else {
                 bail!(
                     "there is no agent `{name}` in the catalogue; `nudge agents` lists them, and `-- COMMAND` takes any"
@@ -23,11 +30,9 @@ impl AgentArgs {
             };
             let args = known.args.iter().map(|arg| (*arg).to_owned()).collect();
             (known.name.to_owned(), known.program.to_owned(), args)
-        } else {
-            let Some((program, args)) = self.command.split_first() else { return Ok(None) };
-            (name(program, args), program.clone(), args.to_vec())
         };
-        let (isolate, patience, start_timeout) = (self.isolate, self.patience, self.start_timeout);
+        let (isolate, patience) = (settings.agent_isolate, settings.agent_patience);
+        let start_timeout = settings.agent_start_timeout;
         Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate, patience, start_timeout }))
     }
 }

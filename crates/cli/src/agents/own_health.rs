@@ -11,15 +11,18 @@ use nudge_store::StoreError;
 use serde_json::{Value, json};
 
 use super::doctor::examine;
-use crate::{house::Downstream, output, place::Place, sessions::Control, terminal_text, version};
+use crate::{
+    house::Downstream, output, place::Place, sessions::Control, settings::Loaded, terminal_text, version,
+};
 
 /// What was looked at, and how it is: what is well about it, or what is not and what to do.
 type Finding = (&'static str, Result<String, String>);
 
 /// Looks at everything and tells; whether all is well.
-pub(super) async fn check(place: &Place, is_json: bool) -> Result<bool> {
-    let findings: [Finding; 6] = [
+pub(super) async fn check(place: &Place, loaded: &Loaded, is_json: bool) -> Result<bool> {
+    let findings: [Finding; 7] = [
         ("program", program()),
+        ("settings", settings(loaded)),
         ("data folder", data_folder(place)),
         ("store", store(place).await),
         ("daemon", daemon(place).await),
@@ -53,6 +56,17 @@ pub(super) async fn check(place: &Place, is_json: bool) -> Result<bool> {
 fn program() -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| format!("cannot tell where it is: {error}"))?;
     Ok(program.display().to_string())
+}
+
+fn settings(loaded: &Loaded) -> Result<String, String> {
+    if let Some(first) = loaded.problems.first() {
+        return Err(match loaded.problems.len() {
+            1 => first.to_string(),
+            count => format!("{first}; {count} problems in all: `nudge config check` lists them"),
+        });
+    }
+    let files: Vec<String> = loaded.files.iter().map(|file| file.path.display().to_string()).collect();
+    Ok(if files.is_empty() { "there is no file of settings".to_owned() } else { files.join(", ") })
 }
 
 fn data_folder(place: &Place) -> Result<String, String> {
@@ -151,7 +165,7 @@ async fn built_in() -> Result<String, String> {
 
 fn own_agent() -> Result<Downstream> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
-    let args = ["acp", "--no-daemon", "--data", "", "--store", "memory"];
+    let args = ["acp", "--config", "", "--no-daemon", "--data", "", "--store", "memory"];
     Ok(Downstream {
         name: "the built-in agent".to_owned(),
         program: program.display().to_string(),

@@ -22,6 +22,7 @@ use tokio::{
 };
 
 use crate::{
+    args::read_rehearsal,
     daemon::{
         Greeting,
         descriptors::raise_limit,
@@ -39,6 +40,7 @@ use crate::{
     house::{open_gateway, open_tap},
     log,
     place::Place,
+    settings::Settings,
 };
 
 /// How often the daemon looks whether it is still found.
@@ -59,13 +61,6 @@ const TOO_MANY: &str = "it has as many files and connections open as its limit (
 Example:
   NUDGE_LOG=info nudge daemon     in a terminal, to see what it does; Ctrl-C ends it")]
 pub(crate) struct Daemon {
-    /// How many seconds it stays with nothing attached and nothing running
-    #[arg(long, value_name = "SECONDS", env = "NUDGE_LINGER", default_value_t = 600)]
-    linger: u64,
-
-    #[command(flatten)]
-    rehearsal: crate::args::Rehearsal,
-
     /// Start another and end, so that it is nobody's child
     #[arg(long, hide = true)]
     detach: bool,
@@ -89,19 +84,19 @@ const THREADS: usize = 8;
 /// Threads that serve connections.
 const ROOMS: usize = 2;
 
-pub(crate) fn run(args: &Daemon, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: &Daemon, place: &Place, settings: &Settings) -> Result<ExitCode> {
     if args.detach {
         return detach();
     }
     let mut reporter = Reporter::new(args.detached);
-    let ended = hold(args, place, &mut reporter);
+    let ended = hold(args, place, settings, &mut reporter);
     if let Err(error) = &ended {
         reporter.failed(error);
     }
     ended
 }
 
-fn hold(args: &Daemon, place: &Place, reporter: &mut Reporter) -> Result<ExitCode> {
+fn hold(args: &Daemon, place: &Place, settings: &Settings, reporter: &mut Reporter) -> Result<ExitCode> {
     if args.detached {
         // Ctrl-C in the terminal it was started from is not meant for it.
         rustix::process::setsid().context("cannot begin a session")?;
@@ -110,7 +105,7 @@ fn hold(args: &Daemon, place: &Place, reporter: &mut Reporter) -> Result<ExitCod
     let Some(socket) = place.socket() else {
         bail!("a store in memory cannot be shared: name a file with --store");
     };
-    let rehearsal = args.rehearsal.read()?;
+    let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
     make_private(&dir)?;
     let Some(lock) = wait_for_lock(&socket)? else {
         // Another was faster; whoever started this one connects to that.
@@ -130,7 +125,8 @@ fn hold(args: &Daemon, place: &Place, reporter: &mut Reporter) -> Result<ExitCod
         let seat = Seat::take(lock, &socket)?;
         reporter.say(&Report::Listens);
         tracing::info!(socket = %socket.display(), "the daemon listens");
-        serve(&State::new(process, args.linger), seat, &mut rooms).await
+        let logged = log::logged(settings.log_level.value.as_deref());
+        serve(&State::new(process, settings.daemon_linger.value, logged), seat, &mut rooms).await
     })?;
     drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -259,7 +255,7 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
         pid: std::process::id(),
         has_pipes: pipes.is_some(),
         has_rehearsal: true,
-        log: Some(log::logged()),
+        log: Some(state.logged.clone()),
     };
     say(&mut stream, &welcome).await?;
     let gateway = &state.process.gateway;

@@ -23,6 +23,7 @@ use crate::{
     },
     house::Serving,
     place::Place,
+    settings::variable_of,
 };
 
 /// How long a daemon may take to start.
@@ -169,8 +170,11 @@ fn start(place: &Place, deadline: Instant) -> Result<()> {
     let before = log.metadata().map_or(0, |log| log.len());
     let mut command = Command::new(program);
     command.args(["daemon", "--detach"]).arg("--data").arg(&dir).arg("--store").arg(place.store_url());
+    if let Some(config) = &place.config {
+        command.arg("--config").arg(config);
+    }
     // What this connection is to hear is not what all others are to hear.
-    command.env_remove("NUDGE_REHEARSAL");
+    command.env_remove(variable_of("agent.rehearsal"));
     // In a folder that stays.
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     nudge_process::unmark(&mut command);

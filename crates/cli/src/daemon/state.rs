@@ -28,6 +28,8 @@ const SOON: Duration = Duration::from_millis(50);
 pub(crate) struct State {
     pub(crate) process: ProcessGateway,
     pub(crate) greeters: Greeters,
+    /// What is logged, as `NUDGE_LOG` says it.
+    pub(crate) logged: String,
     attached: AtomicUsize,
     most: usize,
     /// Seconds it stays with nothing attached and nothing running.
@@ -38,10 +40,11 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(process: ProcessGateway, linger: u64) -> Arc<Self> {
+    pub(crate) fn new(process: ProcessGateway, linger: u64, logged: String) -> Arc<Self> {
         Arc::new(Self {
             process,
             greeters: Greeters::new(most_greeters()),
+            logged,
             attached: AtomicUsize::new(0),
             most: most_connections(),
             linger: AtomicU64::new(linger),

@@ -4,18 +4,12 @@ use std::{os::unix::net::UnixStream, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
 use nudge_peer::{CallError, Cx, InOrder, Peer, Transport, Unhandled};
-use nudge_wire::RawJson;
+use nudge_wire::{RawJson, frame::DEFAULT_MESSAGE_LIMIT};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
-use crate::{
-    args::{Rehearsal, linger},
-    daemon,
-    house::Serving,
-    place::Place,
-    terminal_text,
-};
+use crate::{args::read_rehearsal, daemon, house::Serving, place::Place, settings::Settings, terminal_text};
 
 /// What is asked of the user.
 const QUESTIONS: [&str; 2] = ["session/request_permission", "elicitation/create"];
@@ -48,10 +42,10 @@ pub(crate) fn runtime() -> Result<Runtime> {
 
 impl Control {
     /// Connects to the daemon, which is started if there is none. To be called in an event loop.
-    pub(crate) fn start(place: &Place) -> Result<Self> {
-        // Sessions that are taken up here are served as the environment asks.
-        let rehearsal = Rehearsal::of_environment().read()?;
-        let serving = Serving { rehearsal, linger: linger()?, ..serving() };
+    pub(crate) fn start(place: &Place, settings: &Settings) -> Result<Self> {
+        // Sessions that are taken up here are served as the settings ask.
+        let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
+        let serving = Serving { rehearsal, linger: settings.daemon_linger.asked(), ..serving() };
         Self::over(daemon::reach(place, &serving)?)
     }
 
@@ -199,5 +193,5 @@ fn said(reason: &str) -> &str {
 }
 
 fn serving() -> Serving {
-    Serving { trace: None, max_message: 64 * 1024 * 1024, ..Serving::default() }
+    Serving { trace: None, max_message: DEFAULT_MESSAGE_LIMIT, ..Serving::default() }
 }

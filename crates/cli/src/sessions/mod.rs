@@ -20,7 +20,7 @@ use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::{output, place::Place, terminal_text};
+use crate::{output, place::Place, settings::Settings, terminal_text};
 pub(crate) use cancel::{Cancel, cancel};
 pub(crate) use control::Control;
 pub(crate) use question::{Approve, Fill, Reject, answer, approve, reject};
@@ -139,7 +139,7 @@ pub(crate) struct Watch {
     no_history: bool,
 }
 
-pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: Sessions, place: &Place, settings: &Settings) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
         match args.command {
@@ -152,16 +152,16 @@ pub(crate) fn run(args: Sessions, place: &Place) -> Result<ExitCode> {
                 let session = shelf.find(&session, Purpose::Join).await?;
                 export::export(&shelf, &session, format == Format::Json).await?;
             }
-            Some(SessionsCommand::Delete { session }) => delete(&session, place).await?,
+            Some(SessionsCommand::Delete { session }) => delete(&session, place, settings).await?,
         }
         Ok(ExitCode::SUCCESS)
     })
 }
 
-async fn delete(name: &str, place: &Place) -> Result<()> {
+async fn delete(name: &str, place: &Place, settings: &Settings) -> Result<()> {
     let session = Shelf::open(place).await?.find(name, Purpose::Delete).await?;
     let params = json!({ "sessionId": &*session.id });
-    let control = Control::start(place)?;
+    let control = Control::start(place, settings)?;
     control.run(async |client| client.request("session/delete", &params).await).await?;
     output::say(format!("deleted {}", terminal_text::one_line(&session.id)))?;
     output::remark(format!("it was {}", render::named(&session)));
@@ -174,10 +174,10 @@ impl ListArgs {
     }
 }
 
-pub(crate) fn watch(args: &Watch, place: &Place) -> Result<ExitCode> {
+pub(crate) fn watch(args: &Watch, place: &Place, settings: &Settings) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
         let session = Shelf::open(place).await?.find(&args.session, Purpose::Join).await?;
-        watch::watch(place, &session, args.json, !args.no_history).await
+        watch::watch(place, settings, &session, args.json, !args.no_history).await
     })
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read},
+    io::{self, IsTerminal, Read},
     process::ExitCode,
 };
 
@@ -14,7 +14,7 @@ use super::{
     Control, control, render,
     shelf::{Purpose, Shelf},
 };
-use crate::{output, place::Place};
+use crate::{output, place::Place, settings::Settings};
 
 /// The longest message that is read from a file or from standard input.
 const LONGEST: u64 = 16 * 1024 * 1024;
@@ -45,11 +45,12 @@ pub(crate) struct Revoke {
     message: String,
 }
 
-pub(crate) fn say(args: &Say, mode: &str, place: &Place) -> Result<ExitCode> {
+pub(crate) fn say(args: &Say, mode: &str, place: &Place, settings: &Settings) -> Result<ExitCode> {
     let text = message(&args.text)?;
     let content = json!([{ "type": "text", "text": text }]);
     let (session, answer) = on_session(
         place,
+        settings,
         &args.session,
         "session/inject",
         |id| json!({ "sessionId": id, "mode": mode, "content": content }),
@@ -62,9 +63,10 @@ pub(crate) fn say(args: &Say, mode: &str, place: &Place) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn revoke(args: &Revoke, place: &Place) -> Result<ExitCode> {
+pub(crate) fn revoke(args: &Revoke, place: &Place, settings: &Settings) -> Result<ExitCode> {
     let (session, _) = on_session(
         place,
+        settings,
         &args.session,
         "session/revoke_inject",
         |id| json!({ "sessionId": id, "messageId": args.message }),
@@ -77,6 +79,7 @@ pub(crate) fn revoke(args: &Revoke, place: &Place) -> Result<ExitCode> {
 /// Joins a session, which brings it into use if it is not, and asks for one thing.
 fn on_session(
     place: &Place,
+    settings: &Settings,
     session: &str,
     method: &str,
     params: impl FnOnce(&str) -> Value,
@@ -88,7 +91,7 @@ fn on_session(
         let session = Shelf::open(place).await?.find(session, purpose).await?;
         // What waits must not be delivered because somebody wants to take it back.
         let resume = join(&session, is_revoked);
-        let control = Control::start(place)?;
+        let control = Control::start(place, settings)?;
         let answer = control
             .run(async |client| {
                 client.request("session/resume", &resume).await?;
@@ -111,7 +114,12 @@ pub(super) fn join(session: &Session, holds: bool) -> Value {
 /// What is to be said: the words, or what a file or standard input says.
 fn message(words: &[String]) -> Result<String> {
     let text = match words {
-        [dash] if dash == "-" => read(io::stdin().lock()).context("cannot read standard input")?,
+        [dash] if dash == "-" => {
+            if io::stdin().is_terminal() {
+                output::remark("type the message; Ctrl-D at the beginning of a line ends it");
+            }
+            read(io::stdin().lock()).context("cannot read standard input")?
+        }
         [word] if word.starts_with("@@") => word[1..].to_owned(),
         [word] if word.starts_with('@') => {
             let name = &word[1..];

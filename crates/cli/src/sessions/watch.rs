@@ -21,7 +21,7 @@ use super::{
     question,
     render::{Part, Transcript},
 };
-use crate::{output, place::Place, terminal_text};
+use crate::{output, place::Place, settings::Settings, terminal_text};
 
 /// How long a text has to rest before a question is put in the middle of a sentence: it may be what it waits for.
 const REST: Duration = Duration::from_millis(700);
@@ -34,12 +34,13 @@ const TOOLS: usize = 64;
 
 pub(crate) async fn watch(
     place: &Place,
+    settings: &Settings,
     session: &Session,
     is_json: bool,
     history: bool,
 ) -> Result<ExitCode> {
     end_at_ctrl_c()?;
-    let control = Control::start(place)?.looking_on();
+    let control = Control::start(place, settings)?.looking_on();
     let mut params = json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,

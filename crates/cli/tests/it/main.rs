@@ -4,6 +4,7 @@
 mod adapt;
 mod bad_input;
 mod chaos;
+mod config;
 mod ends;
 mod help;
 mod initialize;
@@ -20,9 +21,13 @@ fn nudge(args: &[&str]) -> Process {
     nudge_with(args, &[])
 }
 
-/// Without a daemon, and keeping nothing, unless `env` says otherwise.
+/// A settings file without settings.
+const NO_SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/no_settings.toml");
+
+/// Without a daemon, keeping nothing, and with no settings of whoever runs the tests, unless `env` says otherwise.
 fn nudge_with(args: &[&str], env: &[(&str, &str)]) -> Process {
-    let env = [&[("NUDGE_DAEMON", "off"), ("NUDGE_DATA", "")], env].concat();
+    let alone = [("NUDGE_DAEMON", "off"), ("NUDGE_DATA", ""), ("NUDGE_CONFIG", NO_SETTINGS)];
+    let env = [&alone, env].concat();
     Process::start(env!("CARGO_BIN_EXE_nudge"), args, &env)
 }
 

@@ -1,0 +1,400 @@
+//! A settings file: read with a bound and without waiting, and taken apart into settings and problems.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Read},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use rustix::{fs::OFlags, io::Errno};
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    kind::Value,
+    nearest::nearest_key,
+    problem::{FileLine, Problem},
+    setting::{InProject, Setting},
+    table::TABLE,
+};
+
+/// The longest file taken, in bytes.
+const LONGEST_FILE: u64 = 64 * 1024;
+/// How many problems of one file are told.
+const MOST_PROBLEMS: usize = 50;
+/// How much of an unknown key is told, in characters.
+const LONGEST_KEY: usize = 80;
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The user's, who may choose everything.
+    User,
+    /// A repository's that nobody has looked at.
+    Project,
+}
+
+/// A setting that stands in a file.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) setting: &'static Setting,
+    pub(crate) value: Value,
+    /// Counted from 1.
+    pub(crate) line: usize,
+}
+
+/// What was found in a file.
+#[derive(Debug)]
+pub(crate) struct FileSettings {
+    pub(crate) path: PathBuf,
+    pub(crate) owner: Owner,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl FileSettings {
+    /// Reads a file; `None` if it is not there.
+    pub(crate) fn read(path: &Path, owner: Owner, home: Option<&Path>) -> Option<Self> {
+        match read_text(path, owner) {
+            Ok(text) => Some(Self::parse(&text?, path, owner, home)),
+            Err(why) => {
+                let problem = Problem::Unreadable { path: path.to_owned(), why };
+                Some(Self { path: path.to_owned(), owner, entries: Vec::new(), problems: vec![problem] })
+            }
+        }
+    }
+
+    /// Takes a text apart. Of one that is no TOML nothing counts: its parts may mean something else than they seem to.
+    pub(crate) fn parse(text: &str, path: &Path, owner: Owner, home: Option<&Path>) -> Self {
+        let found = Self { path: path.to_owned(), owner, entries: Vec::new(), problems: Vec::new() };
+        let mut reader = Reader { found, lines: line_starts(text), home };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if errors.is_empty() {
+            reader.take_table(&mut Vec::new(), table.get_ref());
+        }
+        for error in &errors {
+            let at = reader.at(error.span().map_or(0, |span| span.start));
+            reader.tell(Problem::Syntax { at, what: error.message().to_owned() });
+        }
+        reader.found.problems.sort_by_key(Problem::line);
+        reader.found
+    }
+}
+
+/// The text of a file; `None` if it is not there. Nothing is waited for: a pipe in its place is refused, and of a project so
+/// is a link, which could lead to anything.
+fn read_text(path: &Path, owner: Owner) -> Result<Option<String>, String> {
+    let mut flags = OFlags::NONBLOCK;
+    if owner == Owner::Project {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return Err("it is a link, which is not followed; put a file in its place".to_owned());
+        }
+        Err(error) => return Err(format!("it cannot be read: {error}")),
+    };
+    let meta = file.metadata().map_err(|error| format!("it cannot be read: {error}"))?;
+    if !meta.is_file() {
+        return Err("it is not a file; remove it, or put one in its place".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("it cannot be read: {error}"))?;
+    if bytes.len() as u64 > LONGEST_FILE {
+        return Err(format!("it is too long; at most {LONGEST_FILE} bytes are taken"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| "expected text in UTF-8".to_owned())
+}
+
+/// Where each line begins.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
+}
+
+/// A file that is being taken apart.
+struct Reader<'a> {
+    found: FileSettings,
+    lines: Vec<usize>,
+    home: Option<&'a Path>,
+}
+
+impl Reader<'_> {
+    fn line(&self, offset: usize) -> usize {
+        self.lines.partition_point(|start| *start <= offset)
+    }
+
+    fn at(&self, offset: usize) -> FileLine {
+        FileLine { path: self.found.path.clone(), line: self.line(offset).max(1) }
+    }
+
+    fn tell(&mut self, problem: Problem) {
+        match self.found.problems.len() {
+            ..MOST_PROBLEMS => self.found.problems.push(problem),
+            MOST_PROBLEMS => self.found.problems.push(Problem::More { path: self.found.path.clone() }),
+            _ => {}
+        }
+    }
+
+    /// Takes what stands below `path`, which is the beginning of a known key.
+    fn take_table<'t>(&mut self, path: &mut Vec<&'t str>, table: &'t DeTable<'_>) {
+        for (key, value) in table {
+            path.push(key.get_ref());
+            self.take_value(path, key.span().start, value.get_ref());
+            path.pop();
+        }
+    }
+
+    fn take_value<'t>(&mut self, path: &mut Vec<&'t str>, offset: usize, value: &'t DeValue<'_>) {
+        if let Some(setting) = TABLE.iter().find(|setting| setting.key.split('.').eq(path.iter().copied())) {
+            return self.take_setting(setting, offset, value);
+        }
+        let key = shown(path);
+        let is_section = TABLE.iter().any(|setting| {
+            let parts = setting.key.split('.');
+            parts.take(path.len()).eq(path.iter().copied())
+        });
+        let problem = match value {
+            DeValue::Table(table) if is_section => return self.take_table(path, table),
+            _ if is_section => {
+                Problem::WrongValue { at: self.at(offset), key, expected: "a table".to_owned() }
+            }
+            _ => Problem::UnknownKey { at: self.at(offset), nearest: nearest_key(&path.join(".")), key },
+        };
+        self.tell(problem);
+    }
+
+    fn take_setting(&mut self, setting: &'static Setting, offset: usize, value: &DeValue<'_>) {
+        let (at, key) = (self.at(offset), setting.key.to_owned());
+        if let (Owner::Project, InProject::Refused(why)) = (self.found.owner, &setting.in_project) {
+            return self.tell(Problem::NotForProjects { at, key, why });
+        }
+        match setting.kind.read_toml(value, self.home) {
+            Some(value) => self.found.entries.push(Entry { setting, value, line: at.line }),
+            None => {
+                self.tell(Problem::WrongValue { at, key, expected: setting.kind.expected_in_file() });
+            }
+        }
+    }
+}
+
+/// A key as it is told.
+fn shown(path: &[&str]) -> String {
+    let key = path.join(".");
+    match key.char_indices().nth(LONGEST_KEY) {
+        Some((end, _)) => format!("{}…", &key[..end]),
+        None => key,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str, owner: Owner) -> FileSettings {
+        FileSettings::parse(text, Path::new("c.toml"), owner, Some(Path::new("/home/ada")))
+    }
+
+    fn check(text: &str, owner: Owner, expected: &[&str]) {
+        let told: Vec<String> = parse(text, owner).problems.iter().map(ToString::to_string).collect();
+        assert_eq!(told, expected, "{text}");
+    }
+
+    #[test]
+    fn settings_are_found_with_their_lines_however_they_are_written() {
+        for text in [
+            "# mine\n[agent]\npatience = 5\n",
+            "\n\nagent.patience = 5",
+            "\r\n\r\nagent = { patience = 5 }\r\n",
+            "\n\n\"agent\".'patience' = 0x5",
+        ] {
+            let found = parse(text, Owner::Project);
+            assert_eq!(found.problems, [], "{text}");
+            let [entry] = &found.entries[..] else { panic!("one setting: {text}") };
+            assert_eq!(
+                (entry.setting.key, &entry.value, entry.line),
+                ("agent.patience", &Value::Number(5), 3)
+            );
+        }
+        assert!(parse("", Owner::User).entries.is_empty());
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place_and_what_was_expected() {
+        for (text, problem) in [
+            (
+                "[agent]\npatiense = 3",
+                "c.toml:2: there is no setting `agent.patiense`; did you mean `agent.patience`?",
+            ),
+            ("\n[agnet]\npatience = 3", "c.toml:2: there is no setting `agnet`; did you mean `agent`?"),
+            ("birds = 3", "c.toml:1: there is no setting `birds`; `nudge config show` lists all"),
+            (
+                "\"agent.patience\" = 3",
+                "c.toml:1: there is no setting `agent.patience`; did you mean `agent.patience`?",
+            ),
+            ("agent = 3", "c.toml:1: expected a table for `agent`"),
+            ("[[agent]]\npatience = 3", "c.toml:1: expected a table for `agent`"),
+            (
+                "[agent]\n# soon\npatience = \"3\"",
+                "c.toml:3: expected a number of seconds from 0 to 31536000 for `agent.patience`",
+            ),
+            ("message.limit = 7", "c.toml:1: expected a number of bytes, 1024 or more for `message.limit`"),
+            (
+                "[agent.patience]\nseconds = 3",
+                "c.toml:1: expected a number of seconds from 0 to 31536000 for `agent.patience`",
+            ),
+            ("nes.by = \"me\"", "c.toml:1: expected `nudge` or `agent`, in quotes for `nes.by`"),
+        ] {
+            check(text, Owner::User, &[problem]);
+        }
+        check(
+            "a = 1\nb = 2\nagent.patience = true\n",
+            Owner::User,
+            &[
+                "c.toml:1: there is no setting `a`; `nudge config show` lists all",
+                "c.toml:2: there is no setting `b`; `nudge config show` lists all",
+                "c.toml:3: expected a number of seconds from 0 to 31536000 for `agent.patience`",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_toml_is_told_with_its_lines_and_nothing_of_it_counts() {
+        let found = parse("agent.patience = 3\nhush-1\nagent.isolate = = true\n", Owner::User);
+        let lines: Vec<usize> = found
+            .problems
+            .iter()
+            .map(|problem| match problem {
+                Problem::Syntax { at, .. } => at.line,
+                other => panic!("{other}"),
+            })
+            .collect();
+        assert!(lines.contains(&2) && lines.contains(&3), "{lines:?}");
+        assert!(found.entries.is_empty());
+        assert!(!found.problems.iter().any(|problem| problem.to_string().contains("hush")));
+    }
+
+    #[test]
+    fn a_project_chooses_nothing_that_could_harm() {
+        let mut refused = Vec::new();
+        for setting in TABLE {
+            let found = parse(&format!("{} = 1", setting.key), Owner::Project);
+            if matches!(found.problems[..], [Problem::NotForProjects { .. }]) {
+                refused.push(setting.key);
+            }
+        }
+        assert_eq!(
+            refused,
+            [
+                "agent.name",
+                "agent.rehearsal",
+                "daemon.mode",
+                "daemon.linger",
+                "data.dir",
+                "store.url",
+                "message.limit",
+                "trace.file",
+                "log.level"
+            ]
+        );
+        let told = parse("trace.file = \"/home/ada/.bashrc\"", Owner::Project).problems[0].to_string();
+        assert!(told.contains("cannot stand in a project file: a project must not choose files"), "{told}");
+    }
+
+    #[test]
+    fn links_pipes_folders_and_long_files_are_refused_without_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("file"), "agent.patience = 5").unwrap();
+        std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
+        std::fs::write(path("long"), " ".repeat(64 * 1024 + 1)).unwrap();
+        std::fs::write(path("bytes"), b"\xff\xfe").unwrap();
+        std::fs::create_dir(path("folder")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+        let check = |name: &str, owner: Owner, expected: &str| {
+            let found = FileSettings::read(&path(name), owner, None).expect("something is there");
+            let told = found.problems.first().map(ToString::to_string).unwrap_or_default();
+            assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{name}: {told}");
+        };
+        check("file", Owner::Project, "");
+        check("link", Owner::Project, "it is a link");
+        check("link", Owner::User, "");
+        for owner in [Owner::User, Owner::Project] {
+            check("pipe", owner, "it is not a file");
+            check("folder", owner, "it is not a file");
+            check("long", owner, "it is too long");
+            check("bytes", owner, "expected text in UTF-8");
+        }
+        assert!(FileSettings::read(&path("none"), Owner::User, None).is_none());
+        assert!(FileSettings::read(&path("file/none"), Owner::User, None).is_none());
+    }
+
+    /// Texts that look like settings files.
+    fn texts() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            proptest::sample::select(TABLE.iter().map(|setting| setting.key.to_owned()).collect::<Vec<_>>()),
+            proptest::sample::select(
+                &[
+                    "=",
+                    "\n",
+                    "[",
+                    "]",
+                    "[[",
+                    "]]",
+                    "{",
+                    "}",
+                    ".",
+                    ",",
+                    "\"",
+                    "'''",
+                    "#",
+                    "true",
+                    "-1",
+                    "0x",
+                    "99999999999999999999",
+                    "\r",
+                    "\u{0}",
+                    "é",
+                    "\\u00",
+                    "1979-05-27T",
+                    "nan",
+                    " "
+                ][..]
+            )
+            .prop_map(str::to_owned),
+            "\\PC{0,6}",
+        ];
+        proptest::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in prop_oneof![texts(), any::<String>()]) {
+            for owner in [Owner::User, Owner::Project] {
+                let found = parse(&text, owner);
+                let lines = text.split('\n').count();
+                prop_assert!(found.entries.iter().all(|entry| (1..=lines).contains(&entry.line)));
+                prop_assert!(found.problems.len() <= MOST_PROBLEMS + 1);
+                prop_assert!(found.problems.iter().all(|problem| !problem.to_string().is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_full_of_mistakes_or_brackets_is_bounded() {
+        let many: String = (0..8000).map(|number| format!("k{number}=1\n")).collect();
+        let found = parse(&many, Owner::Project);
+        assert_eq!(found.problems.len(), MOST_PROBLEMS + 1);
+        parse(&format!("a = {}", "[".repeat(60_000)), Owner::Project);
+        parse(&format!("a{} = 1", ".a".repeat(30_000)), Owner::Project);
+        let long = parse(&format!("{} = 1", "a".repeat(60_000)), Owner::Project).problems[0].to_string();
+        assert!(long.len() < 200, "{long}");
+    }
+}

@@ -1,0 +1,339 @@
+//! Settings files, and `nudge config`: the binary in a home of its own.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::PathBuf,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home with a project in it.
+struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir_all(dir.path().join("repo/.git")).unwrap();
+        fs::create_dir_all(dir.path().join("repo/src")).unwrap();
+        Self { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Writes a file, and the folder it is in.
+    fn write(&self, name: &str, text: &str) -> &Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    /// The user's file.
+    fn user(&self, text: &str) -> &Self {
+        self.write(".config/nudge/config.toml", text)
+    }
+
+    /// The project's file.
+    fn project(&self, text: &str) -> &Self {
+        self.write("repo/.nudge.toml", text)
+    }
+
+    /// `nudge` in the project, with these variables and no others.
+    fn command(&self, args: &[&str], env: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nudge"));
+        command.args(args).current_dir(self.path("repo/src")).env_clear().stdin(Stdio::null());
+        command.env("HOME", self.path("")).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.envs(env.iter().copied());
+        command
+    }
+
+    fn output(&self, args: &[&str], env: &[(&str, &str)]) -> Output {
+        self.command(args, env).output().expect("nudge starts")
+    }
+
+    /// The status, and what it says on standard output and standard error.
+    fn run(&self, args: &[&str], env: &[(&str, &str)]) -> (i32, String, String) {
+        let output = self.output(args, env);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().expect("it ends by itself"), text(&output.stdout), text(&output.stderr))
+    }
+
+    /// The value and the origin of a setting.
+    fn setting(&self, key: &str, args: &[&str], env: &[(&str, &str)]) -> (Value, Value) {
+        let (code, told, errors) = self.run(&[args, &["config", "show", "--json"]].concat(), env);
+        assert_eq!(code, 0, "{errors}");
+        let told: Value = serde_json::from_str(&told).expect("it is JSON");
+        let settings = told["settings"].as_array().expect("a list");
+        let found = settings.iter().find(|setting| setting["key"] == key).expect("it is listed");
+        (found["value"].clone(), found["origin"].clone())
+    }
+}
+
+#[test]
+fn every_source_is_shown_and_the_strongest_counts() {
+    let home = Home::new();
+    let check = |args: &[&str], env: &[(&str, &str)], value: &str, from: &str| {
+        let (found, origin) = home.setting("agent.patience", args, env);
+        assert_eq!((found.to_string(), &origin["from"]), (value.to_owned(), &Value::from(from)));
+    };
+    check(&[], &[], "30", "default");
+    home.user("# mine\nagent.patience = 1\n");
+    check(&[], &[], "1", "user");
+    check(&["--config", ""], &[], "30", "default");
+    home.project("[agent]\npatience = 2\n");
+    check(&[], &[], "2", "project");
+    check(&[], &[("NUDGE_PATIENCE", "3")], "3", "environment");
+    check(&[], &[("NUDGE_PATIENCE", "")], "2", "project");
+    let (_, origin) = home.setting("agent.patience", &[], &[]);
+    assert_eq!(origin["file"], home.path("repo/.nudge.toml").to_str().unwrap());
+    assert_eq!(origin["line"], 2);
+    let (value, origin) = home.setting("data.dir", &["--data", "/d"], &[("NUDGE_DATA", "/e")]);
+    assert_eq!((value, &origin["name"]), (Value::from("/d"), &Value::from("--data")));
+    let (value, origin) = home.setting("data.dir", &[], &[("NUDGE_DATA", "")]);
+    assert_eq!((value, &origin["from"]), (Value::from(""), &Value::from("environment")));
+    let (_, told, _) = home.run(&["config"], &[("NUDGE_PATIENCE", "3")]);
+    let line = told.lines().find(|line| line.starts_with("agent.patience")).expect("it is shown");
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["agent.patience", "3", "NUDGE_PATIENCE"]);
+}
+
+#[test]
+fn another_file_can_be_named() {
+    let home = Home::new();
+    home.user("agent.patience = 1\n").write("own.toml", "agent.patience = 9\n");
+    let own = home.path("own.toml");
+    let own = own.to_str().unwrap();
+    for (args, env) in [(&["--config", own][..], &[][..]), (&[], &[("NUDGE_CONFIG", own)])] {
+        assert_eq!(home.setting("agent.patience", args, env).0, 9);
+    }
+    assert_eq!(home.setting("agent.patience", &["--config", "../../own.toml"], &[]).0, 9);
+    let (code, _, errors) = home.run(&["acp", "--config", "/nowhere.toml"], &[]);
+    assert!(code == 1 && errors.contains("/nowhere.toml: there is no such file"), "{errors}");
+    let (_, told, _) = home.run(&["config", "path"], &[("XDG_CONFIG_HOME", "/etc/nowhere")]);
+    assert!(told.contains("/etc/nowhere/nudge/config.toml  is not there"), "{told}");
+    let (_, told, _) = home.run(&["config", "path"], &[]);
+    assert!(told.contains(".config/nudge/config.toml  is read"), "{told}");
+    assert_eq!(told.matches("project ").count(), 2, "the folder and the root of the repository: {told}");
+}
+
+#[test]
+fn a_file_does_what_its_flags_do() {
+    let home = Home::new();
+    home.user("daemon.mode = \"off\"\ndata.dir = \"~/kept\"\nmessage.limit = 2000\ntrace.file = \"~/trace.jsonl\"\n");
+    let long =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":[\"{}\"]}}\n", "x".repeat(3000));
+    home.write("input", &long);
+    let input = fs::File::open(home.path("input")).unwrap();
+    let output = home.command(&["acp"], &[]).stdin(input).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && told.contains("2000"), "{told}");
+    assert!(home.path("kept").is_dir() && home.path("trace.jsonl").exists());
+    assert!(!home.path(".local").exists());
+    home.user("data.dir = \"\"\nagent.name = \"no-such-agent\"\n");
+    let (code, _, errors) = home.run(&["acp"], &[]);
+    assert!(code == 1 && errors.contains("no agent `no-such-agent`"), "{errors}");
+    assert_eq!(home.run(&["acp", "--", "true"], &[]).0, 0);
+    home.user("log.level = \"info\"\ndata.dir = \"\"");
+    let output = home.command(&["acp"], &[]).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_broken_file_stops_what_serves_and_nothing_that_is_needed_to_mend_it() {
+    let mistakes: [(&str, &[&str]); 4] = [
+        (
+            "[agent]\npatiense = 3\n",
+            &["config.toml:2:", "`agent.patiense`", "did you mean `agent.patience`?"],
+        ),
+        ("message.limit = 7\n", &["config.toml:1:", "expected a number of bytes, 1024 or more"]),
+        ("agent.patience = \"soon\"", &["config.toml:1:", "expected a number of seconds from 0 to 31536000"]),
+        ("hush = = \n", &["config.toml:1:", "this is no TOML"]),
+    ];
+    for (text, expected) in mistakes {
+        let home = Home::new();
+        home.user(text);
+        for command in [&["acp"][..], &["lsp"], &["daemon"], &["queue", "last", "x"], &["sessions"]] {
+            let (code, told, errors) = home.run(command, &[]);
+            assert!(code == 1 && told.is_empty(), "{command:?}: {errors}");
+            assert!(expected.iter().all(|part| errors.contains(part)), "{errors}");
+        }
+        for command in
+            [&["status"][..], &["stop"], &["config"], &["config", "path"], &["config", "get", "nes.by"]]
+        {
+            let (code, told, errors) = home.run(command, &[]);
+            assert!(code == 0 && !told.is_empty(), "{command:?}: {errors}");
+            assert!(expected.iter().all(|part| errors.contains(part)), "{errors}");
+        }
+        let (code, told, errors) = home.run(&["doctor"], &[]);
+        let wrong: Vec<_> = told.lines().filter(|line| line.contains("WRONG")).collect();
+        assert!(code == 1 && wrong.len() == 1 && wrong[0].starts_with("settings"), "{told} {errors}");
+        assert!(expected.iter().all(|part| wrong[0].contains(part)), "{told}");
+        let (code, told, errors) = home.run(&["config", "check"], &[]);
+        assert!(code == 1 && told.is_empty() && errors.contains(expected[0]), "{errors}");
+        for command in ["version", "agents"] {
+            let (code, _, errors) = home.run(&[command], &[]);
+            assert_eq!((code, &*errors), (0, ""), "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_variable_stops_what_it_is_for() {
+    let home = Home::new();
+    for (name, value) in [("NUDGE_PATIENCE", "soon"), ("NUDGE_NES", "me"), ("NUDGE_MAX_MESSAGE", "7")] {
+        let (code, told, errors) = home.run(&["acp"], &[(name, value)]);
+        assert!(code == 2 && told.is_empty() && errors.contains(name), "{errors}");
+        let (code, _, errors) = home.run(&["status"], &[(name, value)]);
+        assert_eq!((code, &*errors), (0, ""), "{name}");
+        let (code, _, errors) = home.run(&["config"], &[(name, value)]);
+        assert!(code == 0 && errors.contains(name), "{errors}");
+    }
+}
+
+#[test]
+fn a_project_cannot_choose_what_could_harm() {
+    let home = Home::new();
+    home.project("nes.by = \"nudge\"\n[agent]\nname = \"claude\"\n[trace]\nfile = \"/tmp/x\"\n");
+    let (code, _, errors) = home.run(&["acp"], &[]);
+    assert_eq!(code, 1, "{errors}");
+    for part in [
+        ".nudge.toml:3: `agent.name` cannot stand in a project file: a project must not choose a program",
+        ".nudge.toml:5: `trace.file` cannot stand in a project file",
+    ] {
+        assert!(errors.contains(part), "{errors}");
+    }
+    let (code, _, errors) = home.run(&["config", "check", "../.nudge.toml"], &[]);
+    assert!(code == 1 && errors.lines().count() == 2, "{errors}");
+    assert_eq!(home.setting("trace.file", &[], &[]).0, Value::Null);
+}
+
+#[test]
+fn links_and_pipes_in_place_of_a_project_file_hold_nothing_up() {
+    let home = Home::new();
+    home.write("secret", "hush = 1\n");
+    let place = home.path("repo/.nudge.toml");
+    symlink(home.path("secret"), &place).unwrap();
+    let (code, _, errors) = home.run(&["acp"], &[]);
+    assert!(code == 1 && errors.contains("it is a link") && !errors.contains("hush"), "{errors}");
+    fs::remove_file(&place).unwrap();
+    assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+    let (code, _, errors) = home.run(&["acp"], &[]);
+    assert!(code == 1 && errors.contains("it is not a file"), "{errors}");
+    assert_eq!(home.run(&["status"], &[]).0, 0);
+    assert_eq!(home.run(&["acp", "--config", "", "--no-daemon", "--data", ""], &[]).0, 0);
+}
+
+#[test]
+fn check_lists_everything() {
+    let home = Home::new();
+    assert_eq!(
+        home.run(&["config", "check"], &[]),
+        (0, "no mistakes were found\n".to_owned(), String::new())
+    );
+    home.user("a = 1\nb = 2\n").project("c = 3\n");
+    let (code, _, errors) = home.run(&["config", "check"], &[("NUDGE_ISOLATE", "perhaps")]);
+    assert!(code == 1 && errors.lines().count() == 4 && errors.contains("NUDGE_ISOLATE"), "{errors}");
+    let (code, _, errors) = home.run(&["config", "check", "none.toml"], &[]);
+    assert!(code == 1 && errors.contains("there is no file none.toml"), "{errors}");
+}
+
+#[test]
+fn a_setting_is_put_into_the_file_and_the_rest_of_it_stays() {
+    let home = Home::new();
+    let file = home.path(".config/nudge/config.toml");
+    let set = |key: &str, value: &str| home.run(&["config", "set", key, value], &[]);
+    let (code, told, errors) = set("agent.patience", "60");
+    assert!(code == 0 && told.starts_with("agent.patience = 60 in "), "{told}{errors}");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    home.user("# mine\n[agent]\npatience = 60 # soon\n");
+    assert_eq!(set("agent.patience", "5").0, 0);
+    assert_eq!(set("agent.isolate", "yes").0, 0);
+    assert_eq!(set("nes.by", "agent").0, 0);
+    let expected = "# mine\n[agent]\npatience = 5 # soon\nisolate = true\n\n[nes]\nby = \"agent\"\n";
+    assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+    assert_eq!(home.run(&["config", "get", "agent.patience"], &[]).1, "5\n");
+    for (key, value, expected) in [
+        ("agent.patiense", "5", "did you mean `agent.patience`?"),
+        ("agent.patience", "soon", "expected a number of seconds"),
+        ("data.dir", "here", "begins with `/` or `~/`"),
+        ("log.level", "loud", "expected error, warn"),
+    ] {
+        let (code, _, errors) = set(key, value);
+        assert!(code == 1 && errors.contains(expected), "{errors}");
+    }
+    let (_, _, errors) = home.run(&["config", "set", "agent.patience", "7"], &[("NUDGE_PATIENCE", "8")]);
+    assert!(errors.contains("NUDGE_PATIENCE comes before it here"), "{errors}");
+    // A link, as those have who keep their files elsewhere, stays one.
+    fs::rename(&file, home.path("dotfile")).unwrap();
+    symlink(home.path("dotfile"), &file).unwrap();
+    assert_eq!(set("agent.patience", "9").0, 0);
+    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+    assert!(fs::read_to_string(home.path("dotfile")).unwrap().contains("patience = 9 # soon"));
+    home.user("= =");
+    let (code, _, errors) = set("agent.patience", "5");
+    assert!(code == 1 && errors.contains("nudge config check"), "{errors}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "= =");
+}
+
+#[test]
+fn an_editor_needs_a_terminal() {
+    let home = Home::new();
+    let (code, _, errors) = home.run(&["config", "edit"], &[("EDITOR", "cat")]);
+    assert!(code == 1 && errors.contains("needs a terminal"), "{errors}");
+    assert!(!home.path(".config").exists());
+}
+
+/// Runs `nudge` on a terminal, by way of `script`; nothing if there is no such program.
+fn on_terminal(home: &Home, line: &str, env: &[(&str, &str)]) -> Option<(i32, String)> {
+    let mut command = Command::new("script");
+    command.args(["-qec", line, "/dev/null"]).current_dir(home.path("repo/src")).stdin(Stdio::null());
+    command.env("HOME", home.path("")).env_remove("XDG_CONFIG_HOME").env_remove("VISUAL");
+    let output = command.envs(env.iter().copied()).output().ok()?;
+    Some((output.status.code()?, String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+#[test]
+fn an_editor_opens_a_file_that_teaches() {
+    let home = Home::new();
+    let line = format!("{} config edit", env!("CARGO_BIN_EXE_nudge"));
+    let Some((code, told)) = on_terminal(&home, &line, &[("EDITOR", "cat")]) else {
+        return nudge_testkit::skipped("there is no program `script`");
+    };
+    assert_eq!(code, 0, "{told}");
+    for part in ["[agent]", "# patience = 30", "no mistakes were found"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    home.write("editor", "#!/bin/sh\necho 'agent.patiense = 3' > \"$2\"\n");
+    let editor = home.path("editor");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o700)).unwrap();
+    let editor = format!("{} --wait", editor.display());
+    let (code, told) = on_terminal(&home, &line, &[("EDITOR", "false"), ("VISUAL", &editor)]).unwrap();
+    assert!(code == 1 && told.contains("did you mean `agent.patience`?"), "{told}");
+    let (code, told) = on_terminal(&home, &line, &[("EDITOR", "false")]).unwrap();
+    assert!(code == 1 && told.contains("`false` ended with"), "{told}");
+}
+
+#[test]
+fn a_daemon_reads_the_file_that_was_named_where_it_was_started() {
+    let home = Home::new();
+    home.write("own.toml", "daemon.linger = 5\nlog.level = \"info\"\ndata.dir = \"~/kept\"\n");
+    home.write(
+        "input",
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}\n",
+    );
+    let input = fs::File::open(home.path("input")).unwrap();
+    let mut command = home.command(&["acp", "--config", "../../own.toml"], &[]);
+    let output = command.stdin(input).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    let (code, told, _) = home.run(&["stop", "--config", "../../own.toml"], &[]);
+    assert_eq!((code, &*told), (0, "the daemon has ended\n"));
+    let log = fs::read_to_string(home.path("kept/daemon.log")).unwrap();
+    assert!(log.contains("the daemon listens"), "{log}");
+}
