@@ -21,7 +21,8 @@ const ROOMS: &[(&str, May)] = &[
     ("bridge", May::Use(&["wire"])),
     ("backend", May::Use(&["wire", "bridge"])),
     ("text", May::Use(&[])),
-    ("predict", May::Use(&["text"])),
+    ("syntax", May::Use(&["text"])),
+    ("predict", May::Use(&["text", "syntax"])),
     ("mailbox", May::Use(&["wire"])),
     ("session", May::Use(&["wire", "bridge", "backend", "mailbox"])),
     ("process", May::Use(&[])),
@@ -29,14 +30,14 @@ const ROOMS: &[(&str, May)] = &[
     ("peer", May::Use(&["wire", "process"])),
     ("store", May::Use(&["wire"])),
     ("model", May::Use(&["wire"])),
-    ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
+    ("nes", May::Use(&["wire", "text", "syntax", "predict", "model", "store"])),
     ("agent", May::Use(&["wire", "bridge", "backend", "text", "model", "process", "workspace"])),
     ("adapt", May::Use(&["wire", "bridge", "backend", "peer", "process", "workspace"])),
     ("hub", May::Use(&["wire", "bridge", "backend", "mailbox", "session", "peer", "store"])),
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "hub", "nes"])),
     ("lsp", May::Use(&["wire", "peer", "text"])),
-    ("replay", May::Use(&["wire", "text", "predict", "nes"])),
+    ("replay", May::Use(&["wire", "text", "syntax", "predict", "nes"])),
     ("check", May::Use(&["wire", "peer"])),
     ("cli", May::UseAllBut(&["interop", "bench", "peers", "editors", "xtask"])),
     ("testkit", May::Use(&[])),
@@ -48,7 +49,7 @@ const ROOMS: &[(&str, May)] = &[
 ];
 
 /// Rooms without IO, clock and randomness.
-pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "predict", "mailbox", "session"];
+pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "syntax", "predict", "mailbox", "session"];
 
 /// A test that is a program of its own, because it installs what it tests against.
 const TEST_PROGRAM: &str = "peers";
