@@ -40,19 +40,18 @@ const ROOMS: &[(&str, May)] = &[
     ("replay", May::Use(&["wire", "text", "syntax", "predict", "nes"])),
     ("check", May::Use(&["wire", "peer"])),
     ("cli", May::UseAllBut(&["interop", "bench", "peers", "editors", "xtask"])),
+    ("stage", May::Use(&[])),
     ("testkit", May::Use(&[])),
     ("xtask", May::Use(&["wire"])),
     ("interop", May::UseAllBut(&[])),
     ("bench", May::UseAllBut(&[])),
-    ("peers", May::Use(&["testkit"])),
+    ("peers", May::Use(&["stage"])),
     ("editors", May::Use(&[])),
 ];
 
 /// Rooms without IO, clock and randomness.
-pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "syntax", "predict", "mailbox", "session"];
-
-/// A test that is a program of its own, because it installs what it tests against.
-const TEST_PROGRAM: &str = "peers";
+pub(super) const PURE: &[&str] =
+    &["wire", "bridge", "backend", "text", "syntax", "predict", "mailbox", "session"];
 
 /// The official SDK is what Nudge is compared with, not what it is made of.
 const SDK: &str = "agent-client-protocol";
@@ -115,7 +114,7 @@ fn complaint(user: &str, dependency: &str, kind: DependencyKind) -> Option<(Stri
         return Some((format!("`{user}` is a pure room and uses `{dependency}`"), remedy.to_owned()));
     }
     let other = room(dependency)?;
-    if other == "testkit" && user != TEST_PROGRAM {
+    if other == "testkit" {
         return Some((
             format!("`{user}` uses `testkit` outside its tests"),
             "make it a dev-dependency".to_owned(),
@@ -174,7 +173,8 @@ mod tests {
     #[test]
     fn testkit_is_for_tests() {
         good("nudge-wire", "nudge-testkit", Development);
-        good("nudge-peers", "nudge-testkit", Normal);
+        good("nudge-peers", "nudge-stage", Normal);
+        bad("nudge-peers", "nudge-testkit", Normal, "make it a dev-dependency");
         bad("nudge-peers", "nudge-hub", Normal, "`peers` may not use `hub`");
         bad("nudge-peer", "nudge-testkit", Normal, "make it a dev-dependency");
         bad("nudge-bench", "nudge-testkit", Build, "make it a dev-dependency");
