@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::{daemon::make_private, nes::Nes, place::Place, version};
+use crate::{daemon::make_private, failpoint, nes::Nes, place::Place, version};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -119,6 +119,7 @@ impl House {
             built_in: Arc::new(BuiltInSource::new(Arc::new(model))),
             linger: LINGER,
             outlives_clients: is_daemon,
+            observer: failpoint::observer(),
         };
         let (hub, set_aside) = Hub::open(options).await.context("cannot open the store of sessions")?;
         if let Some(path) = set_aside {

@@ -5,6 +5,7 @@ mod acp;
 mod agents;
 mod args;
 mod daemon;
+mod failpoint;
 mod house;
 mod log;
 mod logs;
