@@ -11,7 +11,7 @@ use nudge_model::script::Script;
 use nudge_nes::Service;
 use nudge_peer::{Limits, Tap};
 
-use crate::{daemon::make_private, place::Place, version};
+use crate::{daemon::make_private, failpoint, place::Place, version};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -107,6 +107,7 @@ pub(crate) async fn open_gateway(
         built_in: Arc::new(BuiltInSource::new(Arc::new(model))),
         linger: LINGER,
         outlives_clients: is_daemon,
+        observer: failpoint::observer(),
     };
     let (hub, set_aside) = Hub::open(options).await.context("cannot open the store of sessions")?;
     if let Some(path) = set_aside {

@@ -6,6 +6,7 @@ mod agents;
 mod args;
 mod config;
 mod daemon;
+mod failpoint;
 mod house;
 mod log;
 mod logs;

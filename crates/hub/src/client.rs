@@ -12,11 +12,13 @@ use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
 use nudge_session::ClientOffers;
-use nudge_store::failpoint;
 use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::sources::Source;
+use crate::{
+    boundary::{Boundary, BoundaryObserver, crossed},
+    sources::Source,
+};
 
 /// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
 const SOFT: usize = 1024 * 1024;
@@ -97,13 +99,14 @@ impl Client {
         agent: Option<Source>,
         built_in: Option<Source>,
         cx: Cx,
+        observer: Option<BoundaryObserver>,
     ) -> Arc<Self> {
         let version = init.version;
         let v1 = (version == Version::V1).then(|| V1Client::of(&init.params));
         let offers = ClientOffers::of(init);
         let (queue, outs) = mpsc::unbounded_channel();
         let waiting = Arc::new(Waiting::default());
-        tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting)));
+        tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting), observer));
         let is_cut_off = AtomicBool::new(false);
         Arc::new(Self {
             id,
@@ -181,7 +184,12 @@ impl Client {
     }
 }
 
-async fn send_all(cx: Cx, mut outs: mpsc::UnboundedReceiver<Out>, waiting: Arc<Waiting>) {
+async fn send_all(
+    cx: Cx,
+    mut outs: mpsc::UnboundedReceiver<Out>,
+    waiting: Arc<Waiting>,
+    observer: Option<BoundaryObserver>,
+) {
     loop {
         let out = tokio::select! {
             biased;
@@ -190,7 +198,7 @@ async fn send_all(cx: Cx, mut outs: mpsc::UnboundedReceiver<Out>, waiting: Arc<W
         };
         let Some(out) = out else { return };
         let size = out.size();
-        send(&cx, out).await;
+        send(&cx, out, observer.as_ref()).await;
         let before = waiting.bytes.fetch_sub(size, Ordering::AcqRel);
         if before > SOFT && before - size <= SOFT {
             waiting.fewer.notify_waiters();
@@ -198,29 +206,29 @@ async fn send_all(cx: Cx, mut outs: mpsc::UnboundedReceiver<Out>, waiting: Arc<W
     }
 }
 
-async fn send(cx: &Cx, out: Out) {
+async fn send(cx: &Cx, out: Out, observer: Option<&BoundaryObserver>) {
     // That the connection is over is seen by the loop.
     match out {
         Out::Update(params) => {
-            failpoint::hit("hub.update.before");
+            crossed(observer, Boundary::BeforeUpdate);
             let _ = cx.notify_raw("session/update", Some(&params)).await;
-            failpoint::hit("hub.update.after");
+            crossed(observer, Boundary::AfterUpdate);
         }
         Out::Notify(method, params) => {
             let _ = cx.notify_raw(&method, Some(&params)).await;
         }
         Out::Note(note) => {
-            failpoint::hit("hub.update.before");
+            crossed(observer, Boundary::BeforeUpdate);
             let _ = note.send_to(cx).await;
-            failpoint::hit("hub.update.after");
+            crossed(observer, Boundary::AfterUpdate);
         }
         Out::Answer(responder, outcome) => {
-            failpoint::hit("hub.answer.before");
+            crossed(observer, Boundary::BeforeAnswer);
             let _ = match outcome {
                 Ok(result) => responder.respond_raw(&result).await,
                 Err(error) => responder.respond::<()>(Err(error)).await,
             };
-            failpoint::hit("hub.answer.after");
+            crossed(observer, Boundary::AfterAnswer);
         }
         Out::Ask(Ask { method, params, answer, withdrawn }) => {
             let requested = cx.request_raw(&method, Some(&params));

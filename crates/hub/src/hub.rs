@@ -22,6 +22,7 @@ use serde::Serialize;
 use tokio::sync::{OnceCell, oneshot};
 
 use crate::{
+    boundary::{self, BoundaryObserver},
     client::{Client, Out},
     session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
     session_api::SessionApi,
@@ -47,6 +48,8 @@ pub struct Options {
     pub linger: Duration,
     /// Whether the process stays when a client goes: what is asked then waits for another client.
     pub outlives_clients: bool,
+    /// Who is told when something leaves memory; nobody, for most.
+    pub observer: Option<BoundaryObserver>,
 }
 
 /// What keeps a hub from starting.
@@ -77,6 +80,7 @@ pub(crate) struct Shared {
     pub(crate) built_in: Source,
     pub(crate) linger: Duration,
     pub(crate) outlives_clients: bool,
+    observer: Option<BoundaryObserver>,
     owner: Owner,
     sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
     leases: Mutex<HashMap<Arc<str>, Lease>>,
@@ -109,7 +113,8 @@ pub struct Status {
 impl Hub {
     /// Opens the store. Also gives the file that had to be set aside, if one was damaged.
     pub async fn open(options: Options) -> Result<(Self, Option<PathBuf>), HubError> {
-        let opened = nudge_store::open(&options.store).await?;
+        let of_commits = options.observer.clone().map(boundary::of_commits);
+        let opened = nudge_store::open_observed(&options.store, of_commits).await?;
         Ok((Self::with_store(opened.store, options)?, opened.set_aside))
     }
 
@@ -121,6 +126,7 @@ impl Hub {
             built_in: options.built_in,
             linger: options.linger,
             outlives_clients: options.outlives_clients,
+            observer: options.observer,
             owner,
             sessions: Mutex::default(),
             leases: Mutex::default(),
@@ -146,7 +152,7 @@ impl Hub {
         built_in: Option<Source>,
     ) -> SessionApi {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, agent, built_in, cx);
+        let client = Client::start(id, init, environment, agent, built_in, cx, self.shared.observer.clone());
         SessionApi::new(Arc::clone(&self.shared), client)
     }
 

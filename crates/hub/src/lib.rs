@@ -5,6 +5,7 @@
 //! (`nudge_session`): it feeds inputs, commits what the core decides, and performs its effects. It decides nothing itself.
 #![allow(clippy::disallowed_methods, reason = "this room drives time and reads the clock")]
 
+mod boundary;
 mod client;
 mod directories;
 mod door;
@@ -20,6 +21,7 @@ mod shape;
 mod sources;
 mod time;
 
+pub use boundary::{Boundary, BoundaryObserver};
 pub use hub::{Hub, HubError, Options, Status};
 pub use nudge_session::PendingMessage;
 pub use nudge_wire::Environment;

@@ -9,7 +9,8 @@ use std::{
     },
 };
 
-use nudge_predict::{Held, Offers};
+use nudge_predict::Offers;
+use nudge_syntax::HeldBytes;
 use nudge_wire::{
     Error, Version,
     caps::ClientInit,
@@ -187,7 +188,7 @@ impl Connection {
     }
 
     /// What is held of the documents of a session next to their text; nothing if there is no such session.
-    pub fn held(&self, session_id: &str) -> Held {
+    pub fn held(&self, session_id: &str) -> HeldBytes {
         self.session(session_id).map(|session| session.lock().held()).unwrap_or_default()
     }
 
@@ -260,7 +261,7 @@ mod tests {
         let session = Arc::downgrade(&connection.session(&id).unwrap());
         connection.close(&CloseRequest::new(&id)).unwrap();
         assert!(session.upgrade().is_none());
-        assert_eq!(connection.held(&id), Held::default());
+        assert_eq!(connection.held(&id), HeldBytes::default());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use nudge_predict::{Language, Source};
+use nudge_syntax::{Language, Source};
 use nudge_text::{ContentChange, Document, Edits, Encoding, OutOfSync, Text};
 use nudge_wire::nes::Range;
 

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use nudge_predict::{Action, Diagnostic, Snippet, Source, Suggestion, Trigger};
+use nudge_predict::{Action, Diagnostic, Snippet, Suggestion, Trigger};
+use nudge_syntax::Source;
 use nudge_text::{
     Text,
     history::{self, Change},

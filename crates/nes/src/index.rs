@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_predict::{FileFacts, Index, Language};
+use nudge_syntax::{FileFacts, Index, Language};
 use parking_lot::Mutex;
 
 use crate::{

@@ -61,7 +61,7 @@ pub use answer::Response;
 pub use ask::Ask;
 pub use connection::Connection;
 pub use engine::{Engine, Local};
-pub use nudge_predict::{Held, Outcome, Scene};
+pub use nudge_predict::{Outcome, Scene};
 pub use pending::{Cancel, Pending};
 pub use service::{Options, Service};
 pub use setting::Value as SettingValue;

@@ -2,7 +2,8 @@
 
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
-use nudge_predict::{Effect, Kind, Source, Suggestion};
+use nudge_predict::{Effect, Kind, Suggestion};
+use nudge_syntax::Source;
 use nudge_text::{Bias, Edit, Edits, Text};
 
 use crate::{answer::Answer, limits};

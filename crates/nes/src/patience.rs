@@ -36,7 +36,7 @@ impl Patience {
     }
 }
 
-impl nudge_predict::Patience for Patience {
+impl nudge_syntax::Patience for Patience {
     fn begin(&self) -> Box<dyn Fn() -> bool + '_> {
         let allowed = self.parse_time / 2_u32.saturating_pow(self.too_long.load(Ordering::Relaxed));
         let all = self.parse_time.saturating_mul(ALL);
@@ -74,7 +74,7 @@ fn worked() -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use nudge_predict::Patience as _;
+    use nudge_syntax::Patience as _;
 
     use super::*;
 

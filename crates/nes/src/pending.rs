@@ -11,9 +11,10 @@ use std::{
 };
 
 use nudge_predict::{
-    Action, Diagnostic, Eagerness, Effect, Index, Kind, Lessons, Memory, Offers, Outcome, Scene, Snippet,
-    Source, Suggestion, Trigger,
+    Action, Diagnostic, Eagerness, Effect, Kind, Lessons, Memory, Offers, Outcome, Scene, Snippet,
+    Suggestion, Trigger,
 };
+use nudge_syntax::{Index, Source};
 use nudge_text::{Encoding, Text, history::Change};
 use nudge_wire::Error;
 use parking_lot::Mutex;
@@ -170,7 +171,7 @@ fn show(session: &mut Session, place: Place, entries: Vec<Entry>) -> Response {
 impl Snapshot {
     /// The same with documents that are not parsed for longer than the answer is wanted and can wait.
     fn within(mut self, cancel: &Cancel) -> Self {
-        let patience: Arc<dyn nudge_predict::Patience> =
+        let patience: Arc<dyn nudge_syntax::Patience> =
             Arc::new(Patience::new(cancel.clone(), self.client.parse_time));
         for source in iter::once(&mut self.source).chain(&mut self.others) {
             *source = source.within(Arc::clone(&patience));

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
-use nudge_predict::Index;
+use nudge_syntax::Index;
 use parking_lot::Mutex;
 
 /// The memory of the process that indexes may take. When there is not enough, the one used longest ago is forgotten.

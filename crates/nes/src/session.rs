@@ -2,7 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use nudge_predict::{Feedback, Held, Lessons, Memory, Source};
+use nudge_predict::{Feedback, Lessons, Memory};
+use nudge_syntax::{HeldBytes, Source};
 use nudge_text::{Encoding, history::History};
 use nudge_wire::{
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
@@ -185,8 +186,8 @@ impl Session {
     }
 
     /// What is held of the session's documents.
-    pub(crate) fn held(&mut self) -> Held {
-        let mut held = Held::default();
+    pub(crate) fn held(&mut self) -> HeldBytes {
+        let mut held = HeldBytes::default();
         self.documents.sources().chain(self.shelf.sources()).for_each(|source| held += source.held());
         held
     }

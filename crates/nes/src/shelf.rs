@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use nudge_predict::{Language, Source};
+use nudge_syntax::{Language, Source};
 use nudge_text::{Text, diff};
 
 use crate::{

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_predict::Source;
+use nudge_syntax::Source;
 
 use crate::patience::Stopwatch;
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use nudge_testkit::provider::{Provider, Reply, Rule, Seen};
+use nudge_stage::{Provider, Reply, Rule, Seen};
 use serde_json::Value;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! What a request to the model is about.
 
-use nudge_testkit::provider::{Message, Role, Seen};
+use nudge_stage::{Message, Role, Seen};
 
 /// All prompts of the steps begin with this, so that they are told from what agents put around them.
 const MARK: &str = "peers-";

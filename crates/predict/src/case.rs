@@ -71,7 +71,7 @@ fn capital(word: &str) -> String {
 }
 
 fn is_name(text: &str) -> bool {
-    text.chars().all(|c| crate::token::is_word(c) || c == '-')
+    text.chars().all(|c| nudge_syntax::token::is_word(c) || c == '-')
         && text.starts_with(|c: char| c == '_' || c.is_alphabetic())
 }
 

@@ -2,11 +2,12 @@
 
 use std::{fmt, hash::BuildHasher, ops::Range, sync::Arc};
 
+use nudge_syntax::token::word_around;
 use nudge_text::{Edit, Edits, Text, diff};
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-use crate::{Kind, token::word_around};
+use crate::Kind;
 
 /// Of longer texts the words are not compared.
 pub(crate) const MAX_COMPARED: usize = 16 * 1024;

@@ -1,9 +1,10 @@
 //! Asks the predictors, ranks what they say, and shows what is good enough.
 
+use nudge_syntax::Source;
 use nudge_text::Edits;
 
 use crate::{
-    Eagerness, Effect, Features, Kind, Outcome, Predictor, Scene, Source, Suggestion, Trigger, filter,
+    Eagerness, Effect, Features, Kind, Outcome, Predictor, Scene, Suggestion, Trigger, filter,
     predictors::{self, Candidate},
 };
 

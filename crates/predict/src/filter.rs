@@ -1,12 +1,12 @@
 //! What is never suggested, however likely it seems.
 
+use nudge_syntax::{Source, token::is_word};
 use nudge_text::{Bias, Edit, Edits, Text};
 
 use crate::{
-    Kind, Predictor, Scene, Source, Suggestion,
+    Kind, Predictor, Scene, Suggestion,
     engine::find,
     needed::{is_head, is_needed},
-    token::is_word,
 };
 
 /// Whether a suggestion may be shown at all.

@@ -2,11 +2,12 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use nudge_syntax::Source;
 use nudge_text::{Edit, Edits, Text};
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
-use crate::{Effect, Features, Source, Suggestion, Weights, refused::Refused, weights::Lesson};
+use crate::{Effect, Features, Suggestion, Weights, refused::Refused, weights::Lesson};
 
 /// What the user did with a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

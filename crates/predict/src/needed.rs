@@ -2,13 +2,8 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{Source, declarations_in, imports, uses_of};
 use nudge_text::Text;
-
-use crate::{
-    Source,
-    index::imports,
-    syntax::{declarations_in, uses_of},
-};
 
 /// Names that are looked at in what goes; whoever takes away more knows what they do.
 const MAX_NAMES: usize = 40;

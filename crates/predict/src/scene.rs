@@ -2,9 +2,10 @@
 
 use std::{ops::Range, sync::Arc};
 
+use nudge_syntax::{Index, Source};
 use nudge_text::history::Change;
 
-use crate::{Index, Lessons, Memory, Source};
+use crate::{Lessons, Memory};
 
 /// Everything the engine may look at.
 #[derive(Clone, Copy)]

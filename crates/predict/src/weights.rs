@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use nudge_syntax::Language;
 use serde::{Deserialize, Serialize};
 
-use crate::{Language, Predictor};
+use crate::Predictor;
 
 /// What a confidence is made from.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,7 +7,8 @@ use std::{
 };
 
 use nudge_nes::Engine;
-use nudge_predict::{Effect, Features, Kind, Outcome, Predictor, Scene, Source, Suggestion};
+use nudge_predict::{Effect, Features, Kind, Outcome, Predictor, Scene, Suggestion};
+use nudge_syntax::Source;
 use nudge_text::{Edit, Edits, history::Change};
 
 /// How sure it says it is, always.

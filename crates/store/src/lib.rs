@@ -24,9 +24,9 @@
 mod body;
 mod entry;
 mod error;
-pub mod failpoint;
 mod input;
 mod lease;
+mod observer;
 mod pages;
 mod queue;
 mod session;
@@ -40,6 +40,7 @@ pub use entry::{Dialect, Entry, Limit, MAX_SEQ, Seq};
 pub use error::StoreError;
 pub use input::{Input, InputId, InputState};
 pub use lease::{Held, Lease};
+pub use observer::{CommitMoment, CommitObserver};
 pub use pages::Pages;
 pub use session::{Cursor, Millis, Page, Session, SessionChange, SessionFilter, SessionId};
 pub use store::{Batch, Counts, Op, Reply, Store, Ticket};
@@ -61,7 +62,12 @@ impl fmt::Debug for Opened {
 
 /// Opens the store at `url`: `sqlite:PATH` or a plain path for a file, which is begun if there is none, or `memory`.
 pub async fn open(url: &str) -> Result<Opened, StoreError> {
-    let (store, set_aside) = sqlite::open(sqlite::Place::parse(url)?).await?;
+    open_observed(url, None).await
+}
+
+/// As [`open`], and tells `observer` of every commit.
+pub async fn open_observed(url: &str, observer: Option<CommitObserver>) -> Result<Opened, StoreError> {
+    let (store, set_aside) = sqlite::open(sqlite::Place::parse(url)?, observer).await?;
     Ok(Opened { store: Arc::new(store), set_aside })
 }
 

@@ -4,7 +4,6 @@
 mod build;
 mod held;
 mod process;
-pub mod provider;
 pub mod scripted;
 
 use std::{

@@ -21,7 +21,8 @@ const ROOMS: &[(&str, May)] = &[
     ("bridge", May::Use(&["wire"])),
     ("backend", May::Use(&["wire", "bridge"])),
     ("text", May::Use(&[])),
-    ("predict", May::Use(&["text"])),
+    ("syntax", May::Use(&["text"])),
+    ("predict", May::Use(&["text", "syntax"])),
     ("mailbox", May::Use(&["wire"])),
     ("session", May::Use(&["wire", "bridge", "backend", "mailbox"])),
     ("process", May::Use(&[])),
@@ -29,7 +30,7 @@ const ROOMS: &[(&str, May)] = &[
     ("peer", May::Use(&["wire", "process"])),
     ("store", May::Use(&["wire"])),
     ("model", May::Use(&["wire"])),
-    ("nes", May::Use(&["wire", "text", "predict", "model", "store"])),
+    ("nes", May::Use(&["wire", "text", "syntax", "predict", "model", "store"])),
     ("agent", May::Use(&["wire", "bridge", "backend", "text", "model", "process", "workspace"])),
     ("adapt", May::Use(&["wire", "bridge", "backend", "peer", "process", "workspace"])),
     ("hub", May::Use(&["wire", "bridge", "backend", "mailbox", "session", "peer", "store"])),
@@ -37,22 +38,21 @@ const ROOMS: &[(&str, May)] = &[
     ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
     ("server", May::Use(&["wire", "peer", "gateway"])),
     ("lsp", May::Use(&["wire", "peer", "text"])),
-    ("replay", May::Use(&["wire", "text", "predict", "peer", "nes", "gateway"])),
+    ("replay", May::Use(&["wire", "text", "syntax", "predict", "peer", "nes", "gateway"])),
     ("check", May::Use(&["wire", "peer"])),
     ("cli", May::UseAllBut(&["interop", "bench", "peers", "editors", "xtask"])),
+    ("stage", May::Use(&[])),
     ("testkit", May::Use(&[])),
     ("xtask", May::Use(&["wire"])),
     ("interop", May::UseAllBut(&[])),
     ("bench", May::UseAllBut(&[])),
-    ("peers", May::Use(&["testkit"])),
+    ("peers", May::Use(&["stage"])),
     ("editors", May::Use(&[])),
 ];
 
 /// Rooms without IO, clock and randomness.
-pub(super) const PURE: &[&str] = &["wire", "bridge", "backend", "text", "predict", "mailbox", "session"];
-
-/// A test that is a program of its own, because it installs what it tests against.
-const TEST_PROGRAM: &str = "peers";
+pub(super) const PURE: &[&str] =
+    &["wire", "bridge", "backend", "text", "syntax", "predict", "mailbox", "session"];
 
 /// The official SDK is what Nudge is compared with, not what it is made of.
 const SDK: &str = "agent-client-protocol";
@@ -115,7 +115,7 @@ fn complaint(user: &str, dependency: &str, kind: DependencyKind) -> Option<(Stri
         return Some((format!("`{user}` is a pure room and uses `{dependency}`"), remedy.to_owned()));
     }
     let other = room(dependency)?;
-    if other == "testkit" && user != TEST_PROGRAM {
+    if other == "testkit" {
         return Some((
             format!("`{user}` uses `testkit` outside its tests"),
             "make it a dev-dependency".to_owned(),
@@ -174,7 +174,8 @@ mod tests {
     #[test]
     fn testkit_is_for_tests() {
         good("nudge-wire", "nudge-testkit", Development);
-        good("nudge-peers", "nudge-testkit", Normal);
+        good("nudge-peers", "nudge-stage", Normal);
+        bad("nudge-peers", "nudge-testkit", Normal, "make it a dev-dependency");
         bad("nudge-peers", "nudge-hub", Normal, "`peers` may not use `hub`");
         bad("nudge-peer", "nudge-testkit", Normal, "make it a dev-dependency");
         bad("nudge-bench", "nudge-testkit", Build, "make it a dev-dependency");

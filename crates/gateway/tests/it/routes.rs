@@ -22,6 +22,7 @@ async fn sessions() -> Hub {
         built_in: Arc::new(BuiltInSource::new(Arc::new(Script::built_in()))),
         linger: Duration::from_secs(1),
         outlives_clients: true,
+        observer: None,
     };
     Hub::open(options).await.expect("memory can be opened").0
 }
@@ -43,7 +44,12 @@ struct Client(Cx);
 
 impl Client {
     async fn ask(&self, method: &str, params: Value) -> Value {
-        self.0.request_raw(method, Some(&raw(&params))).await.expect("it is answered").to().expect("it is JSON")
+        self.0
+            .request_raw(method, Some(&raw(&params)))
+            .await
+            .expect("it is answered")
+            .to()
+            .expect("it is JSON")
     }
 
     /// Code and message of the error that a request gets.

@@ -33,6 +33,7 @@ impl Folder {
             built_in: rehearsed(REHEARSAL),
             linger: LINGER,
             outlives_clients: false,
+            observer: None,
         };
         let (hub, _) = Hub::open(options).await.expect("the file can be written");
         Client::new(Connection::alone(hub, None), version, &json!({})).await

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use nudge_predict::{Language, Trigger};
+use nudge_predict::Trigger;
+use nudge_syntax::Language;
 use nudge_wire::nes::TriggerKind;
 use serde_json::{Value, json};
 

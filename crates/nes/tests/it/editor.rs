@@ -4,8 +4,9 @@ use std::{ops::Range, sync::Arc};
 
 use nudge_nes::{Connection, Engine, Options, Pending, Service};
 use nudge_predict::{
-    Eagerness, Effect, Features, Kind, Language, Offers, Outcome, Predictor, Scene, Suggestion, Trigger,
+    Eagerness, Effect, Features, Kind, Offers, Outcome, Predictor, Scene, Suggestion, Trigger,
 };
+use nudge_syntax::Language;
 use nudge_text::{Edit, Edits};
 use nudge_wire::{
     Error, RawJson, Version,
@@ -80,7 +81,7 @@ impl Engine for Fake {
 
 impl Seen {
     fn of(scene: &Scene<'_>) -> Self {
-        let text = |source: &nudge_predict::Source| source.text().to_string();
+        let text = |source: &nudge_syntax::Source| source.text().to_string();
         Self {
             text: text(scene.source),
             language: scene.source.language(),

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use nudge_nes::{Connection, Engine, Held, Options, Outcome, Scene, Service};
-use nudge_predict::Source;
+use nudge_nes::{Connection, Engine, Options, Outcome, Scene, Service};
+use nudge_syntax::{HeldBytes, Source};
 use nudge_wire::{
     Version,
     document::{DidClose, DidOpen},
@@ -54,7 +54,7 @@ impl Editor {
     }
 
     /// Asks about a document; what is then held, and what the engine saw.
-    fn ask(&self, number: usize, context: &Value) -> (Held, (bool, usize)) {
+    fn ask(&self, number: usize, context: &Value) -> (HeldBytes, (bool, usize)) {
         let at = Position::new(0, 0);
         let request = SuggestRequest::new(&self.session, uri(number), 1, at, TriggerKind::Manual);
         self.connection.suggest(attach(request, context), 0).unwrap().run().unwrap();
@@ -108,7 +108,7 @@ fn trees_come_back_when_there_is_room() {
     for number in 0..fitting {
         editor.connection.did_close(&DidClose::new(&editor.session, uri(number)));
     }
-    assert_eq!(editor.connection.held(&editor.session), Held::default());
+    assert_eq!(editor.connection.held(&editor.session), HeldBytes::default());
 }
 
 #[test]

@@ -10,7 +10,8 @@ use std::{
 };
 
 use nudge_nes::Scene;
-use nudge_predict::{Eagerness, Index, Kind, Language, Lessons, Memory, Offers, Source, Trigger, consider};
+use nudge_predict::{Eagerness, Kind, Lessons, Memory, Offers, Trigger, consider};
+use nudge_syntax::{Index, Language, Source};
 use nudge_text::{Edits, Text, history::History};
 
 /// How many files of each language are looked at, and how many things are done to each. `NUDGE_SOUND=20` does 20 times as

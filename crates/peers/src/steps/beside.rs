@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use nudge_testkit::provider::Reply;
+use nudge_stage::Reply;
 use serde_json::{Value, json};
 
 use super::Verdict;

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use nudge_testkit::provider::{Message, Reply, Role, Seen};
+use nudge_stage::{Message, Reply, Role, Seen};
 use serde_json::json;
 
 use super::Verdict;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use nudge_testkit::provider::Reply;
+use nudge_stage::Reply;
 
 use super::Verdict;
 use crate::{

@@ -4,13 +4,14 @@
 //! same statement may well be meant twice. The other half, to put lines where they went, is not here: of a thousand places
 //! that the user goes to after taking lines away, they are put into twenty.
 
+use nudge_syntax::{Source, declarations_in};
 use nudge_text::{Edits, history::Change};
 
 use super::{
     Candidate,
     evidence::{self, Around, Evidence, Spread, flag, probability, small},
 };
-use crate::{Kind, Predictor, Scene, Source, engine::find, syntax::declarations_in};
+use crate::{Kind, Predictor, Scene, engine::find};
 
 /// How many of the newest changes may be one half of a move.
 const RECENT: usize = 8;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use nudge_predict::{
-    Eagerness, FileFacts, Index, Kind, Language, Lessons, Memory, Offers, Predictor, Scene, Source,
-    Suggestion, Trigger, consider,
+    Eagerness, Kind, Lessons, Memory, Offers, Predictor, Scene, Suggestion, Trigger, consider,
 };
+use nudge_syntax::{FileFacts, Index, Language, Source};
 use nudge_text::{Edits, Text, history::History};
 use proptest::prelude::*;
 

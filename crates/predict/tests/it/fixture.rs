@@ -5,9 +5,10 @@
 use std::{ops::Range, sync::Arc};
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Feedback, FileFacts, Index, Kind, Language, Lessons, Memory, Offers, Outcome,
-    Predictor, Scene, Severity, Source, Suggestion, Trigger, Weights, consider, suggest,
+    Diagnostic, Eagerness, Feedback, Kind, Lessons, Memory, Offers, Outcome, Predictor, Scene, Severity,
+    Suggestion, Trigger, Weights, consider, suggest,
 };
+use nudge_syntax::{FileFacts, Index, Language, Source};
 use nudge_text::{Edits, Text, history::History};
 
 /// A moment in a workspace.

@@ -3,9 +3,10 @@
 use std::{ops::Range, sync::Arc};
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Index, Kind, Language, Lessons, Memory, Offers, Outcome, Scene, Severity, Source,
-    Suggestion, Trigger, consider, suggest,
+    Diagnostic, Eagerness, Kind, Lessons, Memory, Offers, Outcome, Scene, Severity, Suggestion, Trigger,
+    consider, suggest,
 };
+use nudge_syntax::{Index, Language, Source};
 use nudge_text::{
     Edits, Text,
     history::{Change, History},

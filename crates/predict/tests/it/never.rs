@@ -1,6 +1,7 @@
 //! What must never be suggested, one test each.
 
-use nudge_predict::{Diagnostic, Eagerness, Index, Kind, Lessons, Offers, Scene, Severity, Trigger, suggest};
+use nudge_predict::{Diagnostic, Eagerness, Kind, Lessons, Offers, Scene, Severity, Trigger, suggest};
+use nudge_syntax::Index;
 use nudge_text::Edits;
 
 use crate::moment::{LOOP, Moment, renaming};

@@ -1,6 +1,7 @@
 //! What was rejected does not come back, and nothing else is held back with it.
 
-use nudge_predict::{Effect, Feedback, Kind, Memory, Source, Suggestion, Trigger, consider};
+use nudge_predict::{Effect, Feedback, Kind, Memory, Suggestion, Trigger, consider};
+use nudge_syntax::Source;
 use nudge_text::{Edit, Edits, Text};
 
 use crate::moment::{LOOP, Moment, renaming};

@@ -1,9 +1,10 @@
 //! How much of what the user refuses silences the engine, and for how long.
 
 use nudge_predict::{
-    Eagerness, Features, Feedback, Index, Lessons, Memory, Offers, Outcome, Scene, Suggestion, Trigger,
-    Weights, suggest,
+    Eagerness, Features, Feedback, Lessons, Memory, Offers, Outcome, Scene, Suggestion, Trigger, Weights,
+    suggest,
 };
+use nudge_syntax::Index;
 use serde_json::json;
 
 use crate::moment::Moment;

@@ -17,8 +17,8 @@ use sqlx::{ConnectOptions as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::oneshot;
 
 use crate::{
-    Batch, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq, Session,
-    SessionFilter, Store, StoreError, Ticket, queue,
+    Batch, CommitObserver, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq,
+    Session, SessionFilter, Store, StoreError, Ticket, queue,
 };
 use file::Judge;
 pub(crate) use file::{Place, check};
@@ -26,13 +26,16 @@ use readers::Readers;
 use writer::{Answer, Ask, Ready, Shared, Work};
 
 /// Opens the store; also says where a damaged file was moved to.
-pub(crate) async fn open(place: Place) -> Result<(SqliteStore, Option<PathBuf>), StoreError> {
+pub(crate) async fn open(
+    place: Place,
+    observer: Option<CommitObserver>,
+) -> Result<(SqliteStore, Option<PathBuf>), StoreError> {
     let shared = Arc::new(Shared::new());
     let (told, opened) = oneshot::channel();
     let theirs = Arc::clone(&shared);
     thread::Builder::new()
         .name("nudge-store".to_owned())
-        .spawn(move || writer::run(&place, &theirs, told))
+        .spawn(move || writer::run(&place, &theirs, observer, told))
         .map_err(StoreError::io("starting the thread that writes", ""))?;
     let Ready { reading, judge, set_aside } = opened.await.unwrap_or(Err(StoreError::Closed))?;
     Ok((SqliteStore { shared, readers: Readers::new(reading), judge }, set_aside))

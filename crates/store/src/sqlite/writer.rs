@@ -14,7 +14,10 @@ use super::{
     file::{self, Judge, Opened, Place},
     lease,
 };
-use crate::{Batch, Counts, Held, Lease, Millis, SessionId, StoreError, failpoint, queue::Queue, sql};
+use crate::{
+    Batch, CommitMoment, CommitObserver, Counts, Held, Lease, Millis, SessionId, StoreError, queue::Queue,
+    sql,
+};
 
 /// What the thread is given to do.
 pub(super) enum Work {
@@ -104,7 +107,12 @@ pub(super) struct Ready {
 }
 
 /// Opens the file, says so, and writes until the queue is closed and empty.
-pub(super) fn run(place: &Place, shared: &Shared, told: oneshot::Sender<Result<Ready, StoreError>>) {
+pub(super) fn run(
+    place: &Place,
+    shared: &Shared,
+    observer: Option<CommitObserver>,
+    told: oneshot::Sender<Result<Ready, StoreError>>,
+) {
     // However this ends, whoever waits is told.
     let _end = Ending(shared);
     let runtime = match tokio::runtime::Builder::new_current_thread().build() {
@@ -121,7 +129,7 @@ pub(super) fn run(place: &Place, shared: &Shared, told: oneshot::Sender<Result<R
     if told.send(Ok(Ready { reading, judge: judge.clone(), set_aside })).is_err() {
         return;
     }
-    let mut writer = Writer { conn, judge, shared };
+    let mut writer = Writer { conn, judge, shared, observer };
     while let Some(group) = shared.queue.take() {
         let outcomes = runtime.block_on(writer.write(&group));
         writer.tell(group, outcomes);
@@ -156,6 +164,7 @@ struct Writer<'s> {
     conn: SqliteConnection,
     judge: Judge,
     shared: &'s Shared,
+    observer: Option<CommitObserver>,
 }
 
 type Outcomes = Result<Vec<Result<Answer, StoreError>>, StoreError>;
@@ -187,11 +196,17 @@ impl Writer<'_> {
     }
 
     async fn commit(&mut self) -> Result<(), StoreError> {
-        failpoint::hit("store.commit.before");
+        self.tell_observer(CommitMoment::Before);
         execute(&mut self.conn, "COMMIT").await?;
-        failpoint::hit("store.commit.after");
+        self.tell_observer(CommitMoment::After);
         self.shared.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn tell_observer(&self, moment: CommitMoment) {
+        if let Some(observer) = &self.observer {
+            observer(moment);
+        }
     }
 
     async fn fill(&mut self, group: &[Work], care: Care) -> Outcomes {

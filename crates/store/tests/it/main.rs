@@ -2,7 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "tests make and damage files")]
 
 mod basics;
-#[cfg(feature = "failpoints")]
 mod crash;
 mod files;
 mod group;

@@ -63,6 +63,7 @@ impl Place {
             built_in: rehearsed(REHEARSAL),
             linger: LINGER,
             outlives_clients: is_daemon,
+            observer: None,
         };
         Hub::with_store(Arc::clone(&self.store) as _, options).expect("the folder can be written to")
     }

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{CONTEXT_DEPTH, Lexeme, Lexer, TokenId};
+
 use super::{
     draft::Draft,
     names::{Names, is_name},
     place::{is_break, line_start},
 };
-use crate::index::{DEPTH, Id, Lexeme, Lexer};
 
 /// How far from the cursor is looked, in bytes.
 const ABOVE: usize = 6000;
@@ -35,7 +36,7 @@ struct Analog {
 
 /// What an analog says comes next.
 pub(super) struct Next {
-    pub(super) id: Id,
+    pub(super) id: TokenId,
     pub(super) text: String,
     /// How much is the same before it; names that stand for others count against it.
     pub(super) order: usize,
@@ -83,7 +84,7 @@ impl<'a> Analogs<'a> {
         let mut names = Names::default();
         let (mut before, mut line, mut same) = (0, None, 0);
         let there = self.parts[part][..at].iter().rev();
-        for (ours, theirs) in draft.lexemes.iter().rev().zip(there).take(2 * DEPTH) {
+        for (ours, theirs) in draft.lexemes.iter().rev().zip(there).take(2 * CONTEXT_DEPTH) {
             let (said, other) = (draft.said(ours), self.said(theirs));
             let breaks = is_break(ours.id);
             if ours.id == theirs.id && (breaks || names.keeps(said)) {
@@ -148,8 +149,8 @@ impl<'a> Analogs<'a> {
         } else if names == 0 {
             return None;
         }
-        let id = if is_break(lexeme.id) { lexeme.id } else { Id::of(&text, lexeme.id.is_spaced()) };
-        let order = analog.before.saturating_sub(2 * names).clamp(1, DEPTH);
+        let id = if is_break(lexeme.id) { lexeme.id } else { TokenId::of(&text, lexeme.id.is_spaced()) };
+        let order = analog.before.saturating_sub(2 * names).clamp(1, CONTEXT_DEPTH);
         Some(Next { id, text, order, weight, renamed, start: lexeme.start })
     }
 
@@ -160,7 +161,7 @@ impl<'a> Analogs<'a> {
     }
 
     /// Goes on where this token comes next.
-    pub(super) fn advance(&mut self, id: Id, text: &str) {
+    pub(super) fn advance(&mut self, id: TokenId, text: &str) {
         let mut found = std::mem::take(&mut self.found);
         found.retain_mut(|analog| {
             let Some(lexeme) = self.parts[analog.part].get(analog.at) else { return false };

@@ -1,7 +1,8 @@
 //! What stands before the cursor and what is thought to follow, token by token.
 
+use nudge_syntax::{CONTEXT_DEPTH, Lexeme, TokenId};
+
 use super::place::{Place, is_break};
-use crate::index::{DEPTH, Id, Lexeme};
 
 /// A text that grows at its end.
 pub(super) struct Draft<'a> {
@@ -11,7 +12,7 @@ pub(super) struct Draft<'a> {
     /// The tokens in it; their places are those in `text`.
     pub(super) lexemes: Vec<Lexeme>,
     /// The last tokens, the nearest first.
-    context: Vec<Id>,
+    context: Vec<TokenId>,
     /// How deep the last line is.
     indent: String,
 }
@@ -28,13 +29,13 @@ impl<'a> Draft<'a> {
             place,
             text: place.content[place.from..place.cursor].to_owned(),
             lexemes: place.lexemes.iter().map(moved).collect(),
-            context: place.lexemes.iter().rev().take(DEPTH).map(|lexeme| lexeme.id).collect(),
+            context: place.lexemes.iter().rev().take(CONTEXT_DEPTH).map(|lexeme| lexeme.id).collect(),
             indent: place.indent.to_owned(),
         }
     }
 
     /// The last tokens, the nearest first.
-    pub(super) fn context(&self) -> &[Id] {
+    pub(super) fn context(&self) -> &[TokenId] {
         &self.context
     }
 
@@ -67,7 +68,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Whether a token can come next: it fits to what is typed of it.
-    pub(super) fn accepts(&self, id: Id, text: &str) -> bool {
+    pub(super) fn accepts(&self, id: TokenId, text: &str) -> bool {
         let at_start = self.lexemes.last().is_some_and(|last| is_break(last.id));
         if id.as_line_break().is_some() {
             return !at_start && self.open().is_empty();
@@ -80,7 +81,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a token. `false` if it cannot be added.
-    pub(super) fn push(&mut self, id: Id, text: &str) -> bool {
+    pub(super) fn push(&mut self, id: TokenId, text: &str) -> bool {
         let start;
         if let Some((deeper, blank)) = id.as_line_break() {
             start = self.text.len();
@@ -99,7 +100,7 @@ impl<'a> Draft<'a> {
         }
         self.lexemes.push(Lexeme { id, start, end: self.text.len() });
         self.context.insert(0, id);
-        self.context.truncate(DEPTH);
+        self.context.truncate(CONTEXT_DEPTH);
         true
     }
 

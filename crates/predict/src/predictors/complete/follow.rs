@@ -1,6 +1,7 @@
 //! Follows the most likely token, again and again.
 
 use memchr::memmem;
+use nudge_syntax::{TokenId, token::is_word};
 
 use super::{
     analog::Analogs,
@@ -10,7 +11,7 @@ use super::{
     place::{Place, is_break},
     witness::Witness,
 };
-use crate::{Scene, index::Id, token::is_word};
+use crate::Scene;
 
 /// Tokens that are followed at most.
 const MOST_TOKENS: usize = 60;
@@ -100,7 +101,7 @@ impl Walk<'_> {
     }
 
     /// Looks at the next token where the editor has closed what is to be closed. `false` if it comes to that.
-    fn step_to_closers(&mut self, id: Id, text: &str) -> bool {
+    fn step_to_closers(&mut self, id: TokenId, text: &str) -> bool {
         if is_break(id) {
             return false;
         }

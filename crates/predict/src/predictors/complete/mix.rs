@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::index::{DEPTH, Id};
+use nudge_syntax::{CONTEXT_DEPTH, TokenId};
 
 /// How much weight a context gives to what it has not seen, for each different token it has seen, and how much less with
 /// each token more.
@@ -25,10 +25,10 @@ pub(super) enum Origin {
 /// What may come next.
 #[derive(Debug)]
 struct Known<'a> {
-    id: Id,
+    id: TokenId,
     text: Option<Cow<'a, str>>,
     /// How often it came after at least this many tokens of the context.
-    counts: [f32; DEPTH + 1],
+    counts: [f32; CONTEXT_DEPTH + 1],
     /// The best place it was seen at, and with how much context.
     origin: Origin,
     order: usize,
@@ -39,7 +39,7 @@ struct Known<'a> {
 /// The token that is most likely next.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
-    pub(super) id: Id,
+    pub(super) id: TokenId,
     /// How likely it is, from 0 to 1.
     pub(super) p: f32,
     /// The best place it was seen at, and with how much context.
@@ -60,15 +60,22 @@ impl<'a> Mix<'a> {
     /// Adds that `id` came after `order` tokens of the context, so much as `weight` says.
     pub(super) fn add(
         &mut self,
-        id: Id,
+        id: TokenId,
         text: Option<Cow<'a, str>>,
         order: usize,
         weight: f32,
         origin: Origin,
     ) {
-        let order = order.min(DEPTH);
+        let order = order.min(CONTEXT_DEPTH);
         let at = self.0.iter().position(|option| option.id == id).unwrap_or_else(|| {
-            self.0.push(Known { id, text: None, counts: [0.0; DEPTH + 1], origin, order, renamed: None });
+            self.0.push(Known {
+                id,
+                text: None,
+                counts: [0.0; CONTEXT_DEPTH + 1],
+                origin,
+                order,
+                renamed: None,
+            });
             self.0.len() - 1
         });
         let option = &mut self.0[at];
@@ -91,7 +98,7 @@ impl<'a> Mix<'a> {
     pub(super) fn best(mut self, steps: usize) -> Option<(Choice, Option<Cow<'a, str>>)> {
         let mut p = vec![0.0_f32; self.0.len()];
         let mut escape = ESCAPE;
-        for order in 1..=DEPTH {
+        for order in 1..=CONTEXT_DEPTH {
             escape *= TRUST;
             let mut total = 0.0;
             let mut different = 0.0;
@@ -123,7 +130,7 @@ impl<'a> Mix<'a> {
         let Known { id, text, counts, origin, order, renamed } = self.0.swap_remove(at);
         let origin = renamed.map_or(origin, Origin::Renamed);
         // Each step of the way is one more token of context.
-        let led = counts[steps.min(DEPTH - 1) + 1..].iter().sum();
+        let led = counts[steps.min(CONTEXT_DEPTH - 1) + 1..].iter().sum();
         Some((Choice { id, p, origin, order, support: counts.iter().sum(), led, total }, text))
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cell::OnceCell;
 
-use crate::{case, token::is_word};
+use nudge_syntax::token::is_word;
+
+use crate::case;
 
 /// Words that mean the same everywhere and so never stand for one another.
 #[rustfmt::skip]

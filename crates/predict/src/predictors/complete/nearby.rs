@@ -3,14 +3,11 @@
 use std::ops::Range;
 
 use memchr::memmem;
+use nudge_syntax::{CONTEXT_DEPTH, Lexeme, Lexer, TokenId, skip_space, token::is_word};
 
 use super::{
     draft::Draft,
     place::{is_break, line_start},
-};
-use crate::{
-    index::{DEPTH, Id, Lexeme, Lexer, skip_space},
-    token::is_word,
 };
 
 /// A place in a document that the draft leads to.
@@ -79,15 +76,15 @@ fn joins(text: &str, at: usize) -> bool {
 fn same_before(text: &str, end: usize, draft: &Draft<'_>, skipped: usize) -> usize {
     let mut at = end;
     let mut count = 0;
-    for lexeme in draft.lexemes.iter().rev().skip(skipped).take(DEPTH - skipped) {
+    for lexeme in draft.lexemes.iter().rev().skip(skipped).take(CONTEXT_DEPTH - skipped) {
         let space = space_before(text, at);
         if is_break(lexeme.id) {
-            let same = if lexeme.id == Id::START {
+            let same = if lexeme.id == TokenId::START {
                 space == 0
             } else {
                 break_between(text, space, at) == Some(lexeme.id)
             };
-            if !same || lexeme.id == Id::START {
+            if !same || lexeme.id == TokenId::START {
                 return count + usize::from(same);
             }
             at = space;
@@ -117,7 +114,7 @@ fn space_before(text: &str, at: usize) -> usize {
 }
 
 /// The line break that the space `start..end` is.
-fn break_between(text: &str, start: usize, end: usize) -> Option<Id> {
+fn break_between(text: &str, start: usize, end: usize) -> Option<TokenId> {
     if start == end || skip_space(text, start) < end {
         return None;
     }

@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use crate::{
-    Scene,
-    index::{Id, Lexeme, Lexer, skip_space},
-    token::is_word,
-};
+use nudge_syntax::{Lexeme, Lexer, TokenId, skip_space, token::is_word};
+
+use crate::Scene;
 
 /// How far back a place is looked at, in bytes and in lines.
 const MOST_BYTES: usize = 3000;
@@ -58,7 +56,7 @@ impl<'a> Place<'a> {
         let mut lexer = Lexer::new(&content[..word], from, indent_at(content, from).len());
         let mut lexemes: Vec<Lexeme> = Vec::new();
         if from == 0 {
-            lexemes.push(Lexeme { id: Id::START, start: 0, end: 0 });
+            lexemes.push(Lexeme { id: TokenId::START, start: 0, end: 0 });
         }
         lexemes.extend(lexer.by_ref());
         let start = lexer.at();
@@ -96,8 +94,8 @@ impl<'a> Place<'a> {
 }
 
 /// Whether a token ends a line, or there is none before it.
-pub(super) fn is_break(id: Id) -> bool {
-    id == Id::START || id.as_line_break().is_some()
+pub(super) fn is_break(id: TokenId) -> bool {
+    id == TokenId::START || id.as_line_break().is_some()
 }
 
 /// Whether the newest change is at the cursor and made by keys that put something there: what came in one piece is

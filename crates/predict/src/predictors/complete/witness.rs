@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use nudge_syntax::{IndexAsker, SeenToken, TokenId};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -11,10 +12,7 @@ use super::{
     nearby::{Hit, hits},
     place::{Place, is_break},
 };
-use crate::{
-    Scene,
-    index::{Asker, Id, Seen},
-};
+use crate::Scene;
 
 /// Places that are looked at in a document.
 const MOST_HITS: usize = 40;
@@ -41,12 +39,12 @@ const WORKSPACE: f32 = 1.0;
 /// Looks for similar places.
 pub(super) struct Witness<'a> {
     scene: &'a Scene<'a>,
-    asker: Asker,
+    asker: IndexAsker,
     analogs: Option<Analogs<'a>>,
     /// Where nothing is looked for: what is being typed.
     gap: Range<usize>,
     searched: usize,
-    seen: Vec<Seen>,
+    seen: Vec<SeenToken>,
     hits: Vec<Hit>,
 }
 
@@ -74,7 +72,7 @@ impl<'a> Witness<'a> {
     }
 
     /// Goes on from the places where this token came next.
-    pub(super) fn advance(&mut self, id: Id, text: &str) {
+    pub(super) fn advance(&mut self, id: TokenId, text: &str) {
         let index = self.scene.index;
         self.seen =
             self.seen.iter().filter(|seen| seen.next == id).filter_map(|seen| index.advance(seen)).collect();
@@ -153,9 +151,9 @@ impl<'a> Witness<'a> {
             index.after(context, asker, (ENOUGH, MOST_LOOKED_AT), |id| draft.accepts(id, ""), seen);
             return;
         }
-        let mut known: FxHashMap<Id, bool> = FxHashMap::default();
-        let fits = |id: Id| index.text(id).is_some_and(|text| draft.accepts(id, text));
-        let accept = |id: Id| !is_break(id) && *known.entry(id).or_insert_with(|| fits(id));
+        let mut known: FxHashMap<TokenId, bool> = FxHashMap::default();
+        let fits = |id: TokenId| index.text(id).is_some_and(|text| draft.accepts(id, text));
+        let accept = |id: TokenId| !is_break(id) && *known.entry(id).or_insert_with(|| fits(id));
         index.after(context, asker, (ENOUGH, MOST_LOOKED_AT_OPEN), accept, seen);
     }
 }

@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    Grammar, Language, NameSort, Node, NodePath, declaration_at, occurrences,
+    token::{is_word, stands_alone},
+    variable,
+};
 use nudge_text::Edit;
-use tree_sitter::Node;
 
 use super::{Problem, Solution};
-use crate::{
-    Language,
-    syntax::{Grammar, Path, Sort, declaration_at, occurrences, variable},
-    token::{is_word, stands_alone},
-};
 
 /// What an arm does that is for the user to write.
 const UNWRITTEN: &str = concat!("todo", "!()");
@@ -36,7 +35,7 @@ impl Problem<'_> {
     }
 
     pub(super) fn node(&self, offset: usize, kinds: &[&str]) -> Option<Node<'_>> {
-        Path::at(self.source.parsed()?, offset).enclosing(kinds)
+        NodePath::at(self.source.parsed()?, offset).enclosing(kinds)
     }
 
     /// `let name` becomes `let mut name`, wherever the variable is declared.
@@ -44,7 +43,7 @@ impl Problem<'_> {
         let offset = self.diagnostic.range.start;
         self.place(Some(name))?;
         let grammar = Grammar::of(self.source.language())?;
-        let function = Path::at(self.source.parsed()?, offset).enclosing(grammar.functions)?.byte_range();
+        let function = NodePath::at(self.source.parsed()?, offset).enclosing(grammar.functions)?.byte_range();
         let here = declaration_at(self.source, &self.diagnostic.range).map(|_| self.diagnostic.range.clone());
         let place = match here {
             Some(place) => place,
@@ -116,11 +115,14 @@ impl Problem<'_> {
         let literal = self.node(self.diagnostic.range.start, &["struct_expression"])?;
         let body = literal.child_by_field_name("body")?;
         let grammar = Grammar::of(self.source.language())?;
-        let function =
-            Path::at(self.source.parsed()?, literal.start_byte()).enclosing(grammar.functions)?.byte_range();
+        let function = NodePath::at(self.source.parsed()?, literal.start_byte())
+            .enclosing(grammar.functions)?
+            .byte_range();
         let known = |name: &String| {
             let found = variable(self.source, name, literal.start_byte(), &function);
-            found.is_some_and(|(_, declaration)| matches!(declaration.sort, Sort::Local | Sort::Parameter))
+            found.is_some_and(|(_, declaration)| {
+                matches!(declaration.sort, NameSort::Local | NameSort::Parameter)
+            })
         };
         if !names.iter().all(known) {
             return None;

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    contains_word, occurrences,
+    token::{TokenKind, is_word, solid},
+};
 use nudge_text::{diff, history::Change};
 
 use super::Problem;
-use crate::{
-    engine::find,
-    syntax::{contains, occurrences},
-    token::{TokenKind, is_word, solid},
-};
+use crate::engine::find;
 
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 12;
@@ -26,7 +26,7 @@ impl<'a> Problem<'a> {
     /// What the user wrote in the place of a name, if it still stands there.
     pub(super) fn became(&self, name: &str) -> Option<String> {
         let stands = |change: &Change, new: &str| {
-            find(self.scene, &change.uri).is_some_and(|source| contains(source.content(), new))
+            find(self.scene, &change.uri).is_some_and(|source| contains_word(source.content(), new))
         };
         self.done().iter().find_map(|Done { change, words }| {
             let (_, to) = words.iter().find(|(from, _)| change.before[from.clone()] == *name)?;
@@ -42,7 +42,7 @@ impl<'a> Problem<'a> {
             let touched = occurrences(code, name, 0..code.len(), 20)
                 .iter()
                 .any(|place| place.start < change.touched.end && change.touched.start < place.end);
-            touched && !contains(&change.before, name)
+            touched && !contains_word(&change.before, name)
         };
         self.done().iter().any(|done| wrote(done.change))
     }

@@ -12,16 +12,12 @@ mod unused;
 
 use std::cell::OnceCell;
 
+use nudge_syntax::{Source, contains_word, token::is_word};
 use nudge_text::Edit;
 
 use self::table::{Fix, fixes};
 use super::{Candidate, import};
-use crate::{
-    Diagnostic, Predictor, Scene, Source,
-    engine::find,
-    syntax::{contains, edit_runs},
-    token::is_word,
-};
+use crate::{Diagnostic, Predictor, Scene, engine::find, runs::edit_runs};
 
 /// Diagnostics that are looked at, the nearest to the cursor first.
 const MAX_DIAGNOSTICS: usize = 40;
@@ -166,7 +162,7 @@ impl Problem<'_> {
     fn renamed(&self, name: Option<&str>, to: &str, prior: f32) -> Option<Solution> {
         let range = self.place(name)?;
         let name = &self.source.content()[range.clone()];
-        if name == to || !contains(&self.diagnostic.message, name) {
+        if name == to || !contains_word(&self.diagnostic.message, name) {
             return None;
         }
         let what = format!("writes `{to}` where `{name}` is not known");

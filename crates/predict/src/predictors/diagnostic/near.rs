@@ -1,8 +1,7 @@
 //! Names that are almost the same.
 
-use crate::{
-    Source,
-    syntax::{Grammar, Path, Role, Sort, declaration_at, role_at},
+use nudge_syntax::{
+    Grammar, NameRole, NameSort, NodePath, Source, declaration_at, role_at,
     token::{TokenKind, solid},
 };
 
@@ -55,7 +54,7 @@ pub(super) fn is_slip(source: &Source, name: &str, other: &str, offset: usize, i
     }
     let implicit = Grammar::of(source.language()).is_some_and(|grammar| grammar.implicit_this);
     source.occurrences(other, 30).iter().filter_map(|range| declaration_at(source, range)).any(|found| {
-        let of_type = matches!(found.sort, Sort::Field | Sort::Method | Sort::Variant);
+        let of_type = matches!(found.sort, NameSort::Field | NameSort::Method | NameSort::Variant);
         let is_seen = !found.sort.is_local() || found.scope.contains(&offset);
         if is_member { of_type } else { (!of_type || implicit) && is_seen }
     })
@@ -68,8 +67,9 @@ fn is_declared(source: &Source, name: &str) -> bool {
         return found.len() > 1;
     };
     found.iter().any(|range| {
-        let role = role_at(grammar, &Path::at(parsed, range.start), text, range);
-        matches!(role, Role::Declares(_) | Role::ShorthandPattern) || declaration_at(source, range).is_some()
+        let role = role_at(grammar, &NodePath::at(parsed, range.start), text, range);
+        matches!(role, NameRole::Declares(_) | NameRole::ShorthandPattern)
+            || declaration_at(source, range).is_some()
     })
 }
 

@@ -1,12 +1,13 @@
 //! Replacements that a diagnostic proposes, without saying of what.
 
+use nudge_syntax::{
+    Language,
+    token::{TokenKind, is_word, solid},
+};
 use nudge_text::Edit;
 
 use super::{Problem, Solution, brief};
-use crate::{
-    Diagnostic, Language, Severity,
-    token::{TokenKind, is_word, solid},
-};
+use crate::{Diagnostic, Severity};
 
 /// What has no single answer, or is a choice and not a mistake.
 const UNDECIDED: [&str; 5] = ["/*", "todo!", "if this is intentional", "`, `", "remove `return`"];

@@ -1,9 +1,9 @@
 //! What Python asks for by its own words.
 
+use nudge_syntax::Language;
 use nudge_text::Edit;
 
 use super::{Problem, Solution};
-use crate::Language;
 
 /// Words that begin a line which ends with a colon.
 const COMPOUND: [&str; 13] = [

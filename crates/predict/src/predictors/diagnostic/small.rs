@@ -1,20 +1,16 @@
 //! Fixes of a word or a sign: what is around, before or behind what is marked.
 
+use nudge_syntax::{Grammar, Language, NameSort, NodePath, contains_word, token::is_word, variable};
 use nudge_text::Edit;
 
 use super::{Problem, Solution, brief};
-use crate::{
-    Language,
-    syntax::{Grammar, Path, Sort, contains, variable},
-    token::is_word,
-};
 
 impl Problem<'_> {
     /// Takes away the brackets or quotes that are marked, or whose beginning is.
     pub(super) fn unwrapped(&self) -> Option<Solution> {
         let text = self.source.content();
         let start = self.diagnostic.range.start;
-        let path = Path::at(self.source.parsed()?, start);
+        let path = NodePath::at(self.source.parsed()?, start);
         let is_wrapped = |code: &str| {
             ["{}", "()", "\"\"", "''"]
                 .iter()
@@ -51,7 +47,7 @@ impl Problem<'_> {
     /// Puts a word before what is marked, which the message names.
     pub(super) fn preceded(&self, word: &str) -> Option<Solution> {
         let marked = self.place(None)?;
-        contains(&self.diagnostic.message, &self.source.content()[marked.clone()]).then_some(())?;
+        contains_word(&self.diagnostic.message, &self.source.content()[marked.clone()]).then_some(())?;
         let what = format!("puts `{}` before it", word.trim_end());
         Some(Solution { edits: vec![Edit::new(marked.start..marked.start, word)], prior: 0.7, what })
     }
@@ -73,9 +69,9 @@ impl Problem<'_> {
         let offset = self.diagnostic.range.start;
         let grammar = Grammar::of(self.source.language())?;
         let parsed = self.source.parsed()?;
-        let function = Path::at(parsed, offset).enclosing(grammar.functions)?.byte_range();
+        let function = NodePath::at(parsed, offset).enclosing(grammar.functions)?.byte_range();
         let (place, _) = variable(self.source, name, offset, &function)?;
-        let is_pointer = Path::at(parsed, place.start).enclosing(&["pointer_declarator"]).is_some();
+        let is_pointer = NodePath::at(parsed, place.start).enclosing(&["pointer_declarator"]).is_some();
         let is_unset = self.source.content()[place.end..].starts_with([';', ',']);
         if !is_pointer || !is_unset {
             return None;
@@ -90,7 +86,7 @@ impl Problem<'_> {
     pub(super) fn argument(&self) -> Option<Solution> {
         let range = &self.diagnostic.range;
         let grammar = Grammar::of(self.source.language())?;
-        let path = Path::at(self.source.parsed()?, range.start);
+        let path = NodePath::at(self.source.parsed()?, range.start);
         let call = path.enclosing(&["call_expression", "call"])?;
         let list = call.child_by_field_name("arguments")?;
         let function = path.enclosing(grammar.functions)?.byte_range();
@@ -98,8 +94,8 @@ impl Problem<'_> {
         let name = self.put_in().into_iter().find(|name| {
             let known = variable(self.source, name, call.start_byte(), &function);
             let is_value =
-                known.is_some_and(|(_, found)| matches!(found.sort, Sort::Local | Sort::Parameter));
-            is_value && !contains(arguments, name)
+                known.is_some_and(|(_, found)| matches!(found.sort, NameSort::Local | NameSort::Parameter));
+            is_value && !contains_word(arguments, name)
         })?;
         let mut cursor = list.walk();
         let end = list.named_children(&mut cursor).last().map(|argument| argument.end_byte());

@@ -1,10 +1,9 @@
 //! Fixes that follow from the types that a diagnostic names.
 
+use nudge_syntax::{Grammar, Node, NodePath, declaration_at, occurrences, variable};
 use nudge_text::Edit;
-use tree_sitter::Node;
 
 use super::{Problem, Solution, brief};
-use crate::syntax::{Grammar, Path, declaration_at, occurrences, variable};
 
 /// Expressions of Rust that need no brackets to be called on or borrowed.
 const TIGHT: [&str; 8] = [
@@ -21,7 +20,7 @@ const TIGHT: [&str; 8] = [
 impl Problem<'_> {
     /// Text becomes a `String`, and a value is borrowed, where the other is wanted.
     pub(super) fn converted(&self, wanted: &str, found: &str) -> Option<Solution> {
-        let path = Path::at(self.source.parsed()?, self.diagnostic.range.start);
+        let path = NodePath::at(self.source.parsed()?, self.diagnostic.range.start);
         let is_marked = |node: Node<'_>| node.byte_range() == self.diagnostic.range;
         let node = path.steps().iter().find(|step| is_marked(step.node) && TIGHT.contains(&step.kind()))?;
         let in_pattern =
@@ -74,7 +73,7 @@ impl Problem<'_> {
     pub(super) fn awaited(&self, member: Option<&str>) -> Option<Solution> {
         let text = self.source.content();
         let at = member.map_or(Some(self.diagnostic.range.clone()), |name| self.place(Some(name)))?;
-        let path = Path::at(self.source.parsed()?, at.start);
+        let path = NodePath::at(self.source.parsed()?, at.start);
         let function = path.enclosing(Grammar::of(self.source.language())?.functions)?;
         let mut cursor = function.walk();
         if !function.children(&mut cursor).any(|child| child.kind() == "async") {
@@ -110,7 +109,7 @@ impl Problem<'_> {
     }
 
     /// The marked argument, or what the marked variable is set to.
-    fn kept_or_passed<'t>(&self, path: &Path<'t>) -> Option<Node<'t>> {
+    fn kept_or_passed<'t>(&self, path: &NodePath<'t>) -> Option<Node<'t>> {
         let steps = path.steps();
         let at = steps.iter().position(|step| step.node.byte_range() == self.diagnostic.range)?;
         let (above, node) = (steps.get(at.checked_sub(1)?)?.node, steps[at]);

@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-use nudge_text::Edit;
-use tree_sitter::Node;
-
-use super::{Problem, Solution, brief};
-use crate::{
-    Language, Trigger,
-    predictors::import,
-    syntax::Path,
+use nudge_syntax::{
+    Language, Node, NodePath,
     token::{TokenKind, solid},
 };
+use nudge_text::Edit;
+
+use super::{Problem, Solution, brief};
+use crate::{Trigger, predictors::import};
 
 impl Problem<'_> {
     /// How likely something is to be taken away: code that nobody touched is left alone. It is asked for if the user has
@@ -35,7 +33,7 @@ impl Problem<'_> {
         let range = self.place(Some(name))?;
         match self.source.language() {
             Language::Rust => {
-                let path = Path::at(self.source.parsed()?, range.start);
+                let path = NodePath::at(self.source.parsed()?, range.start);
                 let shorthand = path.leaf().kind() == "shorthand_field_identifier";
                 let new = if shorthand { format!("{name}: _") } else { format!("_{name}") };
                 Some(self.marked(name, vec![Edit::new(range, new)]))
@@ -111,7 +109,7 @@ impl Problem<'_> {
     pub(super) fn undeclared(&self, name: &str) -> Option<Solution> {
         let in_c = matches!(self.source.language(), Language::C | Language::Cpp);
         let place = self.place(Some(name)).filter(|_| in_c)?;
-        let declaration = Path::at(self.source.parsed()?, place.start).enclosing(&["declaration"])?;
+        let declaration = NodePath::at(self.source.parsed()?, place.start).enclosing(&["declaration"])?;
         let mut cursor = declaration.walk();
         let declarators: Vec<Node<'_>> =
             declaration.children_by_field_name("declarator", &mut cursor).collect();
@@ -133,7 +131,8 @@ impl Problem<'_> {
     /// The argument that is marked as one too many, if the user has taken away what it was for.
     pub(super) fn extra_argument(&self) -> Option<Solution> {
         let range = &self.diagnostic.range;
-        let call = Path::at(self.source.parsed()?, range.start).enclosing(&["argument_list", "arguments"])?;
+        let call =
+            NodePath::at(self.source.parsed()?, range.start).enclosing(&["argument_list", "arguments"])?;
         let mut cursor = call.walk();
         let arguments: Vec<Node<'_>> = call.named_children(&mut cursor).collect();
         let (last, others) = arguments.split_last()?;

@@ -5,10 +5,11 @@
 
 mod forest;
 
+use nudge_syntax::{Language, Source};
 use nudge_text::history::Change;
 
 use super::Candidate;
-use crate::{Kind, Language, Predictor, Scene, Source, engine::find};
+use crate::{Kind, Predictor, Scene, engine::find};
 
 /// What is known of a place, by name.
 pub(crate) type Evidence = Vec<(&'static str, f32)>;

@@ -2,27 +2,27 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    Language, Source,
+    imports::{Import, ImportLeaf, ImportStatement, ImportStyle},
+};
 use nudge_text::Edit;
 
 use super::{
     order::{Letters, disorder},
     place,
 };
-use crate::{
-    Language, Source,
-    index::imports::{Import, Leaf, Statement, Style},
-};
 
 /// The edits that import names, which [share](can_share) a statement if they are several. Some statements are about to go.
 pub(super) fn edits(
     source: &Source,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     gone: &[usize],
     imports: &[Import],
 ) -> Option<Vec<Edit>> {
     let (text, language) = (source.content(), source.language());
     let numbered = statements.iter().enumerate().filter(|(at, _)| !gone.contains(at));
-    let stay: Vec<&Statement> = numbered.map(|(_, statement)| statement).collect();
+    let stay: Vec<&ImportStatement> = numbered.map(|(_, statement)| statement).collect();
     let mut edits = match language {
         Language::Go | Language::Java => None,
         _ => extended(source, &stay, imports),
@@ -51,7 +51,7 @@ pub(super) fn can_share(language: Language, a: &Import, b: &Import) -> bool {
     );
     let is_same = (&a.module, a.style, a.type_only) == (&b.module, b.style, b.type_only);
     // Of a namespace or a header all names come at once.
-    is_same && (has_lists && a.style == Style::Named || a.style == Style::Glob)
+    is_same && (has_lists && a.style == ImportStyle::Named || a.style == ImportStyle::Glob)
 }
 
 /// The name as a member of a list.
@@ -64,15 +64,15 @@ fn member(import: &Import, language: Language) -> String {
 }
 
 /// Puts the names into the statement that already imports from the module.
-fn extended(source: &Source, statements: &[&Statement], imports: &[Import]) -> Option<Vec<Edit>> {
-    let import = imports.first().filter(|import| import.style == Style::Named)?;
+fn extended(source: &Source, statements: &[&ImportStatement], imports: &[Import]) -> Option<Vec<Edit>> {
+    let import = imports.first().filter(|import| import.style == ImportStyle::Named)?;
     let (text, language) = (source.content(), source.language());
     let letters = Letters::of_lists(text, language, statements);
     let names = sorted(letters, language, imports);
     let mut statements = statements.iter().filter(|statement| !statement.is_export);
     let with_list = statements.clone().find_map(|statement| {
         let at = statement.lists.iter().position(|list| list.module == import.module)?;
-        let leaves: Vec<&Leaf> = statement.leaves.iter().filter(|leaf| leaf.list == Some(at)).collect();
+        let leaves: Vec<&ImportLeaf> = statement.leaves.iter().filter(|leaf| leaf.list == Some(at)).collect();
         let alike = leaves.iter().all(|leaf| leaf.import.type_only == import.type_only);
         (!leaves.is_empty() && alike).then_some(leaves)
     });
@@ -87,7 +87,7 @@ fn extended(source: &Source, statements: &[&Statement], imports: &[Import]) -> O
     })?;
     let leaf = only.leaves.first()?;
     match language {
-        Language::Rust if leaf.import.style == Style::Named => {
+        Language::Rust if leaf.import.style == ImportStyle::Named => {
             let last = text[leaf.range.clone()].rfind("::").map(|at| leaf.range.start + at + 2)?;
             let mut all = names;
             all.push(text[last..leaf.range.end].to_owned());
@@ -95,7 +95,7 @@ fn extended(source: &Source, statements: &[&Statement], imports: &[Import]) -> O
             Some(vec![Edit::new(last..leaf.range.end, format!("{{{}}}", all.join(", ")))])
         }
         Language::TypeScript | Language::Tsx | Language::JavaScript
-            if leaf.import.style == Style::Default && leaf.import.type_only == import.type_only =>
+            if leaf.import.style == ImportStyle::Default && leaf.import.type_only == import.type_only =>
         {
             let names = names.join(", ");
             Some(vec![Edit::new(leaf.range.end..leaf.range.end, format!(", {{ {names} }}"))])
@@ -112,7 +112,7 @@ fn sorted(letters: Letters, language: Language, imports: &[Import]) -> Vec<Strin
 }
 
 /// Puts a name among others: in its sorted place if they are sorted, else behind the last.
-fn inserted(text: &str, letters: Letters, leaves: &[&Leaf], name: &str) -> Edit {
+fn inserted(text: &str, letters: Letters, leaves: &[&ImportLeaf], name: &str) -> Edit {
     let names: Vec<&str> = leaves.iter().map(|leaf| &text[leaf.range.clone()]).collect();
     let after = names.iter().position(|other| letters.key(other) > letters.key(name));
     if let Some(at) = after.filter(|_| disorder(&names, |name| letters.key(name)) == 0) {
@@ -125,7 +125,7 @@ fn inserted(text: &str, letters: Letters, leaves: &[&Leaf], name: &str) -> Edit 
 }
 
 /// What separates a member of a list from its neighbour.
-fn between<'t>(text: &'t str, leaves: &[&Leaf], at: usize) -> &'t str {
+fn between<'t>(text: &'t str, leaves: &[&ImportLeaf], at: usize) -> &'t str {
     let neighbour: Option<Range<usize>> = if at > 0 {
         Some(leaves[at - 1].range.end..leaves[at].range.start)
     } else {
@@ -135,10 +135,15 @@ fn between<'t>(text: &'t str, leaves: &[&Leaf], at: usize) -> &'t str {
 }
 
 /// The import as a statement of its own.
-fn statement(text: &str, language: Language, statements: &[Statement], imports: &[Import]) -> Option<String> {
+fn statement(
+    text: &str,
+    language: Language,
+    statements: &[ImportStatement],
+    imports: &[Import],
+) -> Option<String> {
     let import = imports.first()?;
     let model = statements.last().map_or("", |statement| &text[statement.range.clone()]);
-    let all: Vec<&Statement> = statements.iter().collect();
+    let all: Vec<&ImportStatement> = statements.iter().collect();
     let names = sorted(Letters::of_lists(text, language, &all), language, imports);
     let name = match (names.as_slice(), language) {
         ([name], _) => name.clone(),
@@ -149,7 +154,7 @@ fn statement(text: &str, language: Language, statements: &[Statement], imports: 
     Some(match language {
         Language::Rust if module.is_empty() => format!("use {name};"),
         Language::Rust => format!("use {module}::{name};"),
-        Language::Python if import.style == Style::Module => match &import.original {
+        Language::Python if import.style == ImportStyle::Module => match &import.original {
             Some(_) => format!("import {module} as {}", import.name),
             None => format!("import {module}"),
         },
@@ -167,8 +172,8 @@ fn statement(text: &str, language: Language, statements: &[Statement], imports: 
             let end = if model.is_empty() || model.ends_with(';') { ";" } else { "" };
             let kind = if import.type_only { "type " } else { "" };
             let clause = match import.style {
-                Style::Default => import.name.clone(),
-                Style::Module => format!("* as {}", import.name),
+                ImportStyle::Default => import.name.clone(),
+                ImportStyle::Module => format!("* as {}", import.name),
                 _ => format!("{{ {name} }}"),
             };
             format!("import {kind}{clause} from {quote}{module}{quote}{end}")

@@ -2,21 +2,22 @@
 
 use std::ops::Range;
 
-use crate::{
-    Language, Scene, Source,
-    index::imports::{Import, Statement, Style},
-    syntax::declaration_at,
+use nudge_syntax::{
+    Language, Source, declaration_at,
+    imports::{Import, ImportStatement, ImportStyle},
 };
+
+use crate::Scene;
 
 /// A name that a module declares from which the source already imports, if that module is open.
 pub(super) fn from_open_module(
     scene: &Scene<'_>,
     source: &Source,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     name: &str,
 ) -> Option<Import> {
     let leaves = statements.iter().flat_map(|statement| &statement.leaves);
-    let named = leaves.filter(|leaf| leaf.import.style == Style::Named && !leaf.import.type_only);
+    let named = leaves.filter(|leaf| leaf.import.style == ImportStyle::Named && !leaf.import.type_only);
     let mut modules: Vec<&str> = named.map(|leaf| leaf.import.module.as_str()).collect();
     modules.dedup();
     let is_seen = |other: &Source, range: &Range<usize>| {
@@ -27,11 +28,11 @@ pub(super) fn from_open_module(
         let mut meant = others.filter(|other| other.uri() != source.uri() && is_at(other, source, module));
         let declares =
             meant.any(|other| other.occurrences(name, 10).iter().any(|range| is_seen(other, range)));
-        declares.then(|| import(name, module, Style::Named))
+        declares.then(|| import(name, module, ImportStyle::Named))
     })
 }
 
-fn import(name: &str, module: &str, style: Style) -> Import {
+fn import(name: &str, module: &str, style: ImportStyle) -> Import {
     Import { name: name.to_owned(), original: None, module: module.to_owned(), style, type_only: false }
 }
 

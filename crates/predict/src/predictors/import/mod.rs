@@ -13,6 +13,12 @@ mod unseen;
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    Grammar, Language, NameRole, NodePath, Source, declaration_at,
+    imports::{Import, ImportLeaf, ImportStatement, ImportStyle, statements},
+    occurrences, placed, role_at,
+    token::{TokenKind, solid},
+};
 use nudge_text::{Edit, history::Change};
 
 use self::{
@@ -21,13 +27,7 @@ use self::{
     settled::Done,
 };
 use super::Candidate;
-use crate::{
-    Language, Scene, Source,
-    engine::find,
-    index::imports::{Import, Leaf, Statement, Style, statements},
-    syntax::{Grammar, Path, Role, declaration_at, occurrences, placed, role_at},
-    token::{TokenKind, solid},
-};
+use crate::{Scene, engine::find};
 
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 8;
@@ -132,7 +132,7 @@ pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
         name: name.to_owned(),
         original: None,
         module: module.to_owned(),
-        style: Style::Named,
+        style: ImportStyle::Named,
         type_only: false,
     };
     if is_imported(&statements, name) { None } else { add::edits(source, &statements, &[], &[import]) }
@@ -141,12 +141,13 @@ pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
 /// Whether a range is an import statement, and nothing outside of it uses what it brings.
 pub(super) fn is_unused(source: &Source, range: &Range<usize>) -> bool {
     let statements = statements(source.language(), source.content());
-    let meant =
-        |statement: &&Statement| statement.range.start <= range.start && range.end <= statement.range.end;
+    let meant = |statement: &&ImportStatement| {
+        statement.range.start <= range.start && range.end <= statement.range.end
+    };
     let Some(statement) = statements.iter().find(meant) else { return false };
     let is_outside =
         |place: &Range<usize>| place.end <= statement.range.start || statement.range.end <= place.start;
-    let is_used = |leaf: &Leaf| source.occurrences(&leaf.import.name, 12).iter().any(is_outside);
+    let is_used = |leaf: &ImportLeaf| source.occurrences(&leaf.import.name, 12).iter().any(is_outside);
     !statement.leaves.iter().any(is_used)
 }
 
@@ -162,7 +163,7 @@ pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> 
         if at.end < statement.range.start || statement.range.end < at.start {
             continue;
         }
-        let meant = |leaf: &Leaf| names.iter().any(|name| is_meant(&leaf.import, name));
+        let meant = |leaf: &ImportLeaf| names.iter().any(|name| is_meant(&leaf.import, name));
         gone.extend(
             statement
                 .leaves
@@ -183,7 +184,7 @@ pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> 
 fn new_names(
     source: &Source,
     routes: &Routes<'_>,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     changes: &[&Change],
 ) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -208,12 +209,13 @@ fn new_names(
             if imports || PRELUDE.contains(&name) || is_used_already(source, changes, name) {
                 continue;
             }
-            let path = Path::at(parsed, range.start);
+            let path = NodePath::at(parsed, range.start);
             let in_attribute = path.enclosing(&["attribute_item"]).is_some();
             let is_macro = STANDARD_MACROS.contains(&name) && source.content()[range.end..].starts_with('!');
             let role = role_at(grammar, &path, source.content(), &range);
-            let in_std = source.language() == Language::Cpp && !matches!(role, Role::Text | Role::Other);
-            let is_free = role == Role::Free || in_std;
+            let in_std =
+                source.language() == Language::Cpp && !matches!(role, NameRole::Text | NameRole::Other);
+            let is_free = role == NameRole::Free || in_std;
             if !is_free || in_attribute || is_macro {
                 continue;
             }
@@ -246,7 +248,7 @@ fn is_known_before(change: &Change, name: &str) -> bool {
 fn needed(
     routes: &Routes<'_>,
     source: &Source,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     name: &str,
 ) -> Option<(f32, Import)> {
     if is_imported(statements, name) {
@@ -259,14 +261,14 @@ fn needed(
     let globs = statements
         .iter()
         .flat_map(|statement| &statement.leaves)
-        .any(|leaf| leaf.import.style == Style::Glob);
+        .any(|leaf| leaf.import.style == ImportStyle::Glob);
     Some((if globs { share * 0.25 } else { share }, import))
 }
 
 /// Whether one of the statements brings a name.
-fn is_imported(statements: &[Statement], name: &str) -> bool {
+fn is_imported(statements: &[ImportStatement], name: &str) -> bool {
     let mut leaves = statements.iter().flat_map(|statement| &statement.leaves);
-    leaves.any(|leaf| leaf.import.style != Style::Glob && leaf.import.name == name)
+    leaves.any(|leaf| leaf.import.style != ImportStyle::Glob && leaf.import.name == name)
 }
 
 /// Whether the document declares a name somewhere.

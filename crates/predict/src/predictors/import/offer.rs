@@ -1,11 +1,12 @@
 //! Edits of imports as the user sees them.
 
+use nudge_syntax::Source;
 use nudge_text::Edit;
 
 use crate::{
-    Predictor, Scene, Source,
+    Predictor, Scene,
     predictors::{Candidate, chain},
-    syntax::edit_runs,
+    runs::edit_runs,
 };
 
 /// Names that are to be imported, or not any more.

@@ -1,8 +1,8 @@
 //! The orders in which people and their tools keep imports, and which of them a file follows.
 
-use crate::{
+use nudge_syntax::{
     Language,
-    index::imports::{Leaf, Statement},
+    imports::{ImportLeaf, ImportStatement},
     token::is_word,
 };
 
@@ -19,9 +19,9 @@ pub(super) enum Letters {
 
 impl Letters {
     /// How the names in the lists of a file are sorted, as far as it shows.
-    pub(super) fn of_lists(text: &str, language: Language, statements: &[&Statement]) -> Self {
+    pub(super) fn of_lists(text: &str, language: Language, statements: &[&ImportStatement]) -> Self {
         let lists = statements.iter().flat_map(|statement| {
-            let leaves = |list: usize| -> Vec<&Leaf> {
+            let leaves = |list: usize| -> Vec<&ImportLeaf> {
                 statement.leaves.iter().filter(|leaf| leaf.list == Some(list)).collect()
             };
             (0..statement.lists.len()).map(leaves).collect::<Vec<_>>()

@@ -1,18 +1,18 @@
 //! Where among the imports of a file another one belongs.
 
+use nudge_syntax::{
+    Language, Source,
+    imports::{Import, ImportStatement},
+};
 use nudge_text::Edit;
 
 use super::{
     order::{Key, Order, disorder},
     standard,
 };
-use crate::{
-    Language, Source,
-    index::imports::{Import, Statement},
-};
 
 /// A new line for a statement, among those that it is most alike.
-pub(super) fn line(source: &Source, statements: &[&Statement], import: &Import, code: &str) -> Edit {
+pub(super) fn line(source: &Source, statements: &[&ImportStatement], import: &Import, code: &str) -> Edit {
     let (text, language) = (source.content(), source.language());
     let code_of = |at: usize| &text[statements[at].range.clone()];
     let groups = groups(text, statements);
@@ -84,14 +84,14 @@ fn spot(group: &[usize], key: impl Fn(usize) -> Key, new: &Key) -> Spot {
     }
 }
 
-fn behind(source: &Source, statement: &Statement, code: &str) -> Edit {
+fn behind(source: &Source, statement: &ImportStatement, code: &str) -> Edit {
     let text = source.text();
     let end = text.line_end(text.line_of(statement.range.end));
     Edit::new(end..end, format!("\n{code}"))
 }
 
 /// A line right above a statement.
-pub(super) fn ahead(source: &Source, statement: &Statement, code: &str) -> Edit {
+pub(super) fn ahead(source: &Source, statement: &ImportStatement, code: &str) -> Edit {
     let text = source.text();
     let mut line = text.line_of(statement.range.start);
     // What holds for that one alone stays with it.
@@ -103,7 +103,7 @@ pub(super) fn ahead(source: &Source, statement: &Statement, code: &str) -> Edit 
 }
 
 /// Statements without an empty line in between; those that depend on a condition count only if there are no others.
-fn groups(text: &str, statements: &[&Statement]) -> Vec<Vec<usize>> {
+fn groups(text: &str, statements: &[&ImportStatement]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, statement) in statements.iter().enumerate() {
         let adjacent =
@@ -124,7 +124,7 @@ fn groups(text: &str, statements: &[&Statement]) -> Vec<Vec<usize>> {
     groups
 }
 
-fn module(statement: &Statement) -> &str {
+fn module(statement: &ImportStatement) -> &str {
     statement.leaves.first().map_or("", |leaf| &leaf.import.module)
 }
 

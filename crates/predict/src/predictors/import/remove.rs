@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    Language, Source,
+    imports::{ImportLeaf, ImportStatement, ImportStyle},
+};
 use nudge_text::{Edit, history::Change};
 
 use super::settled::takes;
-use crate::{
-    Language, Source,
-    index::imports::{Leaf, Statement, Style},
-};
 
 /// Imported names that a change took the last use of, as places in the statements.
 pub(super) fn unneeded(
     source: &Source,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     changes: &[&Change],
 ) -> Vec<(usize, usize)> {
     let is_package = source.uri().ends_with("__init__.py");
@@ -25,7 +25,7 @@ pub(super) fn unneeded(
             let name = &leaf.import.name;
             let was_used =
                 |change: &&Change| takes(change, name) && !is_import(&change.before, name, source.language());
-            if leaf.import.style == Style::Glob || !changes.iter().any(was_used) {
+            if leaf.import.style == ImportStyle::Glob || !changes.iter().any(was_used) {
                 continue;
             }
             let elsewhere = |range: &Range<usize>| {
@@ -41,7 +41,7 @@ pub(super) fn unneeded(
 
 /// Whether the name only occurs in an import of the text.
 fn is_import(text: &str, name: &str, language: Language) -> bool {
-    let statements = crate::index::imports::statements(language, text);
+    let statements = nudge_syntax::imports::statements(language, text);
     statements.iter().flat_map(|statement| &statement.leaves).any(|leaf| leaf.import.name == name)
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Removal {
 /// The edits that take names out, statement by statement, and an empty line that would be left double if nothing else comes.
 pub(super) fn edits(
     source: &Source,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     gone: &[(usize, usize)],
     is_all: bool,
 ) -> Vec<Removal> {
@@ -89,7 +89,7 @@ fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
 }
 
 /// The group in brackets that a statement of Go is in, if there is nothing but imports in it.
-fn group_of(source: &Source, statement: &Statement) -> Option<Range<usize>> {
+fn group_of(source: &Source, statement: &ImportStatement) -> Option<Range<usize>> {
     let text = source.content();
     let open = "import (";
     let start = text[..statement.range.start].rfind(open).filter(|_| source.language() == Language::Go)?;
@@ -109,9 +109,9 @@ fn whole_lines(source: &Source, range: &Range<usize>, with_blank: bool) -> Range
 }
 
 /// A statement with some of its members taken out.
-fn without(source: &Source, statement: &Statement, members: &[usize]) -> Vec<Edit> {
+fn without(source: &Source, statement: &ImportStatement, members: &[usize]) -> Vec<Edit> {
     let text = source.content();
-    let stay: Vec<&Leaf> = statement
+    let stay: Vec<&ImportLeaf> = statement
         .leaves
         .iter()
         .enumerate()
@@ -127,7 +127,7 @@ fn without(source: &Source, statement: &Statement, members: &[usize]) -> Vec<Edi
         return vec![Edit::new(braces, &text[leaf.range.clone()])];
     }
     // Where nothing of a list is left but the name before it is, as in `import a, { b } from`, its braces go too.
-    if let ([list], [Leaf { list: None, range: first, .. }, ..]) =
+    if let ([list], [ImportLeaf { list: None, range: first, .. }, ..]) =
         (statement.lists.as_slice(), stay.as_slice())
         && stay.iter().all(|leaf| leaf.list.is_none())
         && first.end < list.range.start
@@ -146,7 +146,7 @@ fn without(source: &Source, statement: &Statement, members: &[usize]) -> Vec<Edi
 }
 
 /// A member with the comma that goes with it: the one behind it, or before it if it is the last.
-fn cut(text: &str, statement: &Statement, member: usize) -> Range<usize> {
+fn cut(text: &str, statement: &ImportStatement, member: usize) -> Range<usize> {
     let leaf = &statement.leaves[member];
     let next = statement.leaves.get(member + 1).filter(|next| next.list == leaf.list);
     let previous =

@@ -2,13 +2,14 @@
 
 use std::hash::BuildHasher;
 
+use nudge_syntax::{
+    Language, Source,
+    imports::{Import, ImportFacts, ImportStyle, KnownImport},
+    related,
+};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use crate::{
-    Language, Scene, Source,
-    index::imports::{Import, ImportFacts, Known, Style},
-    syntax::related,
-};
+use crate::Scene;
 
 /// Open documents that are looked at.
 const MAX_DOCUMENTS: usize = 16;
@@ -75,7 +76,7 @@ fn hash(name: &str) -> u64 {
     FxBuildHasher.hash_one(name)
 }
 
-fn adapted(source: &Source, known: &Known) -> Option<Import> {
+fn adapted(source: &Source, known: &KnownImport) -> Option<Import> {
     seen_from(source, &known.uri, &known.import)
 }
 
@@ -94,7 +95,8 @@ fn seen_from(source: &Source, other: &str, import: &Import) -> Option<Import> {
         _ => import.module.clone(),
     };
     // `import a.b` is not for the sake of `a` alone.
-    let is_inner = import.style == Style::Module && import.module.starts_with(&format!("{}.", import.name));
+    let is_inner =
+        import.style == ImportStyle::Module && import.module.starts_with(&format!("{}.", import.name));
     if source.language() == Language::Python && is_inner && !source.content().contains(&import.module) {
         return None;
     }

@@ -1,8 +1,9 @@
 //! Whether the user is done with what took the last use of an import away.
 
+use nudge_syntax::{Source, imports::ImportStatement, occurrences};
 use nudge_text::history::Change;
 
-use crate::{Scene, Source, index::imports::Statement, syntax::occurrences};
+use crate::Scene;
 
 /// Whether a change has fewer uses of a name after it than before.
 pub(super) fn takes(change: &Change, name: &str) -> bool {
@@ -25,7 +26,7 @@ pub(super) enum Done {
 ///
 /// Not while the line that used them is typed anew, and not as long as the lines that did are all that was taken away:
 /// they may be put elsewhere in a moment. Whoever goes to the import, or is told by a tool, is done.
-pub(super) fn done(scene: &Scene<'_>, source: &Source, import: &Statement, names: &[String]) -> Done {
+pub(super) fn done(scene: &Scene<'_>, source: &Source, import: &ImportStatement, names: &[String]) -> Done {
     let newest = scene.changes.last().filter(|newest| newest.uri == *source.uri());
     let Some(newest) = newest.filter(|newest| names.iter().any(|name| takes(newest, name))) else {
         return Done::Settled;

@@ -2,12 +2,11 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::{
+use nudge_syntax::{
     Language,
-    index::imports::{Import, Style},
+    imports::{Import, ImportStyle},
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Modules that are used by their name, as far as no variable is likely to have it.
 const PYTHON: &str = "\
@@ -175,10 +174,10 @@ pub(super) fn is_python(module: &str) -> bool {
 pub(super) fn import(language: Language, name: &str) -> Option<Import> {
     let module = origin(language, name)?;
     let (module, style) = match language {
-        Language::Cpp => (format!("<{module}>"), Style::Glob),
-        Language::CSharp => (module.to_owned(), Style::Glob),
-        Language::Java => (module.to_owned(), Style::Named),
-        _ => (module.to_owned(), Style::Module),
+        Language::Cpp => (format!("<{module}>"), ImportStyle::Glob),
+        Language::CSharp => (module.to_owned(), ImportStyle::Glob),
+        Language::Java => (module.to_owned(), ImportStyle::Named),
+        _ => (module.to_owned(), ImportStyle::Module),
     };
     Some(Import { name: name.to_owned(), original: None, module, style, type_only: false })
 }

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use super::{is_declared, is_imported, standard};
-use crate::{
-    Language, Scene, Source,
-    index::imports::{Import, Statement, Style, statements},
-    syntax::{declaration_at, related},
+use nudge_syntax::{
+    Language, Source, declaration_at,
+    imports::{Import, ImportStatement, ImportStyle, statements},
+    related,
     token::is_word,
 };
+
+use super::{is_declared, is_imported, standard};
+use crate::Scene;
 
 /// How sure it is where a header of the project may bring the name already.
 const BY_OTHERS: f32 = 0.7;
@@ -21,7 +23,7 @@ const PACKAGES: [&str; 3] = ["importlib", "unittest", "urllib"];
 pub(super) fn needed(
     scene: &Scene<'_>,
     source: &Source,
-    statements: &[Statement],
+    statements: &[ImportStatement],
     name: &str,
 ) -> Option<(f32, Import)> {
     let cursor = (source.uri() == scene.source.uri()).then_some(scene.cursor);
@@ -47,13 +49,13 @@ pub(super) fn needed(
         }
         // What is imported for its effects alone brings no name.
         Language::Go => 1.0,
-        _ => f32::from(u8::from(leaves.all(|leaf| leaf.import.style != Style::Glob))),
+        _ => f32::from(u8::from(leaves.all(|leaf| leaf.import.style != ImportStyle::Glob))),
     };
     (sure > 0.0).then_some((sure, import))
 }
 
 /// The import of a name that the document uses as one uses it, unless it has it already.
-pub(super) fn used(source: &Source, statements: &[Statement], name: &str) -> Option<Import> {
+pub(super) fn used(source: &Source, statements: &[ImportStatement], name: &str) -> Option<Import> {
     let language = source.language();
     let import = standard::import(language, name)?;
     let text = source.content();
@@ -73,7 +75,8 @@ pub(super) fn used(source: &Source, statements: &[Statement], name: &str) -> Opt
     };
     let mut modules = statements.iter().flat_map(|statement| &statement.leaves).map(|leaf| &leaf.import);
     let is_there = modules.any(|known| {
-        known.style == Style::Glob && (known.module == import.module || known.module == "<bits/stdc++.h>")
+        known.style == ImportStyle::Glob
+            && (known.module == import.module || known.module == "<bits/stdc++.h>")
     });
     (!is_there && source.occurrences(name, 12).iter().any(is_used)).then_some(import)
 }

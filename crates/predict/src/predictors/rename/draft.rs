@@ -1,7 +1,9 @@
 //! What is offered, and what is offered together.
 
+use nudge_syntax::Source;
+
 use super::{super::Candidate, score::Evidence};
-use crate::{Predictor, Source, syntax::EditRun};
+use crate::{Predictor, runs::EditRun};
 
 /// Renames as likely as this are joined where their lines meet.
 const MERGED_FROM: f32 = 0.3;

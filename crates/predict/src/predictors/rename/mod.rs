@@ -12,6 +12,7 @@ mod whole;
 
 use std::slice;
 
+use nudge_syntax::{Language, NameSort, NameUse, NameUses, Source, UseForm, occurrences, related, uses_of};
 use nudge_text::Edit;
 
 use self::{
@@ -22,8 +23,8 @@ use self::{
 };
 use super::Candidate;
 use crate::{
-    Kind, Language, Predictor, Scene, Source, case,
-    syntax::{EditRun, Form, Sort, Use, Uses, edit_runs, occurrences, related, uses_of},
+    Kind, Predictor, Scene, case,
+    runs::{EditRun, edit_runs},
 };
 
 /// Candidates of one rename.
@@ -79,7 +80,13 @@ impl<'s> Rename<'_, 's> {
     }
 
     /// Drafts what follows in a document; how likely the best of it is.
-    fn in_document(&self, source: &'s Source, here: bool, uses: &Uses, drafts: &mut Vec<Draft<'s>>) -> f32 {
+    fn in_document(
+        &self,
+        source: &'s Source,
+        here: bool,
+        uses: &NameUses,
+        drafts: &mut Vec<Draft<'s>>,
+    ) -> f32 {
         let old = &self.pair.old;
         let edits = uses.meant.iter().map(|found| self.edit(source, found));
         let edits =
@@ -108,7 +115,7 @@ impl<'s> Rename<'_, 's> {
         best
     }
 
-    fn edit(&self, source: &Source, found: &Use) -> Edit {
+    fn edit(&self, source: &Source, found: &NameUse) -> Edit {
         let (old, new) = (&self.pair.old, &self.pair.new);
         if self.target.both {
             return Edit::new(found.range.clone(), new.as_str());
@@ -123,7 +130,7 @@ impl<'s> Rename<'_, 's> {
             Language::Rust | Language::TypeScript | Language::Tsx | Language::JavaScript
         );
         let ends = text[found.range.end..].starts_with([',', ' ', '}', '\n']);
-        match label.filter(|_| shortens && ends && found.form == Form::Plain) {
+        match label.filter(|_| shortens && ends && found.form == UseForm::Plain) {
             Some(before) => Edit::new(before.len()..found.range.end, new.as_str()),
             None => Edit::new(found.range.clone(), found.rewritten(old, new)),
         }
@@ -138,7 +145,7 @@ impl<'s> Rename<'_, 's> {
         Candidate { kind, predictor, reason, prior, chain, evidence: Vec::new() }
     }
 
-    fn evidence(&self, source: &Source, here: bool, uses: &Uses, run: &EditRun, rank: usize) -> Evidence {
+    fn evidence(&self, source: &Source, here: bool, uses: &NameUses, run: &EditRun, rank: usize) -> Evidence {
         let (pair, target) = (self.pair, self.target);
         let sort = target.declaration.sort;
         let flag = |is: bool| f32::from(u8::from(is));
@@ -160,15 +167,15 @@ impl<'s> Rename<'_, 's> {
         let left = occurrences(code, &pair.old, 0..code.len(), 20).len() > run.edits.len();
         vec![
             ("bias", 1.0),
-            ("local", flag(is_declared && matches!(sort, Sort::Local | Sort::TypeParameter))),
-            ("parameter", flag(is_declared && sort == Sort::Parameter)),
-            ("field", flag(is_declared && sort == Sort::Field)),
-            ("method", flag(is_declared && sort == Sort::Method)),
-            ("variant", flag(is_declared && sort == Sort::Variant)),
-            ("import", flag(is_declared && sort == Sort::Import)),
+            ("local", flag(is_declared && matches!(sort, NameSort::Local | NameSort::TypeParameter))),
+            ("parameter", flag(is_declared && sort == NameSort::Parameter)),
+            ("field", flag(is_declared && sort == NameSort::Field)),
+            ("method", flag(is_declared && sort == NameSort::Method)),
+            ("variant", flag(is_declared && sort == NameSort::Variant)),
+            ("import", flag(is_declared && sort == NameSort::Import)),
             ("used", flag(matches!(target.ground, Ground::Used { .. }))),
             ("unknown", flag(target.ground == Ground::Unknown)),
-            ("unknown_member", flag(target.ground == Ground::Unknown && sort != Sort::Import)),
+            ("unknown_member", flag(target.ground == Ground::Unknown && sort != NameSort::Import)),
             ("unknown_again", flag(!is_declared && pair.support > 1)),
             ("again", flag(is_declared && pair.support > 1)),
             ("often", (1.0 + small(pair.support)).ln()),
@@ -196,9 +203,9 @@ impl<'s> Rename<'_, 's> {
     }
 
     /// Search and replace, where every hit is meant.
-    fn all_at_once(&self, source: &Source, uses: &Uses, prior: f32, out: &mut Vec<Candidate>) {
+    fn all_at_once(&self, source: &Source, uses: &NameUses, prior: f32, out: &mut Vec<Candidate>) {
         let (old, new) = (&self.pair.old, &self.pair.new);
-        let plain = uses.meant.iter().all(|found| found.form == Form::Plain);
+        let plain = uses.meant.iter().all(|found| found.form == UseForm::Plain);
         let whole = || source.occurrences(old, usize::MAX).len();
         if !self.scene.offers.search_and_replace
             || !plain
@@ -233,8 +240,8 @@ impl<'s> Rename<'_, 's> {
     }
 }
 
-fn is_member(sort: Sort) -> bool {
-    matches!(sort, Sort::Field | Sort::Method | Sort::Variant)
+fn is_member(sort: NameSort) -> bool {
+    matches!(sort, NameSort::Field | NameSort::Method | NameSort::Variant)
 }
 
 /// Which share of their words two names have in common.

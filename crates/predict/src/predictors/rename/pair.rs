@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{Source, placed, token::is_word};
 use nudge_text::{diff, history::Change};
 
-use crate::{Scene, Source, engine::find, syntax::placed, token::is_word};
+use crate::{Scene, engine::find};
 
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 12;

@@ -2,11 +2,10 @@
 
 use std::{cmp::Reverse, ops::Range};
 
+use nudge_syntax::{Declaration, Grammar, NameRole, NameSort, NodePath, Source, declaration_at, role_at};
+
 use super::pair::{Pair, Site};
-use crate::{
-    Scene, Source,
-    syntax::{Declaration, Grammar, Path, Role, Sort, declaration_at, role_at},
-};
+use crate::Scene;
 
 /// Renamed places that are looked at.
 const MAX_SITES: usize = 12;
@@ -53,7 +52,7 @@ impl Target<'_> {
     /// Whether other documents can use what is declared.
     pub(super) fn is_seen_elsewhere(&self) -> bool {
         let sort = self.declaration.sort;
-        !sort.is_local() && sort != Sort::Import
+        !sort.is_local() && sort != NameSort::Import
     }
 }
 
@@ -65,12 +64,12 @@ pub(super) fn target<'a>(scene: &Scene<'a>, pair: &Pair<'a>) -> Option<Target<'a
         .take(MAX_SITES)
         .filter_map(|site| declaration_at(site.source, &site.range).map(|declaration| (site, declaration)))
         .collect();
-    let any = |is: fn(Sort) -> bool| declared.iter().any(|(_, declaration)| is(declaration.sort));
-    let both = any(Sort::is_local) && any(|sort| sort == Sort::Field);
+    let any = |is: fn(NameSort) -> bool| declared.iter().any(|(_, declaration)| is(declaration.sort));
+    let both = any(NameSort::is_local) && any(|sort| sort == NameSort::Field);
     // An import is declared elsewhere, and an assignment may be one of several.
     let best = declared.into_iter().min_by_key(|(_, declaration)| match declaration.sort {
-        Sort::Import => 2,
-        Sort::Local => 1,
+        NameSort::Import => 2,
+        NameSort::Local => 1,
         _ => 0,
     });
     match best {
@@ -90,9 +89,9 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
     let Site { source, alone, .. } = *site;
     let grammar = Grammar::of(source.language())?;
     let text = source.content();
-    let path = Path::at(source.parsed()?, site.range.start);
+    let path = NodePath::at(source.parsed()?, site.range.start);
     let role = role_at(grammar, &path, text, &site.range);
-    if matches!(role, Role::Text | Role::Other) {
+    if matches!(role, NameRole::Text | NameRole::Other) {
         return None;
     }
     let declared = |name: &str| {
@@ -104,7 +103,7 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
     let knows_new = innermost(&declared_new, site.range.start);
     if let Some((range, declaration)) = innermost(&declared_old, site.range.start) {
         // Both exist: another thing is used now, nothing was renamed.
-        if knows_new.is_some() || !matches!(role, Role::Free | Role::Shorthand) {
+        if knows_new.is_some() || !matches!(role, NameRole::Free | NameRole::Shorthand) {
             return None;
         }
         let ground = Ground::Used { declared_at: range.start, used_at: site.range.start };
@@ -115,10 +114,10 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
         return None;
     }
     let sort = match role {
-        Role::Member { called: true } => Sort::Method,
-        Role::Member { called: false } | Role::Key => Sort::Field,
-        Role::Path => Sort::Variant,
-        _ => Sort::Import,
+        NameRole::Member { called: true } => NameSort::Method,
+        NameRole::Member { called: false } | NameRole::Key => NameSort::Field,
+        NameRole::Path => NameSort::Variant,
+        _ => NameSort::Import,
     };
     let whole = 0..text.len();
     let declaration =

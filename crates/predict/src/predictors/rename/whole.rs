@@ -2,17 +2,17 @@
 
 use std::{iter, ops::Range, sync::Arc};
 
+use nudge_syntax::{
+    Declaration, Grammar, NameRole, NameSort, NameUse, NameUses, NodePath, Source, UseForm, related, role_at,
+    uses_of,
+};
 use nudge_text::Edits;
 
 use super::{
     Rename,
     target::{Ground, declarations, innermost},
 };
-use crate::{
-    Source,
-    filter::keeps_items_sound,
-    syntax::{Declaration, Form, Grammar, Path, Role, Sort, Use, Uses, related, role_at, uses_of},
-};
+use crate::filter::keeps_items_sound;
 
 /// Places of the old name in one document: no more are looked at for uses.
 const MAX_PLACES: usize = 300;
@@ -73,14 +73,14 @@ impl Rename<'_, '_> {
         }
         if !is_use(&own) {
             let grammar = Grammar::of(home.language())?;
-            let role = role_at(grammar, &Path::at(home.parsed()?, own.start), home.content(), &own);
-            let is_pattern = role == Role::ShorthandPattern;
+            let role = role_at(grammar, &NodePath::at(home.parsed()?, own.start), home.content(), &own);
+            let is_pattern = role == NameRole::ShorthandPattern;
             // A declaration that is no use of itself was taken for a rival.
             let is_counted =
-                !declaration.sort.is_local() && (is_pattern || matches!(role, Role::Declares(_)));
+                !declaration.sort.is_local() && (is_pattern || matches!(role, NameRole::Declares(_)));
             uses.rivals = uses.rivals.saturating_sub(usize::from(is_counted));
-            let form = if is_pattern { Form::KeepKey } else { Form::Plain };
-            uses.meant.push(Use { range: own, form });
+            let form = if is_pattern { UseForm::KeepKey } else { UseForm::Plain };
+            uses.meant.push(NameUse { range: own, form });
         }
         self.made(home, &uses)
     }
@@ -89,8 +89,8 @@ impl Rename<'_, '_> {
     fn can_be_meant(&self, at: usize) -> bool {
         let declaration = &self.target.declaration;
         let is_alone = match declaration.sort {
-            Sort::Import => false,
-            Sort::Field | Sort::Method => {
+            NameSort::Import => false,
+            NameSort::Field | NameSort::Method => {
                 Grammar::of(self.target.source.language()).is_some_and(|grammar| grammar.implicit_this)
             }
             _ => true,
@@ -101,13 +101,13 @@ impl Rename<'_, '_> {
     /// Whether calls in another document may name the parameter that is declared: which ones do is not looked at.
     fn may_be_named(&self, source: &Source) -> bool {
         let Declaration { sort, owner, .. } = &self.target.declaration;
-        let names = |grammar: &Grammar| *sort == Sort::Parameter && grammar.names_arguments();
+        let names = |grammar: &Grammar| *sort == NameSort::Parameter && grammar.names_arguments();
         let is_called = |owner: &String| !source.occurrences(owner, 1).is_empty();
         Grammar::of(source.language()).is_some_and(names) && owner.as_ref().is_some_and(is_called)
     }
 
     /// The uses in a document; `None` if there are more places than are looked at.
-    fn uses(&self, source: &Source, here: bool) -> Option<Uses> {
+    fn uses(&self, source: &Source, here: bool) -> Option<NameUses> {
         let old = &self.pair.old;
         if (self.scene.cancelled)() || source.occurrences(old, MAX_PLACES + 1).len() > MAX_PLACES {
             return None;
@@ -116,7 +116,7 @@ impl Rename<'_, '_> {
     }
 
     /// The edits of a document; `None` if they would do harm.
-    fn made(&self, source: &Source, uses: &Uses) -> Option<Made> {
+    fn made(&self, source: &Source, uses: &NameUses) -> Option<Made> {
         let edits = uses.meant.iter().map(|found| self.edit(source, found)).collect();
         let edits = Edits::new(edits).ok()?;
         let is_harmless = !self.is_taken(source, uses) && keeps_items_sound(source, &edits);
@@ -124,7 +124,7 @@ impl Rename<'_, '_> {
     }
 
     /// Whether the new name means something else already where it would stand by itself.
-    fn is_taken(&self, source: &Source, uses: &Uses) -> bool {
+    fn is_taken(&self, source: &Source, uses: &NameUses) -> bool {
         let text = source.content();
         let is_part = |at: usize| [".", "::", "->"].iter().any(|before| text[..at].ends_with(before));
         let taken = declarations(source, &self.pair.new, MAX_PLACES);

@@ -3,13 +3,11 @@
 
 use std::ops::Range;
 
+use nudge_syntax::token::{TokenKind, is_word, solid, tokens};
 use nudge_text::diff;
 
 use super::{block::Block, template};
-use crate::{
-    case,
-    token::{TokenKind, is_word, solid, tokens},
-};
+use crate::case;
 
 /// Longer texts are not compared.
 const MAX_LENGTH: usize = 1200;

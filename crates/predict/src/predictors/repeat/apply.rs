@@ -2,8 +2,9 @@
 
 use std::{cell::OnceCell, ops::Range};
 
+use nudge_syntax::token::{Token, TokenKind, solid, stands_alone};
+
 use super::rule::{Output, Pattern, Rule, Shape};
-use crate::token::{Token, TokenKind, solid, stands_alone};
 
 /// What a rule makes of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use nudge_syntax::token::{Token, TokenKind};
 use rustc_hash::FxHashMap;
 
 use super::rule::{Lesson, Line, Pattern, Segment, Shape, output};
-use crate::token::{Token, TokenKind};
 
 /// How many neighbours are taken in before and behind, from the most telling.
 const WINDOWS: [(usize, usize); 6] = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2)];

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use nudge_syntax::token::{Token, TokenKind};
+
 use super::rule::{Lesson, Line, Output, Pattern, Segment, Shape};
-use crate::token::{Token, TokenKind};
 
 /// What happens to the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -26,7 +27,7 @@ struct Call {
 pub(crate) fn learn(line: &Line<'_>, segments: &[Segment]) -> Option<Lesson> {
     let (first, last) = (segments.first()?, segments.last()?);
     let before = around(line.before, &line.tokens, &(first.0.start..last.0.end))?;
-    let after_tokens = crate::token::solid(line.after);
+    let after_tokens = nudge_syntax::token::solid(line.after);
     let after = around(line.after, &after_tokens, &(first.1.start..last.1.end))?;
     let name = &line.before[before.name.clone()];
     if name != &line.after[after.name.clone()] || name.len() < 3 {

@@ -3,6 +3,10 @@
 use std::{collections::BTreeMap, ops::Range};
 
 use memchr::memchr2;
+use nudge_syntax::{
+    Source,
+    token::{Token, stands_alone},
+};
 use nudge_text::history::Change;
 use rustc_hash::FxHashMap;
 
@@ -11,11 +15,7 @@ use super::{
     block::{Block, BlockSite},
     rule::{Rule, Shape},
 };
-use crate::{
-    Source,
-    predictors::evidence::{Around, Arrival},
-    token::{Token, stands_alone},
-};
+use crate::predictors::evidence::{Around, Arrival};
 
 /// Lines with an anchor that are looked at in one document, the nearest to the cursor.
 const MAX_LINES: usize = 200;

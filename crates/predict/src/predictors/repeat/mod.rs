@@ -36,7 +36,8 @@ use super::{
     Candidate,
     evidence::{Around, Evidence, Spread, probability},
 };
-use crate::{Kind, Predictor, Scene, Source};
+use crate::{Kind, Predictor, Scene};
+use nudge_syntax::Source;
 
 /// Below this a place is not even considered together with its neighbours.
 const FLOOR: f32 = 0.12;

@@ -5,15 +5,12 @@ use std::{
     sync::Arc,
 };
 
+use nudge_syntax::token::{Token, TokenKind, solid, stands_alone};
 use nudge_text::diff;
 use rustc_hash::FxHashMap;
 
 use super::{call::CallEdit, sense, template};
-use crate::{
-    case,
-    predictors::chain,
-    token::{Token, TokenKind, solid, stands_alone},
-};
+use crate::{case, predictors::chain};
 
 /// What tells rewrites apart.
 type Key<'a> = (Vec<Pattern>, &'a [Output]);
@@ -196,7 +193,7 @@ impl Rewrite {
         self.pattern
             .iter()
             .map(|token| match token {
-                Pattern::Hard(text) if text.starts_with(crate::token::is_word) => text.len(),
+                Pattern::Hard(text) if text.starts_with(nudge_syntax::token::is_word) => text.len(),
                 _ => 0,
             })
             .sum()
@@ -325,7 +322,7 @@ fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
     for (old, new) in segments {
         if let Some(last) = joined.last_mut() {
             let between = &line.before[last.0.end..old.start];
-            if between.len() <= 2 && !between.contains(crate::token::is_word) {
+            if between.len() <= 2 && !between.contains(nudge_syntax::token::is_word) {
                 last.0.end = old.end;
                 last.1.end = new.end;
                 continue;
@@ -356,7 +353,7 @@ impl Line<'_> {
         self.widen(&mut old, &mut new, limit);
         let mut shape = if segments.len() > 1 { Shape::Span } else { Shape::Segment };
         let has_hard_word =
-            segments.iter().any(|(old, _)| self.before[old.clone()].contains(crate::token::is_word));
+            segments.iter().any(|(old, _)| self.before[old.clone()].contains(nudge_syntax::token::is_word));
         if !has_hard_word {
             shape = Shape::Insertion;
             self.widen_by_context(&mut old, &mut new, limit)?;
@@ -378,7 +375,7 @@ impl Line<'_> {
                 Pattern::Hard(text) => Some(text),
                 Pattern::Soft(..) => None,
             })
-            .max_by_key(|text| (text.starts_with(crate::token::is_word), text.len()))?
+            .max_by_key(|text| (text.starts_with(nudge_syntax::token::is_word), text.len()))?
             .clone();
         let mut seen = self.seen(old);
         // What only stands beside an insertion stays by its nature.
@@ -396,7 +393,7 @@ impl Line<'_> {
             before: self.before.trim().to_owned(),
             left: left.collect(),
             right: right.collect(),
-            residue: gone.contains(crate::token::is_word) && self.still_has(gone),
+            residue: gone.contains(nudge_syntax::token::is_word) && self.still_has(gone),
             alone: false,
             indent: self.before.len() - self.before.trim_start().len(),
             is_quoted: is_quoted(&self.before[..old.start]),
@@ -575,7 +572,7 @@ impl Line<'_> {
 /// `text` with the names that are soft left open.
 pub(crate) fn output(text: &str, soft: &FxHashMap<&str, usize>) -> Vec<Output> {
     let mut pieces: Vec<Output> = Vec::new();
-    for token in crate::token::tokens(text) {
+    for token in nudge_syntax::token::tokens(text) {
         let piece = token.text(text);
         match soft.get(piece) {
             Some(&number) => pieces.push(Output::Soft(number)),

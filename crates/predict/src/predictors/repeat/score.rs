@@ -1,5 +1,6 @@
 //! What can be counted about a place where a rule or a block applies.
 
+use nudge_syntax::{Source, token::Token};
 use rustc_hash::FxHashSet;
 
 use super::{
@@ -8,11 +9,7 @@ use super::{
     block::{Block, BlockSite},
     rule::{self, Rule, Shape},
 };
-use crate::{
-    Source,
-    predictors::evidence::{self, Around, Evidence, Spread, flag, small},
-    token::Token,
-};
+use crate::predictors::evidence::{self, Around, Evidence, Spread, flag, small};
 
 /// Examples of a rule that a line is compared with as a whole.
 const COMPARED: usize = 8;
@@ -213,7 +210,7 @@ fn best_similarity(examples: &[Words<'_>], own: &Words<'_>) -> f32 {
 
 /// The different words of a line.
 pub(crate) fn words_of(line: &str) -> Words<'_> {
-    line.split(|c| !crate::token::is_word(c)).filter(|word| !word.is_empty()).collect()
+    line.split(|c| !nudge_syntax::token::is_word(c)).filter(|word| !word.is_empty()).collect()
 }
 
 fn is_comment(line: &str) -> bool {

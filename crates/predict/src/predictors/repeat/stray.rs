@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    Grammar, NameRole, NameSort, NodePath, Source, declaration_at, occurrences, role_at, token::is_word,
+    variable,
+};
 use nudge_text::{Edits, diff};
 
-use crate::{
-    Kind, Source,
-    syntax::{Grammar, Path, Role, Sort, declaration_at, occurrences, role_at, variable},
-    token::is_word,
-};
+use crate::Kind;
 
 /// Edits of more lines are not looked at.
 const MAX_LINES: usize = 40;
@@ -48,11 +48,11 @@ fn tears(
 ) -> bool {
     let Some(parsed) = source.parsed() else { return false };
     let role =
-        |range: &Range<usize>| role_at(grammar, &Path::at(parsed, range.start), source.content(), range);
-    if !matches!(role(place), Role::Free | Role::Shorthand | Role::Declares(_)) {
+        |range: &Range<usize>| role_at(grammar, &NodePath::at(parsed, range.start), source.content(), range);
+    if !matches!(role(place), NameRole::Free | NameRole::Shorthand | NameRole::Declares(_)) {
         return false;
     }
-    let path = Path::at(parsed, place.start);
+    let path = NodePath::at(parsed, place.start);
     let mut steps = path.steps().iter();
     let function = steps.find(|step| grammar.functions.contains(&step.kind()));
     let function = function.map(|step| step.node.byte_range());
@@ -67,7 +67,7 @@ fn tears(
     }
     let shared = declaration.scope.start.max(lines.start)..declaration.scope.end.min(lines.end);
     let is_left = |range: &Range<usize>| {
-        !is_new(range) && matches!(role(range), Role::Free | Role::Shorthand | Role::Declares(_))
+        !is_new(range) && matches!(role(range), NameRole::Free | NameRole::Shorthand | NameRole::Declares(_))
     };
     !is_new(&declared) || occurrences(source.content(), old, shared, MAX_LOOKED_AT).iter().any(is_left)
 }
@@ -78,7 +78,7 @@ fn is_of_others(source: &Source, name: &str, at: usize) -> bool {
     for range in source.occurrences(name, MAX_LOOKED_AT) {
         let Some(declaration) = declaration_at(source, &range) else { continue };
         match declaration.sort {
-            Sort::Field | Sort::Method | Sort::Variant => {}
+            NameSort::Field | NameSort::Method | NameSort::Variant => {}
             sort if sort.is_local() && !declaration.scope.contains(&at) => is_known = true,
             _ => return false,
         }

@@ -1,9 +1,8 @@
 //! Lines that are alike but for names and numbers.
 
-use crate::{
-    case,
-    token::{TokenKind, solid, tokens},
-};
+use nudge_syntax::token::{TokenKind, solid, tokens};
+
+use crate::case;
 
 /// Which names of the example stand for which at the place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,7 +24,7 @@ const MAX_WORDS: usize = 8;
 
 /// Whether a line says enough to be recognised by.
 pub(crate) fn is_telling(line: &str) -> bool {
-    line.split(|c| !crate::token::is_word(c)).any(|word| word.len() >= 3)
+    line.split(|c| !nudge_syntax::token::is_word(c)).any(|word| word.len() >= 3)
 }
 
 /// The longest word of some texts that is not in the others, if it is long enough to say something.
@@ -34,7 +33,7 @@ pub(crate) fn longest_new<'a, 'b>(
     others: impl Iterator<Item = &'b str>,
 ) -> Option<&'a str> {
     fn words(text: &str) -> impl Iterator<Item = &str> {
-        text.split(|c| !crate::token::is_word(c)).filter(|word| word.len() >= MIN_LETTERS)
+        text.split(|c| !nudge_syntax::token::is_word(c)).filter(|word| word.len() >= MIN_LETTERS)
     }
     let known: Vec<&str> = others.flat_map(words).collect();
     texts.flat_map(words).filter(|word| !known.contains(word)).max_by_key(|word| word.len())

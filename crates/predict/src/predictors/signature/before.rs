@@ -5,12 +5,8 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{FunctionHeader, Language, Source, occurrences};
 use nudge_text::{Text, history::Change};
-
-use crate::{
-    Language, Source,
-    syntax::{Header, occurrences},
-};
 
 /// What a head may have to stand in to be parsed.
 fn wrappers(language: Language) -> &'static [(&'static str, &'static str)] {
@@ -30,8 +26,8 @@ pub(super) fn before(
     source: &Source,
     change: &Change,
     region: &Range<usize>,
-    now: &Header,
-) -> Option<(Source, Header)> {
+    now: &FunctionHeader,
+) -> Option<(Source, FunctionHeader)> {
     let text = source.content();
     let lines = source.text();
     let begin = lines.line_start(lines.line_of(now.start.min(region.start)));
@@ -58,7 +54,7 @@ pub(super) fn before(
     wrappers(source.language()).iter().find_map(|(open, shut)| {
         let code = format!("{open}{code}{close}{shut}");
         let past = Source::new(source.uri().clone(), source.language(), Text::new(&code));
-        let header = Header::all_in(&past, &(0..code.len()))
+        let header = FunctionHeader::all_in(&past, &(0..code.len()))
             .into_iter()
             .find(|header| past.content()[header.name.clone()] == *name)?;
         Some((past, header))

@@ -1,13 +1,12 @@
 //! Calls of a function whose head was changed.
 
+use nudge_syntax::{
+    CallSite, FunctionHeader, Language, NameRole, NameSort, Source, declaration_at, variable,
+};
 use nudge_text::Edit;
 
 use super::{super::rename::draft::Draft, Altered, Offer, documents};
-use crate::{
-    Language, Scene, Source,
-    predictors::evidence::flag,
-    syntax::{Call, Header, Role, Sort, declaration_at, variable},
-};
+use crate::{Scene, predictors::evidence::flag};
 
 /// Occurrences of the name that are looked at in one document.
 const MAX_OCCURRENCES: usize = 120;
@@ -28,7 +27,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
     if is_overloaded(altered) {
         return;
     }
-    let calls: Vec<(&Source, Call)> =
+    let calls: Vec<(&Source, CallSite)> =
         documents(scene, altered.source).flat_map(|source| calls(altered, source)).collect();
     let examples = examples(altered, &calls);
     for source in documents(scene, altered.source) {
@@ -66,7 +65,7 @@ fn is_overloaded(altered: &Altered<'_>) -> bool {
     let text = source.content();
     let found = source.occurrences(altered.new_name(), MAX_OCCURRENCES).into_iter();
     let found = found.filter(|range| *range != after.name && text[range.end..].starts_with('('));
-    let mut others = found.filter_map(|range| Header::named(source, &range));
+    let mut others = found.filter_map(|range| FunctionHeader::named(source, &range));
     others.any(|other| {
         other.list.len() == altered.before.list.len()
             && other.owner == after.owner
@@ -75,30 +74,30 @@ fn is_overloaded(altered: &Altered<'_>) -> bool {
 }
 
 /// The calls in a document that may mean the function.
-fn calls<'s>(altered: &Altered<'_>, source: &'s Source) -> Vec<(&'s Source, Call)> {
+fn calls<'s>(altered: &Altered<'_>, source: &'s Source) -> Vec<(&'s Source, CallSite)> {
     let text = source.content();
     let found = source.occurrences(altered.new_name(), MAX_OCCURRENCES).into_iter();
     let found = found.filter(|range| text[range.end..].trim_start().starts_with(['(', '<', ':']));
-    let found = found.filter_map(|range| Call::named(source, &range));
+    let found = found.filter_map(|range| CallSite::named(source, &range));
     found.filter(|call| may_mean(altered, source, call)).map(|call| (source, call)).collect()
 }
 
-fn may_mean(altered: &Altered<'_>, source: &Source, call: &Call) -> bool {
+fn may_mean(altered: &Altered<'_>, source: &Source, call: &CallSite) -> bool {
     // A function that hands over to one of the same name means another.
-    if matches!(call.role, Role::Member { .. }) && call.caller.as_deref() == Some(altered.new_name()) {
+    if matches!(call.role, NameRole::Member { .. }) && call.caller.as_deref() == Some(altered.new_name()) {
         return false;
     }
     let owner = altered.after.owner.as_deref();
     let base = call.base.trim_end_matches([':', '.', '>', '-', '?', '!']);
-    let last = base.rsplit(|c| !crate::token::is_word(c)).next().unwrap_or(base);
+    let last = base.rsplit(|c| !nudge_syntax::token::is_word(c)).next().unwrap_or(base);
     match (owner, call.role) {
         (Some(owner), _) if last.starts_with(char::is_uppercase) => last == owner || last == "Self",
         // A method is called on something, unless the language finds the object by itself.
-        (Some(_), Role::Free) => {
+        (Some(_), NameRole::Free) => {
             matches!(source.language(), Language::Java | Language::Cpp | Language::CSharp) || base == "new"
         }
-        (None, Role::Path) => !last.starts_with(char::is_uppercase),
-        (None, Role::Member { .. }) => {
+        (None, NameRole::Path) => !last.starts_with(char::is_uppercase),
+        (None, NameRole::Member { .. }) => {
             source.uri() != altered.source.uri() && source.language() != Language::Rust
         }
         _ => true,
@@ -106,9 +105,9 @@ fn may_mean(altered: &Altered<'_>, source: &Source, call: &Call) -> bool {
 }
 
 /// For each new parameter, the argument that calls have for it already.
-fn examples(altered: &Altered<'_>, calls: &[(&Source, Call)]) -> Vec<Option<String>> {
+fn examples(altered: &Altered<'_>, calls: &[(&Source, CallSite)]) -> Vec<Option<String>> {
     let wanted = altered.after.list.len();
-    let done = |call: &Call| call.arguments.len() == wanted && wanted != altered.before.list.len();
+    let done = |call: &CallSite| call.arguments.len() == wanted && wanted != altered.before.list.len();
     (0..wanted)
         .map(|at| {
             let mut given = calls
@@ -124,7 +123,7 @@ fn examples(altered: &Altered<'_>, calls: &[(&Source, Call)]) -> Vec<Option<Stri
 struct Site<'a> {
     altered: &'a Altered<'a>,
     source: &'a Source,
-    call: &'a Call,
+    call: &'a CallSite,
     examples: &'a [Option<String>],
 }
 
@@ -134,8 +133,8 @@ impl Site<'_> {
         let mut edits = Vec::new();
         let is_own = matches!(self.call.base.as_str(), "self." | "this." | "");
         let mut prior: f32 = match self.call.role {
-            Role::Member { .. } if !is_own && self.altered.new_name().len() < 6 => 0.34,
-            Role::Member { .. } if !is_own => 0.54,
+            NameRole::Member { .. } if !is_own && self.altered.new_name().len() < 6 => 0.34,
+            NameRole::Member { .. } if !is_own => 0.54,
             _ => 0.68,
         };
         if let Some((factor, edit)) = self.arguments() {
@@ -178,7 +177,7 @@ impl Site<'_> {
     /// What to give to a new parameter.
     fn value(&self, now: usize) -> Option<(f32, String)> {
         if let Some(Some(example)) = self.examples.get(now) {
-            let is_name = example.chars().all(crate::token::is_word)
+            let is_name = example.chars().all(nudge_syntax::token::is_word)
                 && !example.starts_with(|c: char| c.is_ascii_digit());
             let is_literal =
                 matches!(example.as_str(), "true" | "false" | "None" | "nil" | "null" | "self" | "this");
@@ -209,7 +208,8 @@ impl Site<'_> {
     fn constant(&self, name: &str) -> bool {
         self.source.occurrences(name, 20).iter().filter_map(|range| declaration_at(self.source, range)).any(
             |declaration| {
-                !declaration.sort.is_local() && !matches!(declaration.sort, Sort::Field | Sort::Method)
+                !declaration.sort.is_local()
+                    && !matches!(declaration.sort, NameSort::Field | NameSort::Method)
             },
         )
     }
@@ -242,7 +242,7 @@ impl Site<'_> {
         let range = &self.call.range;
         let is_async = self.call.function.as_ref().is_some_and(|function| {
             let head = text[function.clone()].split(['{', '\n']).next().unwrap_or_default();
-            crate::syntax::contains(head, "async")
+            nudge_syntax::contains_word(head, "async")
         });
         let (before, after) = (text[..range.start].trim_end(), &text[range.end..]);
         if !is_async || after.starts_with(".await") || after.starts_with(".then") || before.ends_with("await")

@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{FunctionHeader, Language, Source, contains_word, occurrences};
 use nudge_text::{Edit, diff};
 
 use super::{super::rename::draft::Draft, Altered, Offer, delta::plain, documents};
-use crate::{
-    Language, Scene, Source,
-    syntax::{Header, contains, occurrences},
-};
+use crate::Scene;
 
 /// Occurrences of the name that are looked at in one document.
 const MAX_OCCURRENCES: usize = 80;
@@ -28,7 +26,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
             if !may_be_head(text, &range) || is_itself(altered, source, &range) {
                 continue;
             }
-            let Some(other) = Header::named(source, &range) else { continue };
+            let Some(other) = FunctionHeader::named(source, &range) else { continue };
             let Some(prior) = likeness(altered, source, &other) else { continue };
             let edits = Rewrite { altered, source, other: &other }.edits();
             if !edits.is_empty() {
@@ -65,7 +63,7 @@ fn is_itself(altered: &Altered<'_>, source: &Source, range: &Range<usize>) -> bo
 }
 
 /// How likely another declaration follows, if it was like the changed one and is not as it is now.
-fn likeness(altered: &Altered<'_>, source: &Source, other: &Header) -> Option<f32> {
+fn likeness(altered: &Altered<'_>, source: &Source, other: &FunctionHeader) -> Option<f32> {
     let (old, text) = (altered.past.content(), source.content());
     let before = &altered.before;
     if other.list.len() != before.list.len() {
@@ -84,9 +82,9 @@ fn likeness(altered: &Altered<'_>, source: &Source, other: &Header) -> Option<f3
         Language::Rust => after.is_contract && other.is_contract,
         Language::C | Language::Cpp => {
             let paired = after.is_prototype != other.is_prototype && after.owner == other.owner;
-            let overrides = |header: &Header, text: &str| {
+            let overrides = |header: &FunctionHeader, text: &str| {
                 let head = text.get(header.start..header.tail.end).unwrap_or_default();
-                contains(head, "virtual") || contains(head, "override")
+                contains_word(head, "virtual") || contains_word(head, "override")
             };
             paired || overrides(after, altered.source.content()) && overrides(other, text)
         }
@@ -111,7 +109,7 @@ fn likeness(altered: &Altered<'_>, source: &Source, other: &Header) -> Option<f3
 /// Whether the parameters have the same types as before, and nothing else changed.
 fn renames_only(altered: &Altered<'_>) -> bool {
     let (old, new) = (altered.past.content(), altered.source.content());
-    let types = |text: &str, header: &Header| {
+    let types = |text: &str, header: &FunctionHeader| {
         let codes = header.list.iter().map(|param| plain(&text[param.range.clone()]));
         codes.map(|code| type_of(&code).map_or_else(|| code.clone(), str::to_owned)).collect::<Vec<String>>()
     };
@@ -130,7 +128,7 @@ fn type_of(code: &str) -> Option<&str> {
 struct Rewrite<'a> {
     altered: &'a Altered<'a>,
     source: &'a Source,
-    other: &'a Header,
+    other: &'a FunctionHeader,
 }
 
 impl Rewrite<'_> {

@@ -1,9 +1,6 @@
 //! How the head of a function changed.
 
-use crate::{
-    syntax::{Header, Param},
-    token::solid,
-};
+use nudge_syntax::{FunctionHeader, FunctionParam, token::solid};
 
 /// What became of the parameters and what stands around them.
 #[derive(Debug, Clone)]
@@ -21,11 +18,11 @@ pub(super) struct Delta {
 }
 
 impl Delta {
-    pub(super) fn of(old: &str, before: &Header, new: &str, after: &Header) -> Self {
+    pub(super) fn of(old: &str, before: &FunctionHeader, new: &str, after: &FunctionHeader) -> Self {
         let mut from: Vec<Option<usize>> = vec![None; after.list.len()];
         let mut taken = vec![false; before.list.len()];
-        let old_code = |param: &Param| plain(&old[param.range.clone()]);
-        let new_code = |param: &Param| plain(&new[param.range.clone()]);
+        let old_code = |param: &FunctionParam| plain(&old[param.range.clone()]);
+        let new_code = |param: &FunctionParam| plain(&new[param.range.clone()]);
         let mut pair = |from: &mut Vec<Option<usize>>, alike: &dyn Fn(usize, usize) -> bool| {
             for (now, was) in from.iter_mut().enumerate().filter(|(_, was)| was.is_none()) {
                 *was = (0..taken.len()).find(|&was| !taken[was] && alike(was, now));
@@ -41,7 +38,8 @@ impl Delta {
             pair(&mut from, &|was, now| was == now);
         }
         let removed = (0..taken.len()).filter(|&was| !taken[was]).collect();
-        let result = |text: &str, header: &Header| header.result.clone().map(|range| plain(&text[range]));
+        let result =
+            |text: &str, header: &FunctionHeader| header.result.clone().map(|range| plain(&text[range]));
         Self {
             from,
             removed,

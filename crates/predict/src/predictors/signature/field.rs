@@ -1,13 +1,14 @@
 //! Literals of a struct that got or lost a field.
 
+use nudge_syntax::{
+    Element, Language, Literal, Source, literals, struct_around,
+    token::{TokenKind, is_word, solid},
+    variable,
+};
 use nudge_text::{Edit, history::Change};
 
 use super::{super::rename::draft::Draft, Offer, documents};
-use crate::{
-    Language, Scene, Source,
-    syntax::{Element, Literal, literals, struct_around, variable},
-    token::{TokenKind, is_word, solid},
-};
+use crate::Scene;
 
 /// Offers what literals need after a change of their struct.
 pub(super) fn predict<'s>(

@@ -14,9 +14,9 @@ mod payload;
 mod variant;
 
 use std::ops::Range;
-
 use std::slice;
 
+use nudge_syntax::{Enumeration, FunctionHeader, Source, Variant, related};
 use nudge_text::{Edit, history::Change};
 
 use self::{before::before, delta::Delta};
@@ -24,11 +24,7 @@ use super::{
     Candidate,
     rename::draft::{Draft, merged},
 };
-use crate::{
-    Predictor, Scene, Source,
-    engine::find,
-    syntax::{Enumeration, Header, Variant, edit_runs, related},
-};
+use crate::{Predictor, Scene, engine::find, runs::edit_runs};
 
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 6;
@@ -108,8 +104,8 @@ struct Altered<'a> {
     source: &'a Source,
     /// The head as it was, in a document of its own.
     past: Source,
-    before: Header,
-    after: Header,
+    before: FunctionHeader,
+    after: FunctionHeader,
     delta: Delta,
 }
 
@@ -132,7 +128,7 @@ impl Altered<'_> {
 
 fn altered<'a>(source: &'a Source, change: &Change) -> Vec<Altered<'a>> {
     let Some(region) = region(source, change) else { return Vec::new() };
-    let heads = Header::all_in(source, &region).into_iter();
+    let heads = FunctionHeader::all_in(source, &region).into_iter();
     let altered = heads.filter_map(|after| {
         let (past, before) = before(source, change, &region, &after)?;
         let delta = Delta::of(past.content(), &before, source.content(), &after);

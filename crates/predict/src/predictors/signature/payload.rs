@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{Enumeration, Language, Payload, Source, Variant, contains_word, is_pattern};
 use nudge_text::Edit;
 
 use super::{super::rename::draft::Draft, Changed, Offer, documents};
-use crate::{
-    Language, Scene, Source,
-    syntax::{Enumeration, Payload, Variant, contains, is_pattern},
-};
+use crate::Scene;
 
 /// Occurrences of a variant that are looked at in one document.
 const MAX_OCCURRENCES: usize = 120;
@@ -22,7 +20,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut
         return;
     };
     let touched: Vec<&Variant> = changed.touched().map(|(_, variant)| variant).collect();
-    let is_known = |variant: &&Variant| contains(&change.before, &variant.name);
+    let is_known = |variant: &&Variant| contains_word(&change.before, &variant.name);
     if !touched.iter().any(is_known) {
         return;
     }
@@ -48,7 +46,8 @@ fn patterns(source: &Source, owner: &str, now: &Variant) -> Vec<Edit> {
     let text = source.content();
     let is_meant = |name: &Range<usize>| {
         let before = &text[..name.start];
-        let path = before.strip_suffix("::").map(|path| path.rsplit(|c| !crate::token::is_word(c)).next());
+        let path =
+            before.strip_suffix("::").map(|path| path.rsplit(|c| !nudge_syntax::token::is_word(c)).next());
         match path {
             Some(qualifier) => qualifier == Some(owner) || qualifier == Some("Self"),
             None => text.contains(&format!("{owner}::*")),

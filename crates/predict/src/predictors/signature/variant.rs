@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use nudge_syntax::{
+    Arms, Enumeration, Language, Payload, Source, is_default_arm, occurrences,
+    token::{TokenKind, is_word, solid},
+};
 use nudge_text::Edit;
 
 use super::{
@@ -10,11 +14,7 @@ use super::{
     mould::{Mould, Stem},
     payload,
 };
-use crate::{
-    Language, Scene, Source,
-    syntax::{Arms, Enumeration, Payload, is_default, occurrences},
-    token::{TokenKind, is_word, solid},
-};
+use crate::Scene;
 
 /// Occurrences of a variant that are looked at in one document.
 const MAX_OCCURRENCES: usize = 60;
@@ -147,7 +147,7 @@ impl Site<'_> {
                 None => by_place.push((arm, beside < new, vec![code])),
             }
         }
-        let is_open = self.arms.list.iter().any(|arm| is_default(&self.source.content()[arm.clone()]))
+        let is_open = self.arms.list.iter().any(|arm| is_default_arm(&self.source.content()[arm.clone()]))
             || self.arms.is_table;
         let prior = match (missing > 0 || says_nothing, is_open) {
             (true, _) => LIKELY,
@@ -165,7 +165,7 @@ impl Site<'_> {
         for (arm, range) in self.arms.list.iter().enumerate() {
             let code = &text[range.clone()];
             let named = self.named(code);
-            if is_default(code) {
+            if is_default_arm(code) {
                 for at in named {
                     if found[at] == Found::Nowhere {
                         found[at] = Found::Default;

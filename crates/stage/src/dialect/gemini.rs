@@ -1,0 +1,178 @@
+//! Gemini `generateContent`.
+
+use serde_json::{Value, json};
+
+use super::{Piece, Voice, event, joined_text, joined_thoughts};
+use crate::{
+    conversation::{Call, Message, Role, Tool, ToolResult, list, string, text_of},
+    reply::{Ending, Failure, Finish},
+};
+
+pub(super) fn messages(body: &Value) -> Vec<Message> {
+    let instruction = [&body["systemInstruction"], &body["system_instruction"]];
+    let system = instruction.iter().map(|instruction| text_of(&instruction["parts"]));
+    let system = system.filter(|text| !text.is_empty()).map(|text| Message::text(Role::System, text));
+    system.chain(list(body, "contents").iter().flat_map(message)).collect()
+}
+
+/// A message of the user that has results and text is two, as in Anthropic's dialect.
+fn message(content: &Value) -> Vec<Message> {
+    let parts = list(content, "parts");
+    let said: Value = parts.iter().filter(|part| part["thought"] != true).cloned().collect();
+    let text = text_of(&said);
+    if content["role"] == "model" {
+        let calls = parts.iter().filter_map(|part| part.get("functionCall")).map(call).collect();
+        return vec![Message { calls, ..Message::text(Role::Assistant, text) }];
+    }
+    let results: Vec<_> = parts.iter().filter_map(|part| part.get("functionResponse")).map(result).collect();
+    let says_something = !text.is_empty() || results.is_empty();
+    let results = (!results.is_empty()).then(|| Message::results(results));
+    results.into_iter().chain(says_something.then(|| Message::text(Role::User, text))).collect()
+}
+
+/// Results are told by the names of their functions: ids are optional, and clients send them on one side only.
+fn call(call: &Value) -> Call {
+    let name = string(call, "name");
+    Call { id: name.clone(), name, arguments: call["args"].clone() }
+}
+
+fn result(result: &Value) -> ToolResult {
+    let response = &result["response"];
+    let output = response.get("output").or_else(|| response.get("result")).or_else(|| response.get("error"));
+    let text = match output {
+        Some(Value::String(text)) => text.clone(),
+        Some(output) => output.to_string(),
+        None => response.to_string(),
+    };
+    ToolResult { id: string(result, "name"), text, is_error: response.get("error").is_some() }
+}
+
+pub(super) fn tools(body: &Value) -> Vec<Tool> {
+    let groups = list(body, "tools").iter();
+    let functions = groups.flat_map(|group| {
+        list(group, "functionDeclarations").iter().chain(list(group, "function_declarations"))
+    });
+    let named = functions.filter_map(|function| {
+        let schema = function.get("parametersJsonSchema").unwrap_or(&function["parameters"]);
+        Some((function["name"].as_str()?, schema))
+    });
+    named.map(|(name, schema)| Tool::named(name, schema)).collect()
+}
+
+/// The body of an error, and the event for one.
+pub(super) fn error(failure: &Failure) -> Value {
+    let status = match failure.status {
+        400 => "INVALID_ARGUMENT",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        503 => "UNAVAILABLE",
+        500.. => "INTERNAL",
+        _ => "FAILED_PRECONDITION",
+    };
+    let retry = failure.retry_after.map(|seconds| {
+        let kind = "type.googleapis.com/google.rpc.RetryInfo";
+        json!([{"@type": kind, "retryDelay": format!("{seconds}s")}])
+    });
+    let mut error = json!({"code": failure.status, "message": failure.message, "status": status});
+    if let Some(details) = retry {
+        error["details"] = details;
+    }
+    json!({"error": error})
+}
+
+/// One answer.
+pub(super) struct Gemini {
+    id: String,
+    model: String,
+    is_event_stream: bool,
+    /// Whether the array has an element, where the stream is one.
+    has_begun: bool,
+}
+
+impl Gemini {
+    pub(super) fn new(number: usize, model: String, is_event_stream: bool) -> Self {
+        Self { id: format!("resp-{number}"), model, is_event_stream, has_begun: false }
+    }
+
+    fn response(&self, parts: &Value, ending: Option<&Ending>) -> Value {
+        let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
+        if let Some(ending) = ending {
+            candidate["finishReason"] = json!(finish_reason(ending.finish));
+        }
+        let (input, output) = ending.map_or((10, 1), |ending| (ending.input_tokens, ending.output_tokens));
+        json!({
+            "candidates": [candidate], "modelVersion": self.model, "responseId": self.id,
+            "usageMetadata": {
+                "promptTokenCount": input, "candidatesTokenCount": output, "totalTokenCount": input + output,
+            },
+        })
+    }
+
+    fn frame(&mut self, data: &Value) -> String {
+        if self.is_event_stream {
+            return format!("{}\r\n\r\n", event(None, data).trim_end());
+        }
+        let comma = if std::mem::replace(&mut self.has_begun, true) { "," } else { "[" };
+        format!("{comma}{data}\r\n")
+    }
+
+    /// What ends the array, where the stream is one.
+    fn bracket(&self) -> &'static str {
+        if self.is_event_stream { "" } else { "]" }
+    }
+}
+
+impl Voice for Gemini {
+    fn open(&mut self) -> String {
+        String::new()
+    }
+
+    fn say(&mut self, piece: &Piece) -> String {
+        let response = self.response(&json!([part(piece)]), None);
+        self.frame(&response)
+    }
+
+    fn close(&mut self, ending: &Ending) -> String {
+        let response = self.response(&json!([{"text": ""}]), Some(ending));
+        self.frame(&response) + self.bracket()
+    }
+
+    fn fail(&mut self, failure: &Failure) -> String {
+        self.frame(&error(failure)) + self.bracket()
+    }
+
+    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value {
+        let (thoughts, text) = (joined_thoughts(pieces), joined_text(pieces));
+        let mut parts = Vec::new();
+        if !thoughts.is_empty() {
+            parts.push(part(&Piece::Thought(thoughts)));
+        }
+        let calls: Vec<_> =
+            pieces.iter().filter(|piece| matches!(piece, Piece::Call { .. })).map(part).collect();
+        if !text.is_empty() || calls.is_empty() {
+            parts.push(part(&Piece::Text(text)));
+        }
+        parts.extend(calls);
+        self.response(&json!(parts), Some(ending))
+    }
+}
+
+fn part(piece: &Piece) -> Value {
+    match piece {
+        Piece::Text(text) => json!({"text": text}),
+        Piece::Thought(text) => json!({"text": text, "thought": true}),
+        Piece::Call { id, tool, arguments } => {
+            json!({"functionCall": {"id": id, "name": tool.name, "args": arguments}})
+        }
+    }
+}
+
+fn finish_reason(finish: Finish) -> &'static str {
+    match finish {
+        Finish::Done => "STOP",
+        Finish::Length => "MAX_TOKENS",
+        Finish::Refusal => "SAFETY",
+    }
+}

@@ -1,0 +1,143 @@
+//! The dialects: how requests are read and how answers are said.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    conversation::{Message, Tool},
+    reply::{Ending, Failure},
+    seen::{Dialect, Seen},
+};
+
+/// When every answer was made, as far as clients can tell.
+const CREATED: u64 = 1_750_000_000;
+
+/// One thing the model says or does.
+#[derive(Debug, Clone)]
+pub(crate) enum Piece {
+    Text(String),
+    Thought(String),
+    Call { id: String, tool: Tool, arguments: Value },
+}
+
+/// Says one answer in a dialect: either `open`, `say` and so on, `close`, which return the bytes of a stream, or `whole`.
+pub(crate) trait Voice: Send {
+    fn open(&mut self) -> String;
+    fn say(&mut self, piece: &Piece) -> String;
+    fn close(&mut self, ending: &Ending) -> String;
+    /// Reports an error within the stream, which ends with it.
+    fn fail(&mut self, failure: &Failure) -> String;
+    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value;
+}
+
+pub(crate) fn voice(seen: &Seen) -> Box<dyn Voice> {
+    let (number, model) = (seen.index, seen.model().to_owned());
+    match seen.dialect {
+        Dialect::Chat => Box::new(chat::Chat::new(number, model, &seen.body)),
+        Dialect::Responses => Box::new(responses::Responses::new(number, model)),
+        Dialect::Anthropic => Box::new(anthropic::Anthropic::new(number, model)),
+        Dialect::Gemini => Box::new(gemini::Gemini::new(number, model, seen.is_event_stream)),
+    }
+}
+
+pub(crate) fn messages(dialect: Dialect, body: &Value) -> Vec<Message> {
+    match dialect {
+        Dialect::Chat => chat::messages(body),
+        Dialect::Responses => responses::messages(body),
+        Dialect::Anthropic => anthropic::messages(body),
+        Dialect::Gemini => gemini::messages(body),
+    }
+}
+
+pub(crate) fn tools(dialect: Dialect, body: &Value) -> Vec<Tool> {
+    match dialect {
+        Dialect::Chat => chat::tools(body),
+        Dialect::Responses => responses::tools(body),
+        Dialect::Anthropic => anthropic::tools(body),
+        Dialect::Gemini => gemini::tools(body),
+    }
+}
+
+/// The body of an HTTP error.
+pub(crate) fn error(dialect: Dialect, failure: &Failure) -> Value {
+    match dialect {
+        Dialect::Chat | Dialect::Responses => chat::error(failure),
+        Dialect::Anthropic => anthropic::error(failure),
+        Dialect::Gemini => gemini::error(failure),
+    }
+}
+
+/// The schema of an answer that has to be JSON.
+pub(crate) fn wanted_schema(dialect: Dialect, body: &Value) -> Option<&Value> {
+    let places: &[&str] = match dialect {
+        Dialect::Chat => &["/response_format/json_schema/schema", "/response_format"],
+        Dialect::Responses => &["/text/format/schema", "/text/format"],
+        Dialect::Anthropic => &["/output_config/format/schema", "/output_format/schema"],
+        Dialect::Gemini => &["/generationConfig/responseJsonSchema", "/generationConfig/responseSchema"],
+    };
+    let is_text = |value: &Value| value["type"] == "text";
+    places.iter().find_map(|place| body.pointer(place)).filter(|schema| !is_text(schema))
+}
+
+/// The smallest value that follows a schema, as far as agents' schemas go.
+pub(crate) fn example(schema: &Value) -> Value {
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str()).unwrap_or("object");
+    match kind.to_lowercase().as_str() {
+        "string" => json!("ok"),
+        "integer" | "number" => json!(0),
+        "boolean" => json!(false),
+        "array" => json!([]),
+        "null" => Value::Null,
+        _ => {
+            let members = schema["properties"].as_object().into_iter().flatten();
+            Value::Object(
+                members.map(|(name, schema)| (name.clone(), example(schema))).collect::<Map<_, _>>(),
+            )
+        }
+    }
+}
+
+/// One server-sent event.
+fn event(name: Option<&str>, data: &Value) -> String {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{name}data: {data}\n\n")
+}
+
+/// Arguments as models stream them: in fragments that are no JSON by themselves.
+fn fragments(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(12).map(|letters| letters.iter().collect()).collect()
+}
+
+/// What a freeform tool gets, or a function's arguments as text.
+fn input_text(tool: &Tool, arguments: &Value) -> String {
+    match arguments {
+        Value::String(text) if tool.is_freeform => text.clone(),
+        arguments => arguments.to_string(),
+    }
+}
+
+/// All that was said, in one.
+fn joined_text(pieces: &[Piece]) -> String {
+    let texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// All that was thought, in one.
+fn joined_thoughts(pieces: &[Piece]) -> String {
+    let thoughts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Thought(text) => Some(text.as_str()),
+        _ => None,
+    });
+    thoughts.collect()
+}

@@ -1,0 +1,47 @@
+//! A model provider that costs nothing: a real HTTP server that says what a script tells it to.
+//!
+//! ```no_run
+//! # async fn test() {
+//! use std::time::Duration;
+//! use nudge_stage::{Provider, Reply};
+//! use serde_json::json;
+//!
+//! let provider = Provider::start().await;
+//! provider.on("write it down").reply(
+//!     Reply::call("write_file|Write", json!({"path": "note.txt", "content": "hi"}))
+//!         .or_call("shell|Bash", json!({"command": "echo hi > note.txt"})),
+//! );
+//! provider.on("write it down").after_tool_result().reply(Reply::text("It is written."));
+//! provider.on("slow").reply(Reply::stall("One moment", "later").and_text(", and on."));
+//!
+//! // Point an agent at `provider.url()` and let it talk.
+//! provider.wait_for(|seen| seen.last_user().contains("slow"), Duration::from_secs(60)).await;
+//! provider.gate("later").reached().await;
+//! provider.gate("later").open();
+//! # }
+//! ```
+//!
+//! It speaks `OpenAI` chat completions and responses (base address: `url()` and `/v1`), Anthropic messages and Gemini (base
+//! address: `url()`), as streams and at once. Without rules it repeats what the user says. With rules, what no rule is for
+//! gets a short harmless text, or an empty value of the schema if the answer has to be JSON.
+#![allow(clippy::disallowed_methods, reason = "this room listens on a socket")]
+
+mod body;
+mod conversation;
+mod dialect;
+mod gate;
+mod play;
+mod provider;
+mod reply;
+mod rule;
+mod script;
+mod seen;
+mod server;
+
+pub use conversation::{Call, Message, Role, Tool, ToolResult};
+pub use gate::Gate;
+pub use provider::Provider;
+pub use reply::{Finish, Reply};
+pub use rule::Rule;
+pub use script::ScriptError;
+pub use seen::{Dialect, Header, Outcome, Seen};

@@ -1,0 +1,204 @@
+//! The provider: what it is told to say, and what it was asked.
+
+use std::{
+    collections::HashMap,
+    fmt, io,
+    net::{SocketAddr, TcpListener},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::sync::{oneshot, watch};
+
+use crate::{
+    Gate, Outcome, Reply, Rule, ScriptError, Seen, dialect, play::Play, rule::Scripted, script, server,
+};
+
+/// A provider that runs until it is dropped.
+pub struct Provider {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Provider {
+    /// Starts one on a free port of this machine.
+    #[expect(clippy::unused_async, reason = "reads like everything else that is started in a test")]
+    pub async fn start() -> Self {
+        Self::start_blocking()
+    }
+
+    /// Starts one on a free port of this machine, for tests that do not await.
+    pub fn start_blocking() -> Self {
+        Self::listen("127.0.0.1:0".parse().expect("an address")).expect("a free port can be had")
+    }
+
+    /// Starts one at this address.
+    pub fn listen(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        let (stop, stopped) = oneshot::channel();
+        let thread = server::start(listener, Arc::clone(&shared), stopped);
+        Ok(Self { shared, address, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// `http://127.0.0.1:PORT`
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Begins a rule for requests in whose last message of the user there is `text`.
+    pub fn on(&self, text: impl Into<String>) -> Rule {
+        Rule::new(Arc::clone(&self.shared), Some(text.into()))
+    }
+
+    /// Begins a rule for any request; see [`Rule::when`].
+    pub fn on_any(&self) -> Rule {
+        Rule::new(Arc::clone(&self.shared), None)
+    }
+
+    /// What is answered where no rule fits.
+    pub fn otherwise(&self, reply: Reply) {
+        self.shared.script.lock().otherwise = Some(reply);
+    }
+
+    /// Adds the rules of a script: TOML, or JSON if it begins with a brace.
+    pub fn add_script(&self, script: &str) -> Result<(), ScriptError> {
+        script::add(self, script)
+    }
+
+    /// The gate of this name, at which replies wait that name it.
+    pub fn gate(&self, name: &str) -> Gate {
+        self.shared.gate(name)
+    }
+
+    /// All requests to the model so far.
+    pub fn requests(&self) -> Vec<Seen> {
+        self.shared.seen.lock().clone()
+    }
+
+    /// All other requests so far (lists of models, counts of tokens, telemetry): method and path.
+    pub fn asides(&self) -> Vec<String> {
+        self.shared.asides.lock().clone()
+    }
+
+    /// The first request, of those that came already and those to come, that `test` accepts.
+    ///
+    /// It is asked again when the [`Outcome`] of a request changes. Panics after `patience`, with a list of what came.
+    pub async fn wait_for(&self, test: impl Fn(&Seen) -> bool, patience: Duration) -> Seen {
+        let mut changes = self.shared.changes.subscribe();
+        let find = async {
+            loop {
+                changes.mark_unchanged();
+                let found = self.shared.seen.lock().iter().find(|seen| test(seen)).cloned();
+                if let Some(found) = found {
+                    return found;
+                }
+                changes.changed().await.expect("the provider holds the sender");
+            }
+        };
+        let found = tokio::time::timeout(patience, find).await;
+        found.unwrap_or_else(|_| panic!("no such request came within {patience:?}, but:\n{self:?}"))
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "provider at {}", self.url())?;
+        self.requests().iter().try_for_each(|seen| writeln!(f, "{}", seen.summary()))
+    }
+}
+
+/// What the provider and its server have in common.
+#[derive(Default)]
+pub(crate) struct Shared {
+    script: Mutex<Script>,
+    seen: Mutex<Vec<Seen>>,
+    asides: Mutex<Vec<String>>,
+    gates: Mutex<HashMap<String, Gate>>,
+    calls: AtomicUsize,
+    changes: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct Script {
+    rules: Vec<Scripted>,
+    otherwise: Option<Reply>,
+}
+
+impl Shared {
+    pub(crate) fn add(&self, rule: Scripted) {
+        self.script.lock().rules.push(rule);
+    }
+
+    pub(crate) fn gate(&self, name: &str) -> Gate {
+        self.gates.lock().entry(name.to_owned()).or_insert_with(Gate::new).clone()
+    }
+
+    pub(crate) fn aside(&self, what: String) {
+        self.asides.lock().push(what);
+    }
+
+    /// Keeps a request; returns its place.
+    pub(crate) fn record(&self, mut seen: Seen) -> usize {
+        let mut all = self.seen.lock();
+        let index = all.len();
+        seen.index = index;
+        all.push(seen);
+        drop(all);
+        self.changes.send_replace(());
+        index
+    }
+
+    pub(crate) fn note(&self, index: usize, outcome: Outcome) {
+        if let Some(seen) = self.seen.lock().get_mut(index) {
+            seen.outcome = outcome;
+        }
+        self.changes.send_replace(());
+    }
+
+    /// What to answer, and the name of the rule that says so.
+    pub(crate) fn choose(&self, seen: &Seen) -> (Play, Option<String>) {
+        let call_id = || format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed));
+        let mut script = self.script.lock();
+        for rule in &mut script.rules {
+            if let Some(play) = rule.offer(seen).and_then(|reply| Play::new(reply, seen, call_id)) {
+                rule.use_up();
+                return (play, Some(rule.name()));
+            }
+        }
+        let otherwise = script.otherwise.as_ref().and_then(|reply| Play::new(reply.clone(), seen, call_id));
+        let play = otherwise.or_else(|| Play::new(harmless(seen, script.rules.is_empty()), seen, call_id));
+        (play.expect("a reply without tools fits every request"), None)
+    }
+}
+
+/// What is said where nobody has said what to say.
+fn harmless(seen: &Seen, is_echo: bool) -> Reply {
+    match seen.wanted_schema() {
+        Some(schema) => Reply::text(dialect::example(schema).to_string()),
+        None if is_echo => Reply::text(format!("You said: {}", seen.last_user())),
+        None => Reply::text("All right."),
+    }
+}

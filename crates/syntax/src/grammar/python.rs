@@ -1,0 +1,58 @@
+//! Python.
+
+use super::{
+    Grammar,
+    NameSort::{Function, Import, Local, Parameter, Type},
+};
+
+pub(super) static GRAMMAR: Grammar = Grammar {
+    declares: &[
+        ("assignment", "left", Local),
+        ("named_expression", "name", Local),
+        ("for_statement", "left", Local),
+        ("for_in_clause", "left", Local),
+        ("as_pattern_target", "*", Local),
+        ("except_clause", "alias", Local),
+        ("parameters", "*", Parameter),
+        ("lambda_parameters", "*", Parameter),
+        ("function_definition", "name", Function),
+        ("class_definition", "name", Type),
+        ("import_from_statement", "name", Import),
+        ("import_statement", "name", Import),
+        ("aliased_import", "alias", Import),
+    ],
+    through: &[
+        ("pattern_list", "*"),
+        ("tuple_pattern", "*"),
+        ("list_pattern", "*"),
+        ("list_splat_pattern", "*"),
+        ("dictionary_splat_pattern", "*"),
+        ("typed_parameter", ""),
+        ("default_parameter", "name"),
+        ("typed_default_parameter", "name"),
+        ("dotted_name", "*"),
+        ("aliased_import", "name"),
+    ],
+    members: &[("attribute", "attribute")],
+    paths: &[],
+    keys: &[("keyword_argument", "name")],
+    scopes: &[
+        "function_definition",
+        "lambda",
+        "class_definition",
+        "list_comprehension",
+        "set_comprehension",
+        "dictionary_comprehension",
+        "generator_expression",
+        "module",
+    ],
+    roots: &["module"],
+    types: &["class_definition"],
+    contracts: &[],
+    functions: &["function_definition", "lambda"],
+    calls: &[("call", "function", "arguments")],
+    rebinds: true,
+    sequential: false,
+    implicit_this: false,
+    calls_are_methods: false,
+};

@@ -1,0 +1,4 @@
+//! Syntax, seen from outside.
+
+mod index;
+mod patience;
