@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_wire::{Error, Notification, Request};
+use nudge_wire::{Error, Notification, Request, Version};
 
 use crate::{
     Closed, Connect, Cx, InOrder, Limits, Tap, Unhandled,
@@ -24,12 +24,17 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(2);
 
 /// One side of a connection, before it is connected.
+///
+/// A method has one handler, or one for each version of the protocol ([`Peer::version`]); a second is a mistake in the
+/// program, and registering it panics.
 pub struct Peer {
     role: &'static str,
     name: Option<String>,
     limits: Limits,
     tap: Option<Tap>,
     router: Router,
+    /// Whether `on_unknown` was called.
+    has_own_unknown: bool,
 }
 
 impl Peer {
@@ -45,11 +50,20 @@ impl Peer {
 
     /// A proxy of a chain, connected to its conductor. Messages it has no handler for are passed on along the chain.
     pub fn proxy() -> Self {
-        Self::new("proxy").on_unknown(proxy::pass_on)
+        let mut peer = Self::new("proxy");
+        peer.router.unknown = Some(unknown_handler(proxy::pass_on));
+        peer
     }
 
     fn new(role: &'static str) -> Self {
-        Self { role, name: None, limits: Limits::default(), tap: None, router: Router::default() }
+        Self {
+            role,
+            name: None,
+            limits: Limits::default(),
+            tap: None,
+            router: Router::default(),
+            has_own_unknown: false,
+        }
     }
 
     /// The name in logs; that of the transport unless set.
@@ -67,6 +81,23 @@ impl Peer {
     /// Records every frame.
     pub fn tap(mut self, tap: Option<Tap>) -> Self {
         self.tap = tap;
+        self
+    }
+
+    /// Registers what `handlers` registers only for connections that speak `version`, which the answer to `initialize` says;
+    /// before it, they take no message. Of two handlers of `initialize` the one of the version that is asked for is called.
+    ///
+    /// ```
+    /// # use nudge_peer::Peer;
+    /// # use nudge_wire::{Version, acp::{v1, v2}};
+    /// Peer::agent()
+    ///     .version(Version::V1, |peer| peer.on_request(async |_: v1::ListSessionsRequest, _| todo!()))
+    ///     .version(Version::V2, |peer| peer.on_request(async |_: v2::ListSessionsRequest, _| todo!()));
+    /// ```
+    pub fn version(mut self, version: Version, handlers: impl FnOnce(Self) -> Self) -> Self {
+        let around = self.router.version.replace(version);
+        self = handlers(self);
+        self.router.version = around;
         self
     }
 
@@ -132,6 +163,11 @@ impl Peer {
         F: Fn(Unhandled, InOrder) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), Closed>> + Send + 'static,
     {
+        assert!(
+            !self.has_own_unknown,
+            "`on_unknown` was called twice and only one handler could be called: remove one"
+        );
+        self.has_own_unknown = true;
         self.router.unknown = Some(unknown_handler(handler));
         self
     }

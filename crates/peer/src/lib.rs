@@ -57,6 +57,7 @@ mod stall;
 mod tap;
 mod transport;
 mod unhandled;
+mod version;
 
 pub use builder::{Connection, Peer};
 pub use call::Responder;

@@ -14,3 +14,4 @@ mod model;
 mod order;
 mod relay;
 mod script;
+mod versions;
