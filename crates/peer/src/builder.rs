@@ -27,7 +27,9 @@ const GRACE: Duration = Duration::from_secs(2);
 ///
 /// A method has one handler, or one for each version of the protocol ([`Peer::version`]); a second is a mistake in the
 /// program, and registering it panics.
-pub struct Peer {
+///
+/// `S` is what handlers are given beside the message: nothing, or an [`Arc`] of what [`Peer::with`] was given.
+pub struct Peer<S = ()> {
     role: &'static str,
     name: Option<String>,
     limits: Limits,
@@ -35,6 +37,7 @@ pub struct Peer {
     router: Router,
     /// Whether `on_unknown` was called.
     has_own_unknown: bool,
+    pub(crate) state: S,
 }
 
 impl Peer {
@@ -63,9 +66,12 @@ impl Peer {
             tap: None,
             router: Router::default(),
             has_own_unknown: false,
+            state: (),
         }
     }
+}
 
+impl<S> Peer<S> {
     /// The name in logs; that of the transport unless set.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -101,6 +107,31 @@ impl Peer {
         self
     }
 
+    /// Gives `state` to the handlers that are registered from here on, as their first argument.
+    ///
+    /// ```
+    /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// # use nudge_peer::Peer;
+    /// # use nudge_wire::acp::v1;
+    /// let peer = Peer::agent().with(Arc::new(AtomicU64::new(0))).on_request(
+    ///     async |number, _: v1::NewSessionRequest, _| {
+    ///         let number = number.fetch_add(1, Ordering::Relaxed);
+    ///         Ok(v1::NewSessionResponse::new(v1::SessionId::new(number.to_string())))
+    ///     },
+    /// );
+    /// ```
+    pub fn with<T: Send + Sync + 'static>(self, state: Arc<T>) -> Peer<Arc<T>> {
+        self.give(state)
+    }
+
+    /// The same peer with another state.
+    pub(crate) fn give<T>(self, state: T) -> Peer<T> {
+        let Self { role, name, limits, tap, router, has_own_unknown, state: _ } = self;
+        Peer { role, name, limits, tap, router, has_own_unknown, state }
+    }
+}
+
+impl Peer {
     /// Handles a request in order: no later message is handed over before this handler has answered.
     pub fn on_request<R, F, Fut>(mut self, handler: F) -> Self
     where
@@ -171,7 +202,9 @@ impl Peer {
         self.router.unknown = Some(unknown_handler(handler));
         self
     }
+}
 
+impl<S> Peer<S> {
     /// Opens the transport. Nothing is read or written before the connection is run.
     pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
         let transport = transport.open()?;
@@ -254,7 +287,7 @@ async fn part(mut driver: Driver) {
     }
 }
 
-impl fmt::Debug for Peer {
+impl<S> fmt::Debug for Peer<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Peer").field("role", &self.role).field("name", &self.name).finish_non_exhaustive()
     }

@@ -54,6 +54,7 @@ mod router;
 mod running;
 mod shared;
 mod stall;
+mod state;
 mod tap;
 mod transport;
 mod unhandled;
