@@ -8,40 +8,36 @@ use std::{collections::HashMap, sync::Arc, sync::Mutex, time::Duration};
 use nudge_peer::{CallError, CancellationToken, Closed, Cx, Peer, Stdio};
 use nudge_wire::acp::{ProtocolVersion, v1};
 
+/// What stops the turns of each session; replaced when it has been used. Nothing panics while it holds the lock.
+type Sessions = Mutex<HashMap<v1::SessionId, CancellationToken>>;
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Closed> {
-    // What stops the turns of each session; replaced when it has been used. Nothing panics while it holds the lock.
-    let sessions = Arc::new(Mutex::new(HashMap::<v1::SessionId, CancellationToken>::new()));
-    let (prompted, cancelled) = (Arc::clone(&sessions), Arc::clone(&sessions));
     Peer::agent()
-        .on_request(async |_: v1::InitializeRequest, _| {
+        .with(Arc::new(Sessions::default()))
+        .on_request(async |_, _: v1::InitializeRequest, _| {
             let info = v1::Implementation::new("echo", "1.0");
             Ok(v1::InitializeResponse::new(ProtocolVersion::V1).agent_info(info))
         })
-        .on_request(move |_: v1::NewSessionRequest, _| {
+        .on_request(async |sessions, _: v1::NewSessionRequest, _| {
             let mut sessions = sessions.lock().unwrap();
             let id = v1::SessionId::new(format!("session-{}", sessions.len()));
             sessions.insert(id.clone(), CancellationToken::new());
-            async { Ok(v1::NewSessionResponse::new(id)) }
+            Ok(v1::NewSessionResponse::new(id))
         })
         // A turn takes long. It runs beside the queue, so that the cancellation behind it gets through.
-        .on_request_beside(move |prompt: v1::PromptRequest, client| {
-            let stop = prompted.lock().unwrap().entry(prompt.session_id.clone()).or_default().clone();
-            async move {
-                Ok(v1::PromptResponse::new(match stop.run_until_cancelled(echo(client, prompt)).await {
-                    Some(done) => done.map(|()| v1::StopReason::EndTurn)?,
-                    None => v1::StopReason::Cancelled,
-                }))
-            }
+        .on_request_beside(async |sessions, prompt: v1::PromptRequest, client| {
+            let stop = sessions.lock().unwrap().entry(prompt.session_id.clone()).or_default().clone();
+            Ok(v1::PromptResponse::new(match stop.run_until_cancelled(echo(client, prompt)).await {
+                Some(done) => done.map(|()| v1::StopReason::EndTurn)?,
+                None => v1::StopReason::Cancelled,
+            }))
         })
-        .on_notification(move |cancel: v1::CancelNotification, _| {
-            cancelled
-                .lock()
-                .unwrap()
-                .insert(cancel.session_id, CancellationToken::new())
-                .unwrap_or_default()
-                .cancel();
-            async { Ok(()) }
+        .on_notification(async |sessions, cancel: v1::CancelNotification, _| {
+            let new = CancellationToken::new();
+            let used = sessions.lock().unwrap().insert(cancel.session_id, new);
+            used.unwrap_or_default().cancel();
+            Ok(())
         })
         .serve(Stdio)
         .await

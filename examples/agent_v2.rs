@@ -12,7 +12,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, LazyLock, Mutex,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -35,9 +35,9 @@ use nudge_wire::{
 };
 use tokio::sync::Mutex as Turn;
 
-/// The agent's memory. An agent on standard input and output has one client, so there is one of it. Nothing panics
-/// while it holds one of the locks in there.
-static SESSIONS: LazyLock<Mutex<HashMap<SessionId, Arc<Session>>>> = LazyLock::new(Mutex::default);
+/// The agent's memory, given to every handler. Nothing panics while it holds one of the locks in there.
+type Sessions = Arc<Mutex<HashMap<SessionId, Arc<Session>>>>;
+type Answer<T> = Result<T, Error>;
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 struct Session {
@@ -53,7 +53,12 @@ struct Session {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Closed> {
     Peer::agent()
-        .on_request(initialize)
+        .with(Sessions::default())
+        .on_request(async |_, _: InitializeRequest, _| {
+            let capabilities = AgentCapabilities::new().session(SessionCapabilities::new());
+            let info = Implementation::new("echo", "2.0");
+            Ok(InitializeResponse::new(ProtocolVersion::V2, info).capabilities(capabilities))
+        })
         .on_request(new)
         .on_request(list)
         .on_request_beside(resume)
@@ -64,13 +69,7 @@ async fn main() -> Result<(), Closed> {
         .await
 }
 
-async fn initialize(_: InitializeRequest, _: InOrder) -> Result<InitializeResponse, Error> {
-    let capabilities = AgentCapabilities::new().session(SessionCapabilities::new());
-    let info = Implementation::new("echo", "2.0");
-    Ok(InitializeResponse::new(ProtocolVersion::V2, info).capabilities(capabilities))
-}
-
-async fn new(request: NewSessionRequest, _: InOrder) -> Result<NewSessionResponse, Error> {
+async fn new(all: Sessions, request: NewSessionRequest, _: InOrder) -> Answer<NewSessionResponse> {
     let id = SessionId::new(fresh("session"));
     let session = Session {
         id: id.clone(),
@@ -79,18 +78,18 @@ async fn new(request: NewSessionRequest, _: InOrder) -> Result<NewSessionRespons
         stop: Mutex::default(),
         history: Mutex::default(),
     };
-    SESSIONS.lock().unwrap().insert(id.clone(), Arc::new(session));
+    all.lock().unwrap().insert(id.clone(), Arc::new(session));
     Ok(NewSessionResponse::new(id))
 }
 
-async fn list(_: ListSessionsRequest, _: InOrder) -> Result<ListSessionsResponse, Error> {
+async fn list(all: Sessions, _: ListSessionsRequest, _: InOrder) -> Answer<ListSessionsResponse> {
     let info = |session: &Arc<Session>| SessionInfo::new(session.id.clone(), session.directory.clone());
-    Ok(ListSessionsResponse::new(SESSIONS.lock().unwrap().values().map(info).collect()))
+    Ok(ListSessionsResponse::new(all.lock().unwrap().values().map(info).collect()))
 }
 
 /// Takes a session up again, after telling what was said in it to a client that wants to know.
-async fn resume(request: ResumeSessionRequest, client: Cx) -> Result<ResumeSessionResponse, Error> {
-    let session = find(&request.session_id)?;
+async fn resume(all: Sessions, request: ResumeSessionRequest, client: Cx) -> Answer<ResumeSessionResponse> {
+    let session = find(&all, &request.session_id)?;
     let replay = match request.replay_from {
         None => Vec::new(),
         Some(ReplayFrom::Start(_)) => session.history.lock().unwrap().clone(),
@@ -108,16 +107,16 @@ async fn resume(request: ResumeSessionRequest, client: Cx) -> Result<ResumeSessi
     Ok(ResumeSessionResponse::new())
 }
 
-async fn close(request: CloseSessionRequest, _: Cx) -> Result<CloseSessionResponse, Error> {
-    let session = find(&request.session_id)?;
+async fn close(all: Sessions, request: CloseSessionRequest, _: Cx) -> Answer<CloseSessionResponse> {
+    let session = find(&all, &request.session_id)?;
     session.stop.lock().unwrap().cancel();
     // The answer says that nothing runs any more.
     let _over = session.turn.lock().await;
     Ok(CloseSessionResponse::new())
 }
 
-async fn cancel(notification: CancelSessionNotification, _: InOrder) -> Result<(), Error> {
-    let session = find(&notification.session_id)?;
+async fn cancel(all: Sessions, notification: CancelSessionNotification, _: InOrder) -> Answer<()> {
+    let session = find(&all, &notification.session_id)?;
     let mut stop = session.stop.lock().unwrap();
     if !stop.is_cancelled() {
         std::mem::take(&mut *stop).cancel();
@@ -126,8 +125,8 @@ async fn cancel(notification: CancelSessionNotification, _: InOrder) -> Result<(
 }
 
 /// Answers when the prompt's turn has come, and goes on with it.
-async fn prompt(request: PromptRequest, client: Cx) -> Result<PromptResponse, Error> {
-    let session = find(&request.session_id)?;
+async fn prompt(all: Sessions, request: PromptRequest, client: Cx) -> Answer<PromptResponse> {
+    let session = find(&all, &request.session_id)?;
     let stop = session.stop.lock().unwrap().clone();
     if stop.is_cancelled() {
         return Err(Error::not_found("session_closed"));
@@ -188,8 +187,8 @@ impl Session {
     }
 }
 
-fn find(id: &SessionId) -> Result<Arc<Session>, Error> {
-    SESSIONS.lock().unwrap().get(id).cloned().ok_or_else(|| Error::not_found("unknown_session"))
+fn find(all: &Sessions, id: &SessionId) -> Answer<Arc<Session>> {
+    all.lock().unwrap().get(id).cloned().ok_or_else(|| Error::not_found("unknown_session"))
 }
 
 fn fresh(kind: &str) -> String {

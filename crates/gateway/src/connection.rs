@@ -6,7 +6,7 @@ use std::{
 };
 
 use nudge_hub::{Environment, SessionApi, Source};
-use nudge_peer::{Closed, Connect, Cx, InOrder, Limits, Peer, Tap, Unhandled};
+use nudge_peer::{Closed, Connect, Cx, Limits, Peer, Tap, Unhandled};
 use nudge_wire::{Error, RawJson};
 use parking_lot::Mutex;
 
@@ -72,16 +72,10 @@ impl ClientConnection {
             sessions: Mutex::default(),
             agent: Mutex::default(),
         });
-        let (at_initialize, at_unknown) = (Arc::clone(&routes), Arc::clone(&routes));
         let connection = peer
-            .on_request(move |Initialize(params), _| {
-                let routes = Arc::clone(&at_initialize);
-                async move { routes.initialize(&params).await }
-            })
-            .on_unknown(move |message, _: InOrder| {
-                let routes = Arc::clone(&at_unknown);
-                async move { routes.route(message).await }
-            })
+            .with(Arc::clone(&routes))
+            .on_request(async |routes, Initialize(params), _| routes.initialize(&params).await)
+            .on_unknown(async |routes, message, _| routes.route(message).await)
             .connect(transport)?;
         let _ = routes.cx.set(connection.cx());
         Ok(Self { connection, routes })

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_wire::{Error, Notification, Request};
+use nudge_wire::{Error, Notification, Request, Version};
 
 use crate::{
     Closed, Connect, Cx, InOrder, Limits, Tap, Unhandled,
@@ -24,12 +24,20 @@ use crate::{
 const GRACE: Duration = Duration::from_secs(2);
 
 /// One side of a connection, before it is connected.
-pub struct Peer {
+///
+/// A method has one handler, or one for each version of the protocol ([`Peer::version`]); a second is a mistake in the
+/// program, and registering it panics.
+///
+/// `S` is what handlers are given beside the message: nothing, or an [`Arc`] of what [`Peer::with`] was given.
+pub struct Peer<S = ()> {
     role: &'static str,
     name: Option<String>,
     limits: Limits,
     tap: Option<Tap>,
     router: Router,
+    /// Whether `on_unknown` was called.
+    has_own_unknown: bool,
+    pub(crate) state: S,
 }
 
 impl Peer {
@@ -45,13 +53,25 @@ impl Peer {
 
     /// A proxy of a chain, connected to its conductor. Messages it has no handler for are passed on along the chain.
     pub fn proxy() -> Self {
-        Self::new("proxy").on_unknown(proxy::pass_on)
+        let mut peer = Self::new("proxy");
+        peer.router.unknown = Some(unknown_handler(proxy::pass_on));
+        peer
     }
 
     fn new(role: &'static str) -> Self {
-        Self { role, name: None, limits: Limits::default(), tap: None, router: Router::default() }
+        Self {
+            role,
+            name: None,
+            limits: Limits::default(),
+            tap: None,
+            router: Router::default(),
+            has_own_unknown: false,
+            state: (),
+        }
     }
+}
 
+impl<S> Peer<S> {
     /// The name in logs; that of the transport unless set.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -70,6 +90,48 @@ impl Peer {
         self
     }
 
+    /// Registers what `handlers` registers only for connections that speak `version`, which the answer to `initialize` says;
+    /// before it, they take no message. Of two handlers of `initialize` the one of the version that is asked for is called.
+    ///
+    /// ```
+    /// # use nudge_peer::Peer;
+    /// # use nudge_wire::{Version, acp::{v1, v2}};
+    /// Peer::agent()
+    ///     .version(Version::V1, |peer| peer.on_request(async |_: v1::ListSessionsRequest, _| todo!()))
+    ///     .version(Version::V2, |peer| peer.on_request(async |_: v2::ListSessionsRequest, _| todo!()));
+    /// ```
+    pub fn version(mut self, version: Version, handlers: impl FnOnce(Self) -> Self) -> Self {
+        let around = self.router.version.replace(version);
+        self = handlers(self);
+        self.router.version = around;
+        self
+    }
+
+    /// Gives `state` to the handlers that are registered from here on, as their first argument.
+    ///
+    /// ```
+    /// # use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// # use nudge_peer::Peer;
+    /// # use nudge_wire::acp::v1;
+    /// let peer = Peer::agent().with(Arc::new(AtomicU64::new(0))).on_request(
+    ///     async |number, _: v1::NewSessionRequest, _| {
+    ///         let number = number.fetch_add(1, Ordering::Relaxed);
+    ///         Ok(v1::NewSessionResponse::new(v1::SessionId::new(number.to_string())))
+    ///     },
+    /// );
+    /// ```
+    pub fn with<T: Send + Sync + 'static>(self, state: Arc<T>) -> Peer<Arc<T>> {
+        self.give(state)
+    }
+
+    /// The same peer with another state.
+    pub(crate) fn give<T>(self, state: T) -> Peer<T> {
+        let Self { role, name, limits, tap, router, has_own_unknown, state: _ } = self;
+        Peer { role, name, limits, tap, router, has_own_unknown, state }
+    }
+}
+
+impl Peer {
     /// Handles a request in order: no later message is handed over before this handler has answered.
     pub fn on_request<R, F, Fut>(mut self, handler: F) -> Self
     where
@@ -132,10 +194,17 @@ impl Peer {
         F: Fn(Unhandled, InOrder) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<(), Closed>> + Send + 'static,
     {
+        assert!(
+            !self.has_own_unknown,
+            "`on_unknown` was called twice and only one handler could be called: remove one"
+        );
+        self.has_own_unknown = true;
         self.router.unknown = Some(unknown_handler(handler));
         self
     }
+}
 
+impl<S> Peer<S> {
     /// Opens the transport. Nothing is read or written before the connection is run.
     pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
         let transport = transport.open()?;
@@ -218,7 +287,7 @@ async fn part(mut driver: Driver) {
     }
 }
 
-impl fmt::Debug for Peer {
+impl<S> fmt::Debug for Peer<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Peer").field("role", &self.role).field("name", &self.name).finish_non_exhaustive()
     }

@@ -20,6 +20,7 @@ use crate::{
     outbound::Kind,
     router::Running,
     shared::{Charge, Shared},
+    version::is_initialize,
 };
 
 const ANSWERED: u8 = 1;
@@ -39,6 +40,8 @@ pub(crate) struct Call {
     /// Where the request was passed on to, and under which id.
     forwarded: OnceLock<(Weak<Shared>, u64)>,
     batch: Option<Arc<Batch>>,
+    /// Whether its answer says the version of the connection.
+    pub(crate) is_initialize: bool,
     /// What begins when the request is answered.
     after: Mutex<Vec<Running>>,
 }
@@ -69,7 +72,7 @@ impl Batch {
 }
 
 impl Call {
-    fn new(id: Id, batch: Option<Arc<Batch>>) -> Self {
+    fn new(id: Id, batch: Option<Arc<Batch>>, is_initialize: bool) -> Self {
         Self {
             id,
             flags: AtomicU8::new(0),
@@ -77,6 +80,7 @@ impl Call {
             token: OnceLock::new(),
             forwarded: OnceLock::new(),
             batch,
+            is_initialize,
             after: Mutex::default(),
         }
     }
@@ -131,7 +135,13 @@ impl Calls {
     }
 
     /// Registers a request, if it may be.
-    pub(crate) fn begin(&self, id: &Id, batch: Option<Arc<Batch>>, limit: usize) -> Result<Arc<Call>, Error> {
+    pub(crate) fn begin(
+        &self,
+        id: &Id,
+        method: &str,
+        batch: Option<Arc<Batch>>,
+        limit: usize,
+    ) -> Result<Arc<Call>, Error> {
         let mut open = self.open();
         if open.contains_key(id) {
             let what = "Invalid request: the `id` is in use by a request that is not answered yet";
@@ -140,7 +150,7 @@ impl Calls {
         if open.len() >= limit {
             return Err(Error::internal(format!("Too many requests are open, the limit is {limit}")));
         }
-        let call = Arc::new(Call::new(id.clone(), batch));
+        let call = Arc::new(Call::new(id.clone(), batch, is_initialize(method)));
         open.insert(id.clone(), Arc::clone(&call));
         Ok(call)
     }
@@ -273,6 +283,9 @@ impl Responder {
             return Ok(());
         }
         self.shared.calls.end(&self.call.id);
+        if self.call.is_initialize {
+            self.shared.version.answer(&frame);
+        }
         match self.call.wrap(frame, &self.shared) {
             Some(frame) => self.shared.queue(frame, Some(room))?,
             None => self.shared.outbound.give_back(&room),

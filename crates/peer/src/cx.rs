@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use nudge_wire::{Error, Id, Notification, RawJson, Request, error::expectation, write};
+use nudge_wire::{Error, Id, Notification, RawJson, Request, Version, error::expectation, write};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +19,7 @@ use crate::{
     call::Call,
     pending::{Answer, Waiting},
     shared::Shared,
+    version::is_initialize,
 };
 
 /// What a handler or a caller can do. `Cx` alone is the context of code that runs beside the queue and can do
@@ -107,6 +108,11 @@ impl<P: Place> Cx<P> {
     /// The id of the request that is being handled, if one is.
     pub fn id(&self) -> Option<&Id> {
         self.call.as_ref().map(|call| &call.id)
+    }
+
+    /// The version of the protocol that the answer to `initialize` says, once it has been given, by either side.
+    pub fn version(&self) -> Option<Version> {
+        self.shared.version.get()
     }
 
     /// The token that tells of a cancellation of the request being handled. A handler that takes it decides itself how
@@ -203,6 +209,9 @@ pub struct Requested<T> {
 
 impl<T> Requested<T> {
     fn new(shared: &Arc<Shared>, id: u64, method: String, frame: Result<Vec<u8>, CallError>) -> Self {
+        if is_initialize(&method) {
+            shared.version.asked(id);
+        }
         let (sender, receiver) = oneshot::channel();
         let mut guard = Guard { shared: Arc::clone(shared), id, sent: false };
         let unsent = frame.and_then(|frame| {

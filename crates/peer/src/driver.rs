@@ -254,7 +254,7 @@ impl Driver {
             Some(Item::Message { message, call }) => {
                 self.shared.is_beside_full()
                     && !call.as_ref().is_some_and(|call| call.is_answered())
-                    && matches!(self.router.find(message), Some((Lane::Beside, _)))
+                    && matches!(self.router.find(message, self.shared.version.get()), Some((Lane::Beside, _)))
             }
             _ => false,
         }
@@ -264,7 +264,7 @@ impl Driver {
         if call.as_ref().is_some_and(|call| call.is_answered()) {
             return;
         }
-        let Some((lane, handler)) = self.router.find(&message) else {
+        let Some((lane, handler)) = self.router.find(&message, self.shared.version.get()) else {
             self.current = call.map(|call| Current::unknown(&self.shared, &message, call));
             return;
         };

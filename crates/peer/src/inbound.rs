@@ -143,9 +143,9 @@ impl Inbound {
                 cancel(&self.shared, params.as_ref());
             }
             Body::Notification { .. } => self.push(Item::Message { message, call: None }),
-            Body::Request { id, .. } => {
+            Body::Request { id, method, .. } => {
                 let limit = self.shared.limits.max_open;
-                match self.shared.calls.begin(id, batch.cloned(), limit) {
+                match self.shared.calls.begin(id, method, batch.cloned(), limit) {
                     Ok(call) => self.push(Item::Message { message, call: Some(call) }),
                     Err(error) => self.refuse(id.clone(), error, batch.cloned()),
                 }
@@ -161,6 +161,9 @@ impl Inbound {
 
     fn response(&mut self, message: Message) {
         let Body::Response { id, outcome } = &message.body else { return };
+        if let (Some(id), Ok(result)) = (id.as_u64(), outcome) {
+            self.shared.version.answered(id, result);
+        }
         match id.as_u64().and_then(|id| self.shared.pending.remove(id)) {
             Some(Waiting::Forwarded(responder)) => self.push(Item::Passed { message, responder }),
             Some(Waiting::Caller(caller)) => {

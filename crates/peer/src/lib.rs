@@ -54,9 +54,11 @@ mod router;
 mod running;
 mod shared;
 mod stall;
+mod state;
 mod tap;
 mod transport;
 mod unhandled;
+mod version;
 
 pub use builder::{Connection, Peer};
 pub use call::Responder;

@@ -6,10 +6,13 @@ use crate::{Closed, Connect, Cx, Peer};
 
 /// Connects two peers and passes every message that has no handler on to the other, byte for byte but for request ids.
 /// Answers and cancellations find their way back. Runs until one side ends, then closes the other and tells how it ended.
-pub async fn relay(left: (Peer, impl Connect), right: (Peer, impl Connect)) -> Result<(), Closed> {
+pub async fn relay<L, R>(
+    left: (Peer<L>, impl Connect),
+    right: (Peer<R>, impl Connect),
+) -> Result<(), Closed> {
     let (to_left, to_right) = (Slot::default(), Slot::default());
-    let left = to_right.fill_unknown(left.0).connect(left.1)?;
-    let right = to_left.fill_unknown(right.0).connect(right.1)?;
+    let left = to_right.fill_unknown(left.0.give(())).connect(left.1)?;
+    let right = to_left.fill_unknown(right.0.give(())).connect(right.1)?;
     let (left_cx, right_cx) = (left.cx(), right.cx());
     to_left.set(&left_cx);
     to_right.set(&right_cx);

@@ -2,9 +2,16 @@
 
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
-use nudge_wire::{Body, Error, Message, Notification, Request};
+use nudge_wire::{Body, Error, Message, Notification, RawJson, Request, Version};
+use serde_json::Value;
 
-use crate::{Closed, Cx, InOrder, Responder, Unhandled, call::Call, cx::decode, shared::Shared};
+use crate::{
+    Closed, Cx, InOrder, Responder, Unhandled,
+    call::Call,
+    cx::decode,
+    shared::Shared,
+    version::{is_initialize, said_version},
+};
 
 pub(crate) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -26,35 +33,103 @@ pub(crate) enum Lane {
 #[derive(Default)]
 pub(crate) struct Router {
     /// Requests and notifications may share a name (`proxy/successor`, `mcp/message`).
-    requests: HashMap<&'static str, (Lane, Handler)>,
-    notifications: HashMap<&'static str, (Lane, Handler)>,
+    requests: HashMap<&'static str, Routes>,
+    notifications: HashMap<&'static str, Routes>,
     pub(crate) unknown: Option<Handler>,
+    /// The version of the protocol that what is added is for; of any, if there is none.
+    pub(crate) version: Option<Version>,
+}
+
+/// The handlers of one method.
+enum Routes {
+    OfAny(Lane, Handler),
+    OfVersion([Option<(Lane, Handler)>; 2]),
+}
+
+impl Routes {
+    /// The handler for a connection whose version was agreed on.
+    fn find(&self, agreed: Option<Version>) -> Option<(Lane, &Handler)> {
+        match self {
+            Self::OfAny(lane, handler) => Some((*lane, handler)),
+            Self::OfVersion(routes) => {
+                let (lane, handler) = routes[slot(agreed?)].as_ref()?;
+                Some((*lane, handler))
+            }
+        }
+    }
+
+    /// The handler for `initialize`: that of the version which is asked for, or of the one there is.
+    fn find_initialize(&self, params: Option<&RawJson>) -> Option<(Lane, &Handler)> {
+        let asked = Version::negotiate(params.and_then(said_version).map(Value::from).as_ref());
+        let other = if asked == Version::V1 { Version::V2 } else { Version::V1 };
+        self.find(Some(asked)).or_else(|| self.find(Some(other)))
+    }
+}
+
+fn slot(version: Version) -> usize {
+    match version {
+        Version::V1 => 0,
+        Version::V2 => 1,
+    }
 }
 
 impl Router {
-    pub(crate) fn find(&self, message: &Message) -> Option<(Lane, &Handler)> {
+    /// The handler of a message on a connection whose version was agreed on, or was not yet.
+    pub(crate) fn find(&self, message: &Message, agreed: Option<Version>) -> Option<(Lane, &Handler)> {
         let found = match &message.body {
-            Body::Request { method, .. } => self.requests.get(method.as_ref() as &str),
-            Body::Notification { method, .. } => self.notifications.get(method.as_ref() as &str),
+            Body::Request { method, params, .. } => {
+                self.requests.get(method.as_ref() as &str).and_then(|routes| match routes {
+                    Routes::OfVersion(_) if is_initialize(method) => routes.find_initialize(params.as_ref()),
+                    _ => routes.find(agreed),
+                })
+            }
+            Body::Notification { method, .. } => {
+                self.notifications.get(method.as_ref() as &str).and_then(|routes| routes.find(agreed))
+            }
             Body::Response { .. } => None,
         };
-        match found {
-            Some((lane, handler)) => Some((*lane, handler)),
-            None => self.unknown.as_ref().map(|handler| (Lane::InOrder, handler)),
-        }
+        found.or_else(|| self.unknown.as_ref().map(|handler| (Lane::InOrder, handler)))
     }
 
     pub(crate) fn add_request<R: Request>(&mut self, lane: Lane, handler: impl Fn() -> Handler) {
         for name in std::iter::once(&R::METHOD).chain(R::ALIASES) {
-            self.requests.insert(name, (lane, handler()));
+            add(&mut self.requests, name, self.version, lane, handler());
         }
     }
 
     pub(crate) fn add_notification<N: Notification>(&mut self, lane: Lane, handler: impl Fn() -> Handler) {
         for name in std::iter::once(&N::METHOD).chain(N::ALIASES) {
-            self.notifications.insert(name, (lane, handler()));
+            add(&mut self.notifications, name, self.version, lane, handler());
         }
     }
+}
+
+/// Adds a handler beside those of other versions.
+fn add(
+    all: &mut HashMap<&'static str, Routes>,
+    name: &'static str,
+    version: Option<Version>,
+    lane: Lane,
+    handler: Handler,
+) {
+    let Some(version) = version else {
+        let before = all.insert(name, Routes::OfAny(lane, handler));
+        assert!(before.is_none(), "{}", second_handler(name));
+        return;
+    };
+    match all.entry(name).or_insert_with(|| Routes::OfVersion([None, None])) {
+        Routes::OfVersion(routes) if routes[slot(version)].is_none() => {
+            routes[slot(version)] = Some((lane, handler));
+        }
+        _ => panic!("{}", second_handler(name)),
+    }
+}
+
+fn second_handler(name: &str) -> String {
+    format!(
+        "`{name}` has two handlers and only one could be called: remove one of them, or register each for a protocol \
+         version of its own with `Peer::version`"
+    )
 }
 
 /// A typed request handler, whichever context it wants.

@@ -14,6 +14,7 @@ use crate::{
     call::Calls,
     outbound::{Kind, Outbound, Pushed, Room},
     pending::{Answer, Pending, Waiting},
+    version::AgreedVersion,
 };
 
 pub(crate) struct Shared {
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) pending: Pending,
     pub(crate) calls: Calls,
     pub(crate) tap: Option<Tap>,
+    pub(crate) version: AgreedVersion,
     /// Wakes the driver.
     pub(crate) waker: AtomicWaker,
     /// Ends everything that runs beside the queue.
@@ -58,6 +60,7 @@ impl Shared {
             tap,
             pending: Pending::default(),
             calls: Calls::default(),
+            version: AgreedVersion::default(),
             waker: AtomicWaker::new(),
             over: CancellationToken::new(),
             input_over: CancellationToken::new(),

@@ -199,6 +199,9 @@ async fn forward(
         return Ok(());
     }
     let call = responder.call();
+    if call.is_initialize {
+        target.version.asked(id);
+    }
     target.pending.insert(id, Waiting::Forwarded(responder));
     let sent = target.queue(frame, Some(room));
     call.forwarded(target, id);

@@ -14,3 +14,5 @@ mod model;
 mod order;
 mod relay;
 mod script;
+mod state;
+mod versions;

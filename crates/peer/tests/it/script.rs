@@ -17,14 +17,14 @@ pub(crate) struct Script {
 }
 
 /// A connection and the raw bytes on its other side.
-pub(crate) fn open(peer: Peer) -> (Connection, DuplexStream) {
+pub(crate) fn open<S>(peer: Peer<S>) -> (Connection, DuplexStream) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(near);
     (peer.connect(Transport::new(reader, writer)).expect("memory can be opened"), far)
 }
 
 impl Script {
-    pub(crate) fn new(peer: Peer) -> Self {
+    pub(crate) fn new<S>(peer: Peer<S>) -> Self {
         let (connection, far) = open(peer);
         Self::over(connection, far)
     }
