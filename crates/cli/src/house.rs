@@ -117,7 +117,6 @@ pub(crate) async fn open_gateway(
     let program = ProgramInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: version::BUILD.to_owned(),
-        path: std::env::current_exe().ok(),
         is_daemon,
     };
     Ok(ProcessGateway { gateway: Gateway::new(nes, Some(hub.clone()), program), hub })

@@ -110,6 +110,11 @@ impl SessionCapability {
     }
 }
 
+/// What a gateway without sessions offers, suggestions aside: nothing.
+pub(crate) fn without_sessions(version: Version, release: &str) -> AgentInit {
+    AgentInit::new(version, introduction(version, release))
+}
+
 /// What the built-in agent offers, suggestions aside.
 pub(crate) fn of_built_in(version: Version, release: &str) -> Result<AgentInit, NotAnObject> {
     let capabilities = SESSION_CAPABILITIES.iter().filter(|capability| capability.built_in);
@@ -122,11 +127,7 @@ pub(crate) fn of_built_in(version: Version, release: &str) -> Result<AgentInit, 
 }
 
 /// What is offered in front of an agent, suggestions aside: all it says itself, and what Nudge adds.
-pub(crate) fn in_front_of(
-    agent: &AgentInit,
-    version: Version,
-    release: &str,
-) -> Result<AgentInit, NotAnObject> {
+pub(crate) fn in_front_of(agent: &AgentInit, version: Version, release: &str) -> AgentInit {
     let (offers, tier) = (Offers::of(agent), Tier::of(agent));
     let result = match (agent.version, version) {
         (Version::V1, Version::V2) => agent_to_v2(&agent.result),
@@ -148,7 +149,9 @@ pub(crate) fn in_front_of(
         "steerTier": tier.number(), "added": added });
     let result = set(with_prompt_steers(result, version), &["_meta", "nudge"], &nudge.to_string());
     let init = AgentInit::new(version, result);
-    init.with_inject(&tier.capability(agent))?.with_steering(true)
+    let steered = init.clone().with_inject(&tier.capability(agent)).and_then(|init| init.with_steering(true));
+    // An agent whose answer has no place for it can still be used.
+    steered.unwrap_or(init)
 }
 
 fn with_prompt_steers(result: RawJson, version: Version) -> RawJson {
@@ -227,7 +230,7 @@ mod tests {
     fn what_an_agent_lacks_is_added_and_what_it_says_stays() {
         let bare =
             json!({ "protocolVersion": 1, "agentCapabilities": { "mine": [1, 2] }, "authMethods": [] });
-        let said = read(&in_front_of(&agent(Version::V1, &bare), Version::V1, "9").unwrap());
+        let said = read(&in_front_of(&agent(Version::V1, &bare), Version::V1, "9"));
         let added = ["inject", "steering", "nes", "load", "resume", "list", "close", "delete"];
         assert_eq!(said["_meta"]["nudge"]["added"], json!(added));
         assert_eq!(said["_meta"]["nudge"]["steerTier"], 4);
@@ -244,7 +247,7 @@ mod tests {
     fn what_an_agent_has_is_not_added() {
         let rich = json!({ "protocolVersion": 1, "agentCapabilities": { "loadSession": true,
             "sessionCapabilities": { "resume": {}, "list": {}, "close": {}, "delete": { "its": "own" } } } });
-        let said = read(&in_front_of(&agent(Version::V1, &rich), Version::V1, "9").unwrap());
+        let said = read(&in_front_of(&agent(Version::V1, &rich), Version::V1, "9"));
         assert_eq!(said["_meta"]["nudge"]["added"], json!(["inject", "steering", "nes"]));
         assert_eq!(said["agentCapabilities"]["sessionCapabilities"]["delete"], json!({ "its": "own" }));
     }
@@ -252,7 +255,7 @@ mod tests {
     #[test]
     fn an_agent_of_the_other_version_is_told_in_the_clients() {
         let v1 = json!({ "protocolVersion": 1, "agentCapabilities": {}, "agentInfo": { "name": "a", "version": "1" } });
-        let said = read(&in_front_of(&agent(Version::V1, &v1), Version::V2, "9").unwrap());
+        let said = read(&in_front_of(&agent(Version::V1, &v1), Version::V2, "9"));
         assert_eq!(said["info"]["name"], "a");
         assert_eq!(said["_meta"]["nudge"]["agentProtocolVersion"], 1);
         assert_eq!(said["capabilities"]["session"]["delete"], json!({}));
@@ -260,8 +263,18 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_that_are_no_objects_are_an_error() {
-        let odd = json!({ "protocolVersion": 1, "agentCapabilities": 7 });
-        assert!(in_front_of(&agent(Version::V1, &odd), Version::V1, "9").is_err());
+    fn what_an_odd_agent_says_stays_as_it_is() {
+        for odd in [
+            json!({ "protocolVersion": 1, "agentCapabilities": 7 }),
+            json!({ "protocolVersion": 1, "agentCapabilities": { "session": true } }),
+            json!({ "protocolVersion": 1, "agentCapabilities": {}, "_meta": { "steering": true } }),
+            json!({ "protocolVersion": 1, "agentCapabilities": {}, "_meta": "mine" }),
+        ] {
+            let said = read(&in_front_of(&agent(Version::V1, &odd), Version::V1, "9"));
+            assert_eq!(said["protocolVersion"], 1);
+            for (member, value) in odd.as_object().unwrap().iter().filter(|(_, value)| !value.is_object()) {
+                assert_eq!(said[member], *value, "{odd}");
+            }
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! The methods about the process itself: `_nudge/status`, `settle`, `questions`, `answer` and `stop`.
 
-use std::path::PathBuf;
-
 use nudge_hub::Hub;
 use nudge_peer::Unhandled;
 use nudge_wire::Error;
@@ -16,8 +14,6 @@ pub struct ProgramInfo {
     pub version: String,
     /// What it was built from.
     pub build: String,
-    /// Where it is.
-    pub path: Option<PathBuf>,
     /// Whether a client may ask it to end: it serves others too.
     pub is_daemon: bool,
 }
@@ -50,7 +46,9 @@ async fn status(program: &ProgramInfo, hub: Option<&Hub>) -> Value {
         Some(hub) => json!(hub.status().await.sessions),
         None => json!([]),
     };
-    let path = program.path.as_ref().map(|path| path.to_string_lossy());
+    // Where the file is by now: it may have been replaced.
+    let path = std::env::current_exe().ok();
+    let path = path.as_ref().map(|path| path.to_string_lossy());
     json!({
         "pid": std::process::id(), "version": program.version, "build": program.build,
         "program": path, "sessions": sessions,

@@ -36,7 +36,8 @@ pub(crate) async fn initialize(routes: &Routes, params: &RawJson) -> Result<Init
     let agent = AgentBehind::start(options.agent.as_ref(), gateway, &client, cx).await?;
     let release = &gateway.program().version;
     let offered = match &agent {
-        Some(agent) => capabilities::in_front_of(&agent.init().await?, version, release),
+        Some(agent) => Ok(capabilities::in_front_of(&agent.init().await?, version, release)),
+        None if gateway.sessions().is_none() => Ok(capabilities::without_sessions(version, release)),
         None => capabilities::of_built_in(version, release),
     };
     let offered = offered.and_then(|offered| match options.nes {

@@ -13,7 +13,7 @@
 //!
 //! A connection ends with its transport, and no sooner. A transport whose sockets come and go, one end of a
 //! [`pair`](nudge_peer::pair) for one, makes a connection that outlives each of them.
-#![allow(clippy::disallowed_methods, reason = "this room reads the clock for document events")]
+#![allow(clippy::disallowed_methods, reason = "this room reads the clock and says where the program is")]
 
 mod agent_behind;
 mod capabilities;

@@ -287,6 +287,10 @@ impl Driver {
             }
             match self.transport.poll_send(cx, &mut self.sending) {
                 Poll::Pending => return moved,
+                Poll::Ready(Ok(0)) => {
+                    self.cannot_write(io::Error::from(io::ErrorKind::WriteZero).into());
+                    return true;
+                }
                 Poll::Ready(Ok(count)) => {
                     self.shared.outbound.wrote(count);
                     self.unflushed = true;

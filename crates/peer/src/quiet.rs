@@ -30,28 +30,26 @@ impl Quiet {
         if self.moves == self.moves_when_told {
             return false;
         }
-        match &mut self.timer {
-            Some(timer) if !timer.is_elapsed() => false,
-            Some(_) if self.moves == self.moves_when_set => {
-                self.moves_when_told = self.moves;
-                self.timer = None;
-                true
-            }
-            Some(timer) => {
-                timer.as_mut().reset(Instant::now() + LASTING);
-                self.set(cx);
-                false
-            }
-            None => {
-                self.timer = Some(Box::pin(sleep(LASTING)));
-                self.set(cx);
-                false
-            }
+        let Some(timer) = &mut self.timer else {
+            self.timer = Some(Box::pin(sleep(LASTING)));
+            self.set(cx);
+            return false;
+        };
+        // A timer that was set when the task had used up its share of time is only begun with by a later poll.
+        if timer.as_mut().poll(cx).is_pending() {
+            return false;
         }
+        if self.moves == self.moves_when_set {
+            self.moves_when_told = self.moves;
+            self.timer = None;
+            return true;
+        }
+        timer.as_mut().reset(Instant::now() + LASTING);
+        self.set(cx);
+        false
     }
 
-    /// Has the task woken by the timer. It is not polled again before it has run out: if the connection is driven by another
-    /// task by then, memory is given back when that task next looks.
+    /// Has the task woken by the timer.
     fn set(&mut self, cx: &mut Context<'_>) {
         self.moves_when_set = self.moves;
         if let Some(timer) = &mut self.timer {

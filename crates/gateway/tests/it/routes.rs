@@ -28,7 +28,7 @@ async fn sessions() -> Hub {
 }
 
 fn program(is_daemon: bool) -> ProgramInfo {
-    ProgramInfo { version: "1.2.3".to_owned(), build: "test".to_owned(), path: None, is_daemon }
+    ProgramInfo { version: "1.2.3".to_owned(), build: "test".to_owned(), is_daemon }
 }
 
 /// Runs a client of a gateway.
@@ -100,7 +100,9 @@ async fn sessions_want_to_be_greeted_first() {
 async fn a_gateway_without_sessions_has_suggestions_and_no_more() {
     let gateway = Gateway::new(suggestions(), None, program(true));
     client(&gateway, ConnectionOptions::default(), async |client| {
-        client.ask("initialize", json!({ "protocolVersion": 1 })).await;
+        let said = client.ask("initialize", json!({ "protocolVersion": 1 })).await;
+        assert_ne!(said["agentCapabilities"]["loadSession"], true, "{said}");
+        assert!(said["agentCapabilities"]["nes"].is_object(), "{said}");
         assert!(client.ask("nes/start", json!({})).await["sessionId"].is_string());
         assert_eq!(client.refused("session/new", json!({ "cwd": "/", "mcpServers": [] })).await.0, -32601);
         assert_eq!(client.ask("_nudge/settle", json!({})).await, json!({}));

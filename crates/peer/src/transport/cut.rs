@@ -18,7 +18,8 @@ use crate::Closed;
 pub struct Cut(Arc<Mutex<State>>);
 
 impl Cut {
-    /// Closes the transport, at once. The connection finds the end of its input, and that it cannot write.
+    /// Closes the transport, at once. The connection finds the end of its input, and that it cannot write. A line without its
+    /// end is dropped.
     pub fn now(self) {
         let mut state = self.0.lock();
         let closed = (state.transport.take(), state.waiting.take());

@@ -58,7 +58,8 @@ pub trait FrameTransport: Send {
         false
     }
 
-    /// Takes what it can off the front of `frames`, which are not empty, and tells how many bytes that were.
+    /// Takes what it can off the front of `frames`, which are not empty, and tells how many bytes that were. If it can take
+    /// none it is `Pending`; a count of 0 ends the connection.
     ///
     /// What it leaves makes whoever sends wait; so it takes no more than it has room for. While this is `Pending` there is no
     /// flush: it has to go on by itself with what it has taken. With [`Packing::Lines`] it may take

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use nudge_peer::{CallError, Child, Closed, Connect, Cx, Limits, Peer, pair};
+use nudge_peer::{CallError, Child, Closed, Connect, Cx, Limits, Peer, Transport, pair};
 use nudge_testkit::{PATIENCE, example, memory, peak_memory};
 use nudge_wire::Request;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,16 @@ struct AskBack {
 impl Request for AskBack {
     const METHOD: &'static str = "test/ask_back";
     type Response = Echo;
+}
+
+/// Connections in memory: messages as they are, and as lines in a stream that takes a part of them at a time.
+fn ways() -> [(Transport, Transport); 2] {
+    let end = |stream| {
+        let (reader, writer) = tokio::io::split(stream);
+        Transport::new(reader, writer)
+    };
+    let (near, far): (tokio::io::DuplexStream, _) = tokio::io::duplex(256 * 1024);
+    [pair(), (end(near), end(far))]
 }
 
 #[tokio::test]
@@ -107,7 +117,12 @@ async fn cross_fire(near: impl Connect, far: Option<nudge_peer::Transport>, coun
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cross_fire_in_memory_finishes() {
-    let (near, far) = pair();
+    for (near, far) in ways() {
+        cross_fire_in_memory_finishes_over(near, far).await;
+    }
+}
+
+async fn cross_fire_in_memory_finishes_over(near: Transport, far: Transport) {
     cross_fire(near, Some(far), 50).await;
 }
 
@@ -225,8 +240,13 @@ async fn a_large_message_beside_the_queue_does_not_stop_the_reading() {
 
 #[tokio::test]
 async fn frames_larger_than_the_queue_go_one_at_a_time() {
+    for (near, far) in ways() {
+        frames_larger_than_the_queue_go_one_at_a_time_over(near, far).await;
+    }
+}
+
+async fn frames_larger_than_the_queue_go_one_at_a_time_over(near: Transport, far: Transport) {
     let limits = Limits { outbound_soft: MIB, outbound_hard: 8 * MIB, ..Limits::default() };
-    let (near, far) = pair();
     let agent = Peer::agent().on_notification(|_: Note, _| async { Ok(()) });
     let served = tokio::spawn(agent.serve(far));
     let client = Peer::client().limits(limits).connect(near).unwrap();
@@ -244,6 +264,12 @@ async fn frames_larger_than_the_queue_go_one_at_a_time() {
 /// Both sides answer every note with a note until each has seen enough; nobody awaits anything.
 #[tokio::test]
 async fn notes_against_notes_do_not_come_to_a_standstill() {
+    for (near, far) in ways() {
+        notes_against_notes_do_not_come_to_a_standstill_over(near, far).await;
+    }
+}
+
+async fn notes_against_notes_do_not_come_to_a_standstill_over(near: Transport, far: Transport) {
     const COUNT: usize = 400;
     let limits = Limits {
         inbound_soft: 64 * 1024,
@@ -265,7 +291,6 @@ async fn notes_against_notes_do_not_come_to_a_standstill() {
         })
     };
     let (left_seen, right_seen) = (Arc::default(), Arc::default());
-    let (near, far) = pair();
     let left = answering(&left_seen).connect(near).unwrap();
     let right = answering(&right_seen).connect(far).unwrap();
     let (left_cx, right_cx) = (left.cx(), right.cx());
@@ -288,6 +313,12 @@ async fn notes_against_notes_do_not_come_to_a_standstill() {
 
 #[tokio::test]
 async fn answers_do_not_wait_behind_requests() {
+    for (near, far) in ways() {
+        answers_do_not_wait_behind_requests_over(near, far).await;
+    }
+}
+
+async fn answers_do_not_wait_behind_requests_over(near: Transport, far: Transport) {
     // Far more in flight than the queues hold, in both directions, answered in order.
     let limits = Limits {
         inbound_soft: 256 * 1024,
@@ -297,7 +328,6 @@ async fn answers_do_not_wait_behind_requests() {
     };
     let peer =
         || Peer::agent().limits(limits.clone()).on_request(|request: Echo, _| async move { Ok(request) });
-    let (near, far) = pair();
     let (left, right) = (peer().connect(near).unwrap(), peer().connect(far).unwrap());
     let (left_cx, right_cx) = (left.cx(), right.cx());
     let (left, right) = (tokio::spawn(left.serve()), tokio::spawn(right.serve()));
@@ -351,6 +381,12 @@ async fn a_reader_that_does_not_read_makes_sending_wait() {
 
 #[tokio::test]
 async fn handlers_beside_the_queue_are_limited_in_number() {
+    for (near, far) in ways() {
+        handlers_beside_the_queue_are_limited_in_number_over(near, far).await;
+    }
+}
+
+async fn handlers_beside_the_queue_are_limited_in_number_over(near: Transport, far: Transport) {
     let running = Arc::new(AtomicUsize::new(0));
     let most = Arc::new(AtomicUsize::new(0));
     let (now, peak) = (Arc::clone(&running), Arc::clone(&most));
@@ -365,7 +401,6 @@ async fn handlers_beside_the_queue_are_limited_in_number() {
             }
         },
     );
-    let (near, far) = pair();
     let served = tokio::spawn(peer.serve(far));
     Peer::client()
         .connect(near)
@@ -382,8 +417,13 @@ async fn handlers_beside_the_queue_are_limited_in_number() {
 
 #[tokio::test]
 async fn a_response_over_the_limit_fails_its_caller_at_once() {
+    for (near, far) in ways() {
+        a_response_over_the_limit_fails_its_caller_at_once_over(near, far).await;
+    }
+}
+
+async fn a_response_over_the_limit_fails_its_caller_at_once_over(near: Transport, far: Transport) {
     let limits = Limits { max_message: 2000, ..Limits::default() };
-    let (near, far) = pair();
     tokio::spawn(Peer::agent().on_request(|request: Echo, _| async move { Ok(request) }).serve(far));
     Peer::client()
         .limits(limits)
