@@ -24,10 +24,11 @@ pub(super) fn set(loaded: &Loaded, setting: &Setting, text: &str) -> Result<()> 
     let value = setting.kind.read_text(OsStr::new(text));
     let value =
         value.with_context(|| format!("expected {} for `{}`", setting.kind.expected(), setting.key))?;
+    // What is no file is not read here either: it could be a pipe.
+    if is_unreadable(loaded, path) {
+        bail!("{shown} has mistakes that have to go first; `nudge config check` lists them");
+    }
     let before = match fs::read_to_string(path) {
-        Ok(_) if has_syntax_problem(loaded, path) => {
-            bail!("{shown} has mistakes that have to go first; `nudge config check` lists them")
-        }
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).with_context(|| format!("cannot read {shown}")),
@@ -48,7 +49,7 @@ pub(super) fn set(loaded: &Loaded, setting: &Setting, text: &str) -> Result<()> 
     Ok(())
 }
 
-fn has_syntax_problem(loaded: &Loaded, path: &Path) -> bool {
+fn is_unreadable(loaded: &Loaded, path: &Path) -> bool {
     let own = loaded.files.iter().filter(|file| file.path == path);
     let mut problems = own.flat_map(|file| &file.problems);
     problems.any(|problem| matches!(problem, Problem::Syntax { .. } | Problem::Unreadable { .. }))
@@ -88,12 +89,12 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let folder = target.parent().with_context(|| format!("{shown} is in no folder"))?;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("cannot make {}", folder.display()))?;
-    let mode = fs::metadata(&target).map_or(0o600, |meta| meta.permissions().mode() & 0o777);
+    let permitted = fs::metadata(&target).map_or(0o600, |meta| meta.permissions().mode() & 0o777);
     let beside = folder.join(format!(".config.toml.{}", std::process::id()));
     let written = || {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
         file.write_all(text.as_bytes())?;
-        file.set_permissions(Permissions::from_mode(mode))?;
+        file.set_permissions(Permissions::from_mode(permitted))?;
         file.sync_all()?;
         fs::rename(&beside, &target)
     };

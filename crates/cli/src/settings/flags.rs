@@ -71,7 +71,7 @@ fn arg(setting: &'static Setting, flag: &'static Flag) -> Arg {
         FlagForm::Takes(what) => arg.value_name(what).value_parser(parser(setting)).value_hint(hint(setting)),
         FlagForm::Means(_) => arg.action(ArgAction::SetTrue),
     };
-    flag.excludes.into_iter().fold(arg, |arg, excluded| arg.conflicts_with(excluded))
+    flag.excludes.into_iter().fold(arg, Arg::conflicts_with)
 }
 
 fn help(setting: &Setting) -> String {

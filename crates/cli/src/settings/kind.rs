@@ -170,7 +170,7 @@ mod tests {
 
     fn in_file(kind: &Kind, value: &str) -> Option<String> {
         let value = DeValue::parse(value).expect("a value of TOML");
-        Some(kind.shown(&kind.read_toml(value.get_ref(), Some(Path::new("/home/ada")))?))
+        Some(kind.shown(&kind.read_toml(value.get_ref(), Some(Path::new("/nest/ada")))?))
     }
 
     fn check(kind: &Kind, value: &str, expected: Option<&str>) {
@@ -200,13 +200,13 @@ mod tests {
     fn a_path_in_a_file_begins_at_the_root_or_at_home() {
         let file = Kind::Path { may_be_empty: false };
         check(&file, "\"/a/b\"", Some("/a/b"));
-        check(&file, "\"~/b\"", Some("/home/ada/b"));
+        check(&file, "\"~/b\"", Some("/nest/ada/b"));
         for value in ["\"b\"", "\"./b\"", "\"\"", "\"~\"", "\"~bob/b\"", "3"] {
             check(&file, value, None);
         }
         check(&Kind::Path { may_be_empty: true }, "\"\"", Some(""));
         check(&Kind::Store, "\"memory\"", Some("memory"));
-        check(&Kind::Store, "\"~/own.db\"", Some("sqlite:/home/ada/own.db"));
+        check(&Kind::Store, "\"~/own.db\"", Some("sqlite:/nest/ada/own.db"));
         check(&Kind::Store, "\"sqlite:/own.db\"", Some("sqlite:/own.db"));
         check(&Kind::Store, "\"own.db\"", None);
         check(&Kind::Store, "\"\"", None);

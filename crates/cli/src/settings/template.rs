@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_template_is_a_file_without_mistakes_also_when_all_its_marks_are_off() {
         let parse = |text: &str| {
-            FileSettings::parse(text, Path::new("c.toml"), Owner::User, Some(Path::new("/home/ada")))
+            FileSettings::parse(text, Path::new("c.toml"), Owner::User, Some(Path::new("/nest/ada")))
         };
         let found = parse(&file_template());
         assert!(found.problems.is_empty() && found.entries.is_empty(), "{found:?}");

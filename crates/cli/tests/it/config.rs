@@ -227,6 +227,9 @@ fn links_and_pipes_in_place_of_a_project_file_hold_nothing_up() {
     assert!(code == 1 && errors.contains("it is not a file"), "{errors}");
     assert_eq!(home.run(&["status"], &[]).0, 0);
     assert_eq!(home.run(&["acp", "--config", "", "--no-daemon", "--data", ""], &[]).0, 0);
+    let own = place.to_str().unwrap();
+    let (code, _, errors) = home.run(&["config", "set", "agent.patience", "3", "--config", own], &[]);
+    assert!(code == 1 && errors.contains("it is not a file"), "{errors}");
 }
 
 #[test]
