@@ -97,8 +97,12 @@ impl<S> Peer<S> {
     /// # use nudge_peer::Peer;
     /// # use nudge_wire::{Version, acp::{v1, v2}};
     /// Peer::agent()
-    ///     .version(Version::V1, |peer| peer.on_request(async |_: v1::ListSessionsRequest, _| todo!()))
-    ///     .version(Version::V2, |peer| peer.on_request(async |_: v2::ListSessionsRequest, _| todo!()));
+    ///     .version(Version::V1, |peer| {
+    ///         peer.on_request(async |_: v1::ListSessionsRequest, _| Ok(v1::ListSessionsResponse::new(vec![])))
+    ///     })
+    ///     .version(Version::V2, |peer| {
+    ///         peer.on_request(async |_: v2::ListSessionsRequest, _| Ok(v2::ListSessionsResponse::new(vec![])))
+    ///     });
     /// ```
     pub fn version(mut self, version: Version, handlers: impl FnOnce(Self) -> Self) -> Self {
         let around = self.router.version.replace(version);
