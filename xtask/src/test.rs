@@ -117,7 +117,8 @@ impl Report {
     /// What was done and how many seconds it took, a line each.
     fn lines(&self) -> String {
         let done = self.done.iter().filter_map(|(name, time, _)| Some((name, (*time)?.as_secs())));
-        done.map(|(name, seconds)| format!("{name}\t{seconds}\n")).collect()
+        let lines: Vec<_> = done.map(|(name, seconds)| format!("{name}\t{seconds}\n")).collect();
+        lines.concat()
     }
 
     /// A step that needs something installed.

@@ -55,7 +55,9 @@ impl Session {
     pub(crate) fn start(engine: &Arc<dyn Engine>, level: Level) -> Result<Self, Error> {
         let runtime = Builder::new_current_thread().enable_time().build().map_err(Error::Runtime)?;
         let now = Arc::new(AtomicU64::new(LOOK));
-        let client = runtime.block_on(connect(engine, &now)).map_err(Error::Runtime)?;
+        let entered = runtime.enter();
+        let client = connect(engine, &now).map_err(Error::Runtime)?;
+        drop(entered);
         let mut session = Self { client, id: String::new(), documents: HashMap::new(), now, runtime };
         session.initialize(level)?;
         Ok(session)
@@ -187,7 +189,7 @@ impl Driver for Session {
 }
 
 /// A connection to a gateway that has nothing but suggestions by this engine.
-async fn connect(engine: &Arc<dyn Engine>, now: &Arc<AtomicU64>) -> std::io::Result<Cx> {
+fn connect(engine: &Arc<dyn Engine>, now: &Arc<AtomicU64>) -> std::io::Result<Cx> {
     // What comes out must not depend on how fast the machine is.
     let parse_time = std::time::Duration::MAX;
     let options = Options { index: false, engine: Arc::clone(engine), parse_time, ..Options::default() };

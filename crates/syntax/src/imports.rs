@@ -171,7 +171,7 @@ impl ImportMap {
             match known.iter_mut().find(|known| is_same(known, import, language, uri)) {
                 Some(known) => known.files += 1,
                 None => {
-                    known.push(KnownImport { import: import.clone(), language, uri: uri.clone(), files: 1 })
+                    known.push(KnownImport { import: import.clone(), language, uri: uri.clone(), files: 1 });
                 }
             }
         }

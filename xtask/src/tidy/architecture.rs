@@ -1,6 +1,6 @@
 //! ARCHITECTURE.md names the crates and files there are, and no others.
 
-use super::{Problem, Tree, deps::Crate};
+use super::{Problem, Tree, deps::Crate, tree};
 
 const PAGE: &str = "ARCHITECTURE.md";
 /// The section that lists the crates, each by its folder as inline code.
@@ -29,8 +29,7 @@ pub(crate) fn check(tree: &Tree, crates: &[Crate]) -> Vec<Problem> {
 
 /// Files that are named as inline code and are not there. A name without all of its folders is that of some file.
 fn gone_files<'a>(tree: &'a Tree, page: &'a str) -> impl Iterator<Item = Problem> {
-    let names =
-        page.split('`').skip(1).step_by(2).filter(|code| code.ends_with(".rs") && !code.contains(' '));
+    let names = page.split('`').skip(1).step_by(2).filter(|code| tree::is(code, "rs") && !code.contains(' '));
     let is_there = |name: &str| {
         let is_it =
             |path: &str| path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));

@@ -55,7 +55,7 @@ impl Client {
     /// Code and message of the error that a request gets.
     async fn refused(&self, method: &str, params: Value) -> (i64, String) {
         match self.0.request_raw(method, Some(&raw(&params))).await {
-            Err(CallError::Rpc(error)) => (i64::from(error.code.0), error.message),
+            Err(CallError::Rpc(error)) => (error.code.0, error.message),
             other => panic!("{method}: {other:?}"),
         }
     }

@@ -43,7 +43,7 @@ impl Scene {
     async fn client_with(&self, version: u64, capabilities: &Value, bird: Option<&str>) -> Client {
         let variables = |bird: &str| BTreeMap::from([("BIRD".to_owned(), bird.to_owned())]);
         let environment = bird.map(|bird| Environment::new(variables(bird)));
-        let connection = self.place.connect(self.agents.source(), environment);
+        let connection = self.place.connect(Some(self.agents.source()), environment);
         Client::new(connection, version, capabilities).await
     }
 

@@ -63,8 +63,8 @@ impl Agents {
     }
 
     /// What runs the sessions of a connection.
-    pub(crate) fn source(&self) -> Option<ConnectionAgent> {
-        Some(ConnectionAgent::Source(Arc::clone(&self.source) as _))
+    pub(crate) fn source(&self) -> ConnectionAgent {
+        ConnectionAgent::Source(Arc::clone(&self.source) as _)
     }
 
     /// The agent of the session that was opened next.
