@@ -87,7 +87,7 @@ impl Opening {
         responder: Responder,
     ) -> Result<(), (Error, Option<Responder>)> {
         self.door.joins(id);
-        let view = View::new(Arc::clone(&self.door.client));
+        let view = View::new(Arc::clone(&self.door.client), &handle.cwd);
         let attach = JoinRequest { view, options: how, responder };
         session::join(&self.door.shared, handle, id, attach).await
     }

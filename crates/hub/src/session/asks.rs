@@ -7,6 +7,7 @@ use nudge_bridge::{Call, ToV2, request_between, request_to_v2};
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, RawNotification};
 use nudge_session::{AskId, ClientAnswer, FORMER_CLIENT, OpenAsk, SessionInput};
+use nudge_store::Session;
 use nudge_wire::{Error, Message, RawJson, Version};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -129,7 +130,7 @@ impl SessionDriver {
         match wanted {
             Wanted::List(reply) => {
                 let open = self.core.open_asks();
-                let _ = reply.send(open.into_iter().map(|ask| open_question(&self.row.id, ask)).collect());
+                let _ = reply.send(open.into_iter().map(|ask| open_question(&self.row, ask)).collect());
             }
             Wanted::Answer { question, result, reply } => {
                 let _ = reply.send(self.answer_elsewhere(AskId(question), result));
@@ -153,15 +154,17 @@ impl SessionDriver {
     }
 }
 
-fn open_question(session: &str, open: OpenAsk) -> OpenQuestion {
+fn open_question(session: &Session, open: OpenAsk) -> OpenQuestion {
     let OpenAsk { ask, version, method, params } = open;
-    let params = shape::for_session(&params, session);
+    let params = shape::for_session(&params, &session.id);
     let request = match version {
         Version::V2 => params,
-        Version::V1 if method == REQUEST_PERMISSION => ToV2::new("nudge-").permission(&params),
+        Version::V1 if method == REQUEST_PERMISSION => {
+            ToV2::new("nudge-").with_cwd(&session.cwd).permission(&params)
+        }
         Version::V1 => request_to_v2(method, &params).params,
     };
-    OpenQuestion { session_id: session.to_owned(), question_id: ask.0, method, request }
+    OpenQuestion { session_id: session.id.to_string(), question_id: ask.0, method, request }
 }
 
 fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> Call {

@@ -96,8 +96,8 @@ pub(crate) struct StoredParts {
 impl SessionDriver {
     /// Starts the task.
     pub(crate) fn start(hub: Arc<Shared>, parts: Parts) -> Handle {
-        let (handle, commands) = Handle::new();
         let Parts { row, lease, agent, stored, environment } = parts;
+        let (handle, commands) = Handle::new(&row.cwd);
         let core = SessionCore::new(start_of(&hub, &row, &agent, stored), Moment::default());
         let driver = Self {
             hub,

@@ -48,6 +48,8 @@ const OVERHEAD: usize = 256;
 /// How to reach a session in use.
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
+    /// The directory of the session.
+    pub(crate) cwd: Arc<str>,
     commands: mpsc::Sender<Waiting>,
     /// Room for commands that wait.
     room: Arc<Semaphore>,
@@ -79,10 +81,10 @@ impl Commands {
 }
 
 impl Handle {
-    fn new() -> (Self, Commands) {
+    fn new(cwd: &str) -> (Self, Commands) {
         let (commands, receiver) = mpsc::channel(COMMANDS);
         let [room, passing] = [COMMANDS_BYTES, PASSING_BYTES].map(|bytes| Arc::new(Semaphore::new(bytes)));
-        (Self { commands, room, passing }, Commands(receiver))
+        (Self { cwd: cwd.into(), commands, room, passing }, Commands(receiver))
     }
 
     /// Sends a command, once there is room for it; gives it back if the session is not in use any more.

@@ -67,9 +67,10 @@ impl<'a> Shown<'a> {
 }
 
 impl View {
-    pub(crate) fn new(client: Arc<Client>) -> Self {
+    /// A client's view of a session in this directory.
+    pub(crate) fn new(client: Arc<Client>, cwd: &str) -> Self {
         let to_v1 = client.v1.map(ToV1::new);
-        let to_v2 = to_v1.is_none().then(|| ToV2::new("nudge-"));
+        let to_v2 = to_v1.is_none().then(|| ToV2::new("nudge-").with_cwd(cwd));
         Self { client, from: 0, to_v1, to_v2, history: JoinChunks::default(), flush_at: None }
     }
 

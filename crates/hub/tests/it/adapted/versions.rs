@@ -41,6 +41,18 @@ async fn a_turn_in_version_2_of_an_agent_of_version_1() {
     assert!(of_kind(&client, "tool_call").is_empty());
 }
 
+/// Version 1 may name a file by where it is in the session's directory; version 2 may not.
+#[tokio::test]
+async fn places_in_files_are_told_in_full() {
+    let place = Place::new();
+    let mut client = new_client(&place).await;
+    let call =
+        r#"{"sessionUpdate":"tool_call","toolCallId":"t","title":"T","locations":[{"path":"src/a.rs"}]}"#;
+    client.turn(&format!("updates 1 {call}")).await;
+    let told = of_kind(&client, "tool_call_update");
+    assert_eq!(told[0]["locations"], json!([{ "path": format!("{}/src/a.rs", place.cwd()) }]));
+}
+
 #[tokio::test]
 async fn a_turn_in_version_1_of_an_agent_of_version_2() {
     let place = Place::new();
