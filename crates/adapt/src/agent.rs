@@ -118,7 +118,7 @@ impl Agent {
     }
 
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.settings.name
     }
 
@@ -133,7 +133,7 @@ impl Agent {
     }
 
     /// What it offers and how it is steered; starts it if need be.
-    pub async fn offers(&self) -> Result<(Version, Offers, Tier), Error> {
+    pub(crate) async fn offers(&self) -> Result<(Version, Offers, Tier), Error> {
         let running = self.running().await?;
         Ok((running.init.version, running.offers, running.tier))
     }

@@ -128,7 +128,7 @@ impl Session {
 
     /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
     /// client's request, in the client's version.
-    pub async fn take_up(
+    pub(crate) async fn take_up(
         agent: &Arc<Agent>,
         from: Version,
         id: Option<&str>,

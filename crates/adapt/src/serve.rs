@@ -81,10 +81,12 @@ impl ServedFolders {
 mod tests {
     use super::*;
     use nudge_backend::is_file_or_terminal;
-    use nudge_wire::acp::v1::CLIENT_METHOD_NAMES as NAMES;
+    use nudge_wire::{RawJson, acp::v1::CLIENT_METHOD_NAMES as NAMES};
 
-    #[test]
-    fn what_sessions_have_served_is_what_can_be() {
+    #[tokio::test]
+    async fn what_sessions_have_served_is_what_can_be() {
+        let workspace = ServedFolders::new("/", &[]).workspace();
+        let nothing = RawJson::of(&()).expect("it is JSON");
         let more = [NAMES.session_update, NAMES.session_request_permission, "terminal/other", "fs/other", ""];
         let served = [
             NAMES.fs_read_text_file,
@@ -96,7 +98,9 @@ mod tests {
             NAMES.terminal_release,
         ];
         for method in served.into_iter().chain(more) {
-            assert_eq!(is_file_or_terminal(method), Workspace::serves(method), "{method}");
+            let error = workspace.request(method, &nothing, None).await.expect_err("it asks for nothing");
+            let is_known = error.code != Error::method_not_found(method).code;
+            assert_eq!(is_file_or_terminal(method), is_known, "{method}");
             assert_eq!(is_file_or_terminal(method), served.contains(&method), "{method}");
         }
     }

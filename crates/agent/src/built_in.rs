@@ -78,11 +78,6 @@ impl BuiltInAgent {
         update::raw(&self.config().options())
     }
 
-    /// The slash commands: a version 2 `availableCommands` array.
-    pub fn commands(&self) -> RawJson {
-        self.commands.clone()
-    }
-
     fn config(&self) -> MutexGuard<'_, Config> {
         self.config.lock()
     }

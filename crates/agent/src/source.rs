@@ -16,7 +16,7 @@ pub struct BuiltInSource {
 
 impl BuiltInSource {
     /// What the store calls the built-in agent.
-    pub const NAME: &str = "builtin";
+    pub(crate) const NAME: &str = "builtin";
 
     /// Agents that ask this model.
     pub fn new(model: Arc<dyn Model>) -> Self {

@@ -154,7 +154,7 @@ impl UpdateKind {
     }
 
     /// Whether it is a message or thought, whole or a chunk of it.
-    pub fn is_message(&self) -> bool {
+    pub(crate) fn is_message(&self) -> bool {
         matches!(self.speaker(), Speaker::User | Speaker::Agent | Speaker::Thought)
     }
 

@@ -46,7 +46,7 @@ pub use request::{Call, request_between, request_to_v1, request_to_v2};
 pub use terminal::TERMINAL_TAIL;
 pub use to_v1::{ToV1, V1Client};
 pub use to_v2::ToV2;
-pub use turn::prompt_answer;
+pub use turn::{prompt_answer, turn_ended, turn_failed, turn_started};
 
 use nudge_wire::RawJson;
 

@@ -20,8 +20,7 @@ const TITLES: usize = 64;
 /// What one v2 client has seen of a session whose frames are v1, and so how it is to be told what comes next.
 ///
 /// Everything the client sees of the session goes through this value, in order: results of `session/new` and its like
-/// first, then [`turn_started`](Self::turn_started), updates and permission requests as they come, and how the turn
-/// ended.
+/// first, then updates and permission requests as they come, with those that say where turns begin and end.
 #[derive(Debug, Clone, Default)]
 pub struct ToV2 {
     prefix: String,
@@ -92,31 +91,6 @@ impl ToV2 {
     /// The answer of the v2 client to `session/request_permission` for the v1 agent.
     pub fn permission_answer(result: &RawJson) -> RawJson {
         permission::answer_to_v1(result)
-    }
-
-    /// A turn began: what says so.
-    pub fn turn_started(&mut self) -> Vec<RawJson> {
-        self.run = None;
-        vec![turn::running()]
-    }
-
-    /// The agent answered the prompt with this result: what says that the turn ended, and how.
-    pub fn turn_ended(&mut self, result: &RawJson) -> Vec<RawJson> {
-        self.run = None;
-        vec![turn::idle(result)]
-    }
-
-    /// The agent answered the prompt with this error object: what says so.
-    pub fn turn_failed(&mut self, error: &RawJson) -> Vec<RawJson> {
-        self.run = None;
-        vec![turn::failed(error)]
-    }
-
-    /// The user's message, whole: v1 agents do not repeat it, v2 clients wait for it. `content` is a list of blocks.
-    pub fn user_message(&mut self, id: &str, content: &RawJson) -> RawJson {
-        self.run = None;
-        let message = Object::default().with_str("sessionUpdate", "user_message").with_str("messageId", id);
-        message.with("content", content.as_str()).raw()
     }
 
     /// The result of a v1 `session/new`, `session/load`, `session/resume` or `session/fork` for v2.

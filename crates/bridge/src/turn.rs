@@ -22,12 +22,12 @@ pub fn prompt_answer(state: &RawJson) -> Result<RawJson, RawJson> {
 }
 
 /// The `state_update` that says that a turn runs.
-pub(crate) fn running() -> RawJson {
+pub fn turn_started() -> RawJson {
     raw(state("running").text())
 }
 
-/// The `state_update` for the result of a v1 prompt.
-pub(crate) fn idle(result: &RawJson) -> RawJson {
+/// The `state_update` for the result of a v1 prompt: that the turn ended, and how.
+pub fn turn_ended(result: &RawJson) -> RawJson {
     let mut object = Object::read(result.as_str()).unwrap_or_default();
     object.restore("stopReason");
     if object.value("usage").is_none() {
@@ -40,7 +40,7 @@ pub(crate) fn idle(result: &RawJson) -> RawJson {
 }
 
 /// The `state_update` for a v1 prompt that was answered with an error.
-pub(crate) fn failed(error: &RawJson) -> RawJson {
+pub fn turn_failed(error: &RawJson) -> RawJson {
     let update = state("idle").with_str("stopReason", "error");
     raw(update.with("error", error.as_str()).text())
 }

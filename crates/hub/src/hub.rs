@@ -169,8 +169,7 @@ impl Hub {
 
     /// Waits until all that the sessions have shown so far is on disk.
     pub async fn settle(&self) -> Result<(), Error> {
-        // It is written behind all that was given to the store before. There is no such setting, and so nothing changes.
-        self.shared.store.put_setting("settled", None).await.map_err(session::store_error)
+        self.shared.store.settle().await.map_err(session::store_error)
     }
 
     /// What the sessions in use wait for the user to decide.

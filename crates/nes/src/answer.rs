@@ -56,11 +56,6 @@ impl Response {
         Self { why_nothing: Some(why), says_why, ..Self::default() }
     }
 
-    /// Why there is no suggestion; `None` if there is one.
-    pub fn why_nothing(&self) -> Option<&'static str> {
-        self.why_nothing
-    }
-
     fn meta(&self) -> Option<Map<String, Value>> {
         let mut said = Map::new();
         if let Some(why) = self.why_nothing.filter(|_| self.says_why) {

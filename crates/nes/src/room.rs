@@ -70,6 +70,7 @@ impl Room {
     }
 
     /// How many bytes all indexes take.
+    #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
         self.tenants.lock().iter().filter_map(Weak::upgrade).map(|tenant| tenant.bytes()).sum()
     }

@@ -127,11 +127,6 @@ impl Service {
         &self.0.warm
     }
 
-    /// About how many bytes the indexes of all workspaces take.
-    pub fn index_bytes(&self) -> usize {
-        self.0.room.taken()
-    }
-
     /// A name no other session of this service has.
     pub(crate) fn next_session(&self) -> String {
         format!("nes-{}", self.0.sessions.fetch_add(1, Ordering::Relaxed) + 1)

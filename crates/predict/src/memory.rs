@@ -77,11 +77,6 @@ impl Taken {
 }
 
 impl Memory {
-    /// A memory that begins with what was learned before.
-    pub fn new(weights: Weights) -> Self {
-        Self { weights, ..Self::default() }
-    }
-
     /// What has been learned.
     pub fn weights(&self) -> &Weights {
         &self.weights
@@ -200,7 +195,7 @@ impl Memory {
     }
 
     /// How often suggestions of this chain were refused since one was taken.
-    pub fn refusals(&self, chain: u64) -> u32 {
+    pub(crate) fn refusals(&self, chain: u64) -> u32 {
         self.refusals.get(&chain).copied().unwrap_or(0)
     }
 }

@@ -114,18 +114,6 @@ pub enum Predictor {
 }
 
 impl Predictor {
-    /// All of them, in order of worth.
-    pub const ALL: [Self; 8] = [
-        Self::Repeat,
-        Self::Rename,
-        Self::Signature,
-        Self::Move,
-        Self::Import,
-        Self::Diagnostic,
-        Self::Complete,
-        Self::Jump,
-    ];
-
     /// Its name, as shown in `_meta`.
     pub fn name(self) -> &'static str {
         match self {

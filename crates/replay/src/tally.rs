@@ -57,12 +57,12 @@ impl Counts {
     }
 
     /// How much of what was shown was right; nothing if nothing was shown.
-    pub fn precision(&self) -> Option<f64> {
+    pub(crate) fn precision(&self) -> Option<f64> {
         share(self.exact + self.partial, self.shown)
     }
 
     /// How many of the hunks suggestions did.
-    pub fn recall(&self) -> Option<f64> {
+    pub(crate) fn recall(&self) -> Option<f64> {
         share(self.hunks_done, self.hunks)
     }
 }

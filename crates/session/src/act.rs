@@ -123,7 +123,7 @@ impl SessionCore {
 
     fn state_update(&self) -> IndexedUpdate {
         match self.state() {
-            SessionState::Idle => own_updates::idle(None, None),
+            SessionState::Idle => own_updates::idle(None),
             _ if self.questions.has_permissions() => own_updates::requires_action(),
             SessionState::Running | SessionState::RequiresAction => own_updates::running(),
         }

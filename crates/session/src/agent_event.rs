@@ -1,7 +1,7 @@
 //! A turn as it goes: what the agent reports, and the end.
 
 use nudge_backend::{BackendEvent, TurnEnd};
-use nudge_bridge::{IndexedUpdate, ToV2, UpdateKind, prompt_answer};
+use nudge_bridge::{IndexedUpdate, UpdateKind, prompt_answer, turn_ended};
 use nudge_mailbox::ClientId;
 use nudge_wire::{Error, RawJson};
 use serde_json::json;
@@ -171,12 +171,12 @@ const NOBODY_CAME: &str = "it waited for an answer, and nobody was there to give
 fn told_end(end: TurnEnd) -> (IndexedUpdate, Result<RawJson, Error>) {
     let told = |raw| IndexedUpdate::new(UpdateKind::StateUpdate, raw);
     match end {
-        TurnEnd::Answered(result) => (told(ToV2::new("").turn_ended(&result).remove(0)), Ok(result)),
+        TurnEnd::Answered(result) => (told(turn_ended(&result)), Ok(result)),
         TurnEnd::State(state) => {
             let failed = |error: RawJson| error.to().unwrap_or_else(|_| Error::internal("The turn failed"));
             let answer = prompt_answer(&state).map_err(failed);
             (told(state), answer)
         }
-        TurnEnd::Failed(error) => (own_updates::idle(Some("error"), Some(&error)), Err(error)),
+        TurnEnd::Failed(error) => (own_updates::failed(&error), Err(error)),
     }
 }

@@ -192,12 +192,6 @@ impl SessionCore {
         std::mem::take(&mut self.step)
     }
 
-    /// What comes of one input.
-    pub fn step(&mut self, input: SessionInput, now: Moment) -> Step {
-        self.handle(input, now);
-        self.finish()
-    }
-
     /// Whether what was handled should be finished before more of the agent is: something waits for the disk, or it is long.
     pub fn wants_finish(&self, bytes: usize) -> bool {
         self.draft.is_durable || self.draft.bytes >= bytes

@@ -1,6 +1,6 @@
 //! What Nudge says itself in a session, as updates of version 2.
 
-use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_bridge::{IndexedUpdate, UpdateKind, turn_failed, turn_started};
 use nudge_wire::{Error, RawJson, Version, acp::v2, slice};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub fn agent_message(id: &str, text: &str, meta: &Value) -> IndexedUpdate {
 }
 
 /// That a turn was cut off, and why.
-pub fn interrupted(message_id: &str, why: &str) -> IndexedUpdate {
+pub(crate) fn interrupted(message_id: &str, why: &str) -> IndexedUpdate {
     let text = format!("The turn was interrupted: {why}. It is not run again; say how to go on.");
     agent_message(message_id, &text, &json!({ "nudge": { "interrupted": true } }))
 }
@@ -72,7 +72,7 @@ pub fn permission_answer(version: Version, request: &RawJson, answer: &RawJson) 
 
 /// A turn runs.
 pub fn running() -> IndexedUpdate {
-    state("running")
+    IndexedUpdate::new(UpdateKind::StateUpdate, turn_started())
 }
 
 /// The turn waits for the user.
@@ -86,17 +86,19 @@ fn state(state: &str) -> IndexedUpdate {
     made(kind, &update)
 }
 
-/// The turn is over; `error` says what went wrong where that is the reason.
-pub fn idle(stop_reason: Option<&str>, error: Option<&Error>) -> IndexedUpdate {
+/// The turn is over, and why.
+pub fn idle(stop_reason: Option<&str>) -> IndexedUpdate {
     let kind = UpdateKind::StateUpdate;
     let mut update = json!({ "sessionUpdate": kind.name(), "state": "idle" });
     if let Some(reason) = stop_reason {
         update["stopReason"] = json!(reason);
     }
-    if let Some(error) = error {
-        update["error"] = json!(error);
-    }
     made(kind, &update)
+}
+
+/// The turn is over, because this went wrong.
+pub fn failed(error: &Error) -> IndexedUpdate {
+    IndexedUpdate::new(UpdateKind::StateUpdate, turn_failed(&raw(error)))
 }
 
 /// The title or the time of the last change.
@@ -132,7 +134,8 @@ mod tests {
             permission_answer(Version::V2, &asked(json!("t")), &answer),
             running(),
             requires_action(),
-            idle(Some("error"), Some(&Error::internal("no"))),
+            idle(Some("cancelled")),
+            failed(&Error::internal("no")),
             session_info(Some("title"), "now"),
             notice("info", "title", &json!({})),
         ] {

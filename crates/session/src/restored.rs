@@ -91,7 +91,7 @@ pub(crate) fn interruption(
     let tools = open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version));
     let mut updates: Vec<_> = tools.collect();
     updates.push(own_updates::interrupted(message_id, why));
-    updates.push(own_updates::idle(Some("cancelled"), None));
+    updates.push(own_updates::idle(Some("cancelled")));
     updates
 }
 

@@ -149,7 +149,7 @@ impl SessionCore {
             self.turn = Some(Turn::abandoned(turn.number, turn.prompter));
         }
         if !turn.is_abandoned {
-            let update = own_updates::idle(Some("error"), Some(why));
+            let update = own_updates::failed(why);
             self.step.effects.push(Effect::Show { update, skip: Vec::new() });
         }
     }

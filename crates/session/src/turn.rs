@@ -184,7 +184,7 @@ impl Turn {
     }
 
     /// Whether steers may go in now. While the user `is_asked` something they may not.
-    pub fn opening(&self, method: SteerMethod, is_asked: bool) -> Option<Opening> {
+    pub(crate) fn opening(&self, method: SteerMethod, is_asked: bool) -> Option<Opening> {
         match self.phase {
             _ if self.is_closed_to_steers(is_asked) => None,
             Phase::AtBreak => Some(Opening::BreakPoint),
@@ -194,12 +194,12 @@ impl Turn {
     }
 
     /// Whether a stream runs that may be cut off for a steer.
-    pub fn may_be_interrupted(&self, is_asked: bool) -> bool {
+    pub(crate) fn may_be_interrupted(&self, is_asked: bool) -> bool {
         self.phase == Phase::Streaming && !self.is_closed_to_steers(is_asked)
     }
 
     /// The agent has steers to take in; until it reports again there is no opening.
-    pub fn steered(&mut self) {
+    pub(crate) fn steered(&mut self) {
         if self.is_prompted() {
             self.phase = Phase::Busy;
         }

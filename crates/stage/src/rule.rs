@@ -76,11 +76,6 @@ impl Rule {
         self
     }
 
-    /// For one request only.
-    pub fn once(self) -> Self {
-        self.times(1)
-    }
-
     /// For this many requests only.
     pub fn times(mut self, uses: usize) -> Self {
         self.condition.uses = Some(uses);

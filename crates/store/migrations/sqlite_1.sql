@@ -52,4 +52,5 @@ CREATE INDEX leases_by_owner ON leases (owner);
 CREATE TABLE counters (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL);
 INSERT INTO counters (name, value) VALUES ('epoch', 0);
 
+-- Not used. What is in the first format stays in it: versions before look for every table of theirs.
 CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL);

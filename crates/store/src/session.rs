@@ -54,7 +54,7 @@ pub struct SessionChange {
 
 impl SessionChange {
     /// The change that does this one and then `later`.
-    pub fn then(self, later: Self) -> Self {
+    pub(crate) fn then(self, later: Self) -> Self {
         Self {
             title: later.title.or(self.title),
             updated_at: later.updated_at.or(self.updated_at),

@@ -51,11 +51,6 @@ pub(crate) const RELEASE_LEASE: &str =
     "UPDATE leases SET owner = '', until = 0 WHERE session = $1 AND owner = $2 AND epoch = $3";
 pub(crate) const RELEASE_OWNER: &str = "UPDATE leases SET owner = '', until = 0 WHERE owner = $1";
 
-pub(crate) const SETTING: &str = "SELECT value FROM settings WHERE name = $1";
-pub(crate) const PUT_SETTING: &str = "INSERT INTO settings (name, value) VALUES ($1, $2) \
-     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-pub(crate) const DROP_SETTING: &str = "DELETE FROM settings WHERE name = $1";
-
 pub(crate) const SESSION: &str = "SELECT id, cwd, additional_directories, title, created_at, updated_at, backend, \
      agent_session_id, parent, config, closed FROM sessions WHERE id = $1";
 

@@ -68,7 +68,7 @@ pub struct Batch {
 
 impl Batch {
     /// About how many bytes it takes up while it waits.
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         self.ops.iter().map(|op| size_of::<Op>() + op.text()).sum()
     }
 }
@@ -163,11 +163,8 @@ pub trait Store: Send + Sync + 'static {
     /// Frees all leases of an owner whose process is known to be gone; says how many.
     fn release_owner<'a>(&'a self, owner: &'a str) -> Reply<'a, u64>;
 
-    /// A small value kept under a name.
-    fn setting<'a>(&'a self, key: &'a str) -> Reply<'a, Option<String>>;
-
-    /// Keeps a small value under a name; `None` forgets it.
-    fn put_setting<'a>(&'a self, key: &'a str, value: Option<&'a str>) -> Reply<'a, ()>;
+    /// Waits until all that was given before is on the disk, or was refused.
+    fn settle(&self) -> Reply<'_, ()>;
 
     /// What was written so far.
     fn counts(&self) -> Counts;

@@ -96,11 +96,6 @@ impl Document {
         self.in_sync = false;
     }
 
-    /// Begins anew, with any version.
-    pub fn reopen(&mut self, version: i64, text: &str) {
-        *self = Self::open(version, text);
-    }
-
     /// Makes the changes of one notification, each to the result of the one before, and returns them as edits of the
     /// text before all of them.
     ///

@@ -115,7 +115,7 @@ impl Edits {
     }
 
     /// Makes the edits.
-    pub fn apply_to(&self, text: &mut Text) {
+    pub(crate) fn apply_to(&self, text: &mut Text) {
         // From the back, so that the ranges to come stay true.
         for edit in self.0.iter().rev() {
             text.replace(edit.range.clone(), &edit.text);
@@ -125,15 +125,6 @@ impl Edits {
     /// Whether all edits lie inside the text and cut no code point.
     pub fn fits(&self, text: &Text) -> bool {
         self.iter().all(|edit| text.is_boundary(edit.range.start) && text.is_boundary(edit.range.end))
-    }
-
-    /// What takes the text after the edits back to `before`.
-    pub fn invert(&self, before: &Text) -> Self {
-        let mut inverse = Self::default();
-        for (edit, start) in self.with_new_starts() {
-            inverse.push(Edit::new(start..start + edit.text.len(), before.slice(edit.range.clone())));
-        }
-        inverse
     }
 
     /// Where an offset of the old text lies in the new one.

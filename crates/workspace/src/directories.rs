@@ -63,7 +63,7 @@ impl Directories {
     }
 
     /// The working directory.
-    pub fn cwd(&self) -> &Path {
+    pub(crate) fn cwd(&self) -> &Path {
         &self.cwd
     }
 

@@ -27,20 +27,6 @@ impl Workspace {
         Self { directories, terminals: Terminals::new() }
     }
 
-    /// Whether a version 1 method can be answered here: `fs/read_text_file`, `fs/write_text_file` and `terminal/*`.
-    pub fn serves(method: &str) -> bool {
-        matches!(
-            method,
-            v1::ReadTextFileRequest::METHOD
-                | v1::WriteTextFileRequest::METHOD
-                | v1::CreateTerminalRequest::METHOD
-                | v1::TerminalOutputRequest::METHOD
-                | v1::WaitForTerminalExitRequest::METHOD
-                | v1::KillTerminalRequest::METHOD
-                | v1::ReleaseTerminalRequest::METHOD
-        )
-    }
-
     /// Answers a request: version 1 params in, version 1 result out. The session's id is not looked at. A command sees this
     /// environment; that of this process unless given. Needs a tokio runtime.
     ///

@@ -1,5 +1,9 @@
 //! The course of a turn.
 
+use nudge_agent::BuiltInAgent;
+use nudge_backend::Backend as _;
+use nudge_wire::acp::v2::AvailableCommand;
+
 use crate::driver::Driver;
 
 const REHEARSAL: &str = r#"
@@ -169,13 +173,17 @@ async fn options_and_commands_are_in_the_protocols_shape() {
     let options: Vec<nudge_wire::acp::v2::SessionConfigOption> = driver.agent.options().to().unwrap();
     let ids: Vec<String> = options.iter().map(|option| option.config_id.to_string()).collect();
     assert_eq!(ids, ["mode", "steer_in_stream", "run_timeout"]);
-    assert_eq!(driver.agent.commands().as_str(), "[]");
+    assert!(commands(&driver.agent).is_empty());
     let script = nudge_model::script::Script::built_in();
     let setup = nudge_agent::Setup { cwd: driver.dir.path().to_owned(), ..nudge_agent::Setup::default() };
-    let agent = nudge_agent::BuiltInAgent::start(std::sync::Arc::new(script), setup);
-    let commands: Vec<nudge_wire::acp::v2::AvailableCommand> = agent.commands().to().unwrap();
+    let agent = BuiltInAgent::start(std::sync::Arc::new(script), setup);
+    let commands = commands(&agent);
     assert_eq!(commands.len(), 3);
-    assert!(
-        commands.iter().all(|command| matches!(command, nudge_wire::acp::v2::AvailableCommand::Command(_)))
-    );
+    assert!(commands.iter().all(|command| matches!(command, AvailableCommand::Command(_))));
+}
+
+/// The slash commands that a client is told of.
+fn commands(agent: &BuiltInAgent) -> Vec<AvailableCommand> {
+    let [told] = <[_; 1]>::try_from(agent.standing()).expect("one update");
+    told.raw.get(&["availableCommands"]).expect("it has them").to().expect("they are commands")
 }

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, env, fs};
 
 use nudge_bridge::{
     Call, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2,
+    turn_ended, turn_failed, turn_started,
 };
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
@@ -138,9 +139,9 @@ impl Bridge {
                 bridge.own_terminal(input.as_str().expect("an id"));
                 json!([])
             }
-            (Self::V2(bridge), "turn_started") => list(&bridge.turn_started()),
-            (Self::V2(bridge), "turn_ended") => list(&bridge.turn_ended(&input_raw)),
-            (Self::V2(bridge), "turn_failed") => list(&bridge.turn_failed(&input_raw)),
+            (Self::V2(bridge), "turn_started") => list(&bridge.update(&turn_started())),
+            (Self::V2(bridge), "turn_ended") => list(&bridge.update(&turn_ended(&input_raw))),
+            (Self::V2(bridge), "turn_failed") => list(&bridge.update(&turn_failed(&input_raw))),
             (Self::V1(bridge), "setup") => setup(&bridge.setup(&input_raw)),
             (Self::V2(bridge), "setup") => setup(&bridge.setup(&input_raw)),
             (Self::V1(bridge), "set_mode") => {

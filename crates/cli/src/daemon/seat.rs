@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
+use parking_lot::Mutex;
 use tokio::net::UnixListener;
 
 use crate::daemon::private::{make_private, open_private};
@@ -18,6 +19,9 @@ use crate::daemon::private::{make_private, open_private};
 /// How often a lock is tried for, and how long between.
 const LOOKS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// The files whose locks are kept to the very end of the process.
+static HELD: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
 /// What tells one file from another, whatever their names.
 type Identity = (u64, u64);
@@ -69,7 +73,7 @@ impl Lock {
 
     /// Holds the lock to the very end of the process: when it is free, the process is gone.
     pub(crate) fn hold_to_the_end(self) {
-        std::mem::forget(self.file);
+        HELD.lock().push(self.file);
     }
 }
 

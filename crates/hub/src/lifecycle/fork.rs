@@ -32,11 +32,7 @@ impl Opening {
         if let Some(up_to) = self.last(&from.id).await? {
             ops.push(Op::CopyTranscript { from: from.id, up_to });
             // A turn that runs there does not run here.
-            ops.push(Op::Append(session::entry(
-                up_to + 1,
-                &own_updates::idle(Some("cancelled"), None),
-                now(),
-            )));
+            ops.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled")), now())));
         }
         self.door.shared.write_alone(&id, ops).await?;
         let handle = self.door.shared.session(&id, &Wish::of(&self.door.client)).await?;
@@ -60,11 +56,7 @@ impl Opening {
         let mut past = Vec::new();
         if let Some(up_to) = self.last(&from.id).await? {
             past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
-            past.push(Op::Append(session::entry(
-                up_to + 1,
-                &own_updates::idle(Some("cancelled"), None),
-                now(),
-            )));
+            past.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled")), now())));
         }
         let mut wish = self.wish(params);
         if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {

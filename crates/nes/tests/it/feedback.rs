@@ -4,7 +4,11 @@ use std::{fs, path::Path, sync::Arc};
 
 use nudge_nes::{Engine, Local, Options, Service};
 use nudge_predict::{Kind, Outcome, Scene};
-use nudge_wire::{Version, document::DidClose, nes::RejectReason};
+use nudge_wire::{
+    Version,
+    document::DidClose,
+    nes::{RejectReason, v1::SuggestResponse},
+};
 use serde_json::json;
 
 use crate::editor::{Editor, URI, begin, client, edit, full, manual, name, piece, rename, suggestion};
@@ -156,7 +160,8 @@ fn what_was_rejected_while_another_answer_was_on_its_way_does_not_come_back_with
     let shown = editor.suggest(manual(editor.ask(1, 0, 0))).unwrap().suggestions;
     let pending = editor.begin(manual(editor.ask(1, 0, 0))).unwrap();
     editor.connection.reject(&editor.session, shown[0].id(), None);
-    assert!(pending.run().unwrap().why_nothing().is_some());
+    let answer = SuggestResponse::from(pending.run().unwrap());
+    assert!(answer.suggestions.is_empty());
 }
 
 #[test]

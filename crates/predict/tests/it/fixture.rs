@@ -60,7 +60,7 @@ impl Fixture {
             index: Index::default(),
             diagnostics: Vec::new(),
             offers: Offers::default(),
-            memory: Memory::new(silent_but(predictor)),
+            memory: memory_with(silent_but(predictor)),
             lessons: Lessons::default(),
         };
         for (at, (uri, marked)) in files.iter().enumerate() {
@@ -313,9 +313,28 @@ fn change(history: &mut History, source: &Source, edits: &Edits) -> Source {
     source.edited(edits, after)
 }
 
+/// A memory that begins with what was learned before.
+pub(crate) fn memory_with(weights: Weights) -> Memory {
+    let mut memory = Memory::default();
+    memory.set_weights(weights);
+    memory
+}
+
+/// Every predictor.
+const PREDICTORS: [Predictor; 8] = [
+    Predictor::Repeat,
+    Predictor::Rename,
+    Predictor::Signature,
+    Predictor::Move,
+    Predictor::Import,
+    Predictor::Diagnostic,
+    Predictor::Complete,
+    Predictor::Jump,
+];
+
 /// Weights under which only one predictor is believed.
 fn silent_but(predictor: Predictor) -> Weights {
-    let others = Predictor::ALL.into_iter().filter(|other| *other != predictor);
+    let others = PREDICTORS.into_iter().filter(|other| *other != predictor);
     let weights: serde_json::Map<String, serde_json::Value> =
         others.map(|other| (other.name().to_owned(), serde_json::json!(-40.0))).collect();
     serde_json::from_value(serde_json::Value::Object(weights)).expect("weights are names and numbers")

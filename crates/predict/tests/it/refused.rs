@@ -336,7 +336,7 @@ fn what_was_undone_does_not_come_back() {
     let after = before.edited(edits, edits.apply(before.text()));
     moment.memory.changed(before.uri(), before.text(), edits, after.text());
     assert!(moment.memory.has_taken(before.uri()));
-    let undo = edits.invert(before.text());
+    let undo = nudge_text::diff::edits(after.text(), before.text());
     moment.memory.changed(before.uri(), after.text(), &undo, before.text());
     assert!(!moment.memory.has_taken(before.uri()));
     let again = moment.ask().suggestions;

@@ -7,7 +7,7 @@ use nudge_predict::{
 use nudge_syntax::Index;
 use serde_json::json;
 
-use crate::moment::Moment;
+use crate::{fixture::memory_with, moment::Moment};
 
 /// How sure a suggestion has to be at the usual eagerness.
 const BAR: f32 = 0.56;
@@ -69,7 +69,7 @@ fn refused(times: usize) -> Memory {
 /// What the next process knows.
 fn written_and_read(memory: &Memory) -> Memory {
     let written = serde_json::to_value(memory.weights()).expect("weights are plain data");
-    Memory::new(
+    memory_with(
         serde_json::from_value::<Weights>(written).expect("they are read as they are written").checked(),
     )
 }
@@ -117,7 +117,7 @@ fn sure_enough(taken: u32) -> (usize, usize) {
         if memory.weights().confidence(suggestion.features) >= BAR {
             with += 1;
             // Each is about another place.
-            let mut learning = Memory::new(memory.weights().clone());
+            let mut learning = memory_with(memory.weights().clone());
             learning.feedback(&suggestion, feedback);
             memory = learning;
         }
@@ -157,7 +157,7 @@ fn refusals_are_forgotten_with_time() {
 #[test]
 fn weights_of_earlier_versions_are_read_and_recovered_from() {
     let old = json!({"rename": -1.5, "rename javascript": -1.5, "rename here": -1.5});
-    let mut memory = Memory::new(serde_json::from_value::<Weights>(old).expect("it is read").checked());
+    let mut memory = memory_with(serde_json::from_value::<Weights>(old).expect("it is read").checked());
     let features = Features { prior: 0.7, ..moment(0).first().features };
     assert!(memory.weights().confidence(features) < 0.7, "it is not forgotten at once");
     let shown = shown(&mut memory, Feedback::Cancelled);

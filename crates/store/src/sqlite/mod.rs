@@ -156,13 +156,8 @@ impl Store for SqliteStore {
         Box::pin(async move { Ok(self.ask(ask).await?.into_freed()) })
     }
 
-    fn setting<'a>(&'a self, key: &'a str) -> Reply<'a, Option<String>> {
-        Box::pin(self.read(async move |conn| read::setting(conn, key).await))
-    }
-
-    fn put_setting<'a>(&'a self, key: &'a str, value: Option<&'a str>) -> Reply<'a, ()> {
-        let ask = Ask::PutSetting { key: key.to_owned(), value: value.map(str::to_owned) };
-        Box::pin(async move { self.ask(ask).await.map(drop) })
+    fn settle(&self) -> Reply<'_, ()> {
+        Box::pin(async move { self.ask(Ask::Settle).await.map(drop) })
     }
 
     fn counts(&self) -> Counts {

@@ -143,11 +143,6 @@ pub(super) async fn inputs(conn: &mut SqliteConnection, id: &str) -> Result<Vec<
     Ok(rows.iter().map(input_of).collect::<Result<_, _>>()?)
 }
 
-pub(super) async fn setting(conn: &mut SqliteConnection, key: &str) -> Result<Option<String>, StoreError> {
-    let row = sqlx::query(sql::SETTING).bind(key).fetch_optional(conn).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?)
-}
-
 /// The number of the entry at a place.
 pub(super) fn seq_of(place: i64) -> Seq {
     from_i64(place.rem_euclid(SPAN))

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::{
     Batch, CommitMoment, CommitObserver, Counts, Held, Lease, Millis, SessionId, StoreError, queue::Queue,
-    sql,
 };
 
 /// What the thread is given to do.
@@ -27,11 +26,20 @@ pub(super) enum Work {
 
 /// What is written besides batches.
 pub(super) enum Ask {
-    Acquire { session: SessionId, owner: String, now: Millis, ttl: Millis },
-    Renew { leases: Vec<Lease>, until: Millis },
+    Acquire {
+        session: SessionId,
+        owner: String,
+        now: Millis,
+        ttl: Millis,
+    },
+    Renew {
+        leases: Vec<Lease>,
+        until: Millis,
+    },
     Release(Lease),
     ReleaseOwner(String),
-    PutSetting { key: String, value: Option<String> },
+    /// Nothing: who asks wants to know that all before it is written.
+    Settle,
 }
 
 /// What came of an [`Ask`].
@@ -269,13 +277,7 @@ impl Writer<'_> {
             Ask::Renew { leases, until } => Answer::Lost(lease::renew(conn, leases, *until).await?),
             Ask::Release(given) => lease::release(conn, given).await.map(|()| Answer::Done)?,
             Ask::ReleaseOwner(owner) => Answer::Freed(lease::release_owner(conn, owner).await?),
-            Ask::PutSetting { key, value } => {
-                let query = match value {
-                    Some(value) => sqlx::query(sql::PUT_SETTING).bind(key).bind(value),
-                    None => sqlx::query(sql::DROP_SETTING).bind(key),
-                };
-                query.execute(conn).await.map(|_| Answer::Done)?
-            }
+            Ask::Settle => Answer::Done,
         })
     }
 

@@ -23,10 +23,6 @@ async fn fill(store: &dyn Store) {
         Op::UpdateSession(SessionChange { closed: Some(true), ..SessionChange::default() }),
     ];
     write(store, &lease, change).await.expect("changes");
-    store.put_setting("k", Some("1")).await.expect("a setting");
-    store.put_setting("k", Some("2")).await.expect("a setting");
-    store.put_setting("gone", Some("1")).await.expect("a setting");
-    store.put_setting("gone", None).await.expect("a setting");
 }
 
 async fn check(store: &dyn Store) {
@@ -48,8 +44,6 @@ async fn check(store: &dyn Store) {
     assert_eq!(told, expected);
     assert_eq!(inputs[1].client, u64::MAX);
     assert_eq!(inputs[1].key.as_deref(), Some("key of b"));
-    assert_eq!(store.setting("k").await.expect("read").as_deref(), Some("2"));
-    assert_eq!(store.setting("gone").await.expect("read"), None);
 }
 
 #[tokio::test]

@@ -30,6 +30,19 @@ async fn what_waits_goes_together() {
     }
 }
 
+#[tokio::test]
+async fn who_waits_for_all_waits_for_what_came_before() {
+    let place = Place::new();
+    let store = place.open().await;
+    let lease = created(&*store, "s").await;
+    let tickets: Vec<_> = (0..200).map(|seq| store.append(batch(&lease, appends([seq])))).collect();
+    store.settle().await.expect("settled");
+    assert_eq!(seqs(&*place.open().await, "s").await.len(), 200);
+    for ticket in tickets {
+        ticket.await.expect("written");
+    }
+}
+
 /// In one group, batches of two sessions alternate; those of `bad` cannot be written for one reason or another.
 #[tokio::test]
 async fn a_failing_batch_fails_alone() {

@@ -67,11 +67,6 @@ impl FileFacts {
             .map(|import| 2 * (size_of_val(import) + import.name.len() + import.module.len()));
         size_of::<Self>() + self.names.len() * 4 + imports.sum::<usize>()
     }
-
-    /// Whether a name occurs in it.
-    pub fn mentions(&self, name: &str) -> bool {
-        self.names.binary_search(&TokenId::of(name, false).word()).is_ok()
-    }
 }
 
 /// The names in a text, hashed and sorted.
@@ -146,11 +141,6 @@ impl Index {
     pub fn bytes(&self) -> usize {
         let filed = |(uri, filed): (&Arc<str>, &Filed)| uri.len() + filed.facts.held();
         self.0.files.iter().map(filed).sum::<usize>() + self.0.model.bytes()
-    }
-
-    /// The files with their facts, by address.
-    pub fn files(&self) -> impl Iterator<Item = (&Arc<str>, &FileFacts)> {
-        self.0.files.iter().map(|(uri, filed)| (uri, &*filed.facts))
     }
 
     /// How files import a name.

@@ -1,12 +1,10 @@
 //! What two texts have in common: by lines, by words, and as a unified diff.
 
-mod apply;
 mod lines;
 mod parse;
 mod unified;
 mod words;
 
-pub use apply::{ApplyError, apply};
 pub(crate) use lines::split as split_lines;
 pub use lines::{LineHunk, edits, lines};
 pub use parse::{ParseError, parse};

@@ -57,7 +57,6 @@ pub struct History {
     /// What the last recorded edits began or went on with: one change, or one for each of several carets.
     open: Vec<Open>,
     capacity: usize,
-    generation: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -76,7 +75,7 @@ impl Default for History {
 impl History {
     /// A history of at most this many changes.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { closed: VecDeque::new(), open: Vec::new(), capacity, generation: 0 }
+        Self { closed: VecDeque::new(), open: Vec::new(), capacity }
     }
 
     /// Records edits of one document, made at one time. `after` is `before` with the edits made.
@@ -87,7 +86,6 @@ impl History {
         if runs.is_empty() {
             return;
         }
-        self.generation += 1;
         if !self.goes_on(uri, &runs, after, time) {
             self.close_open();
             self.follow(uri, &runs);
@@ -122,16 +120,6 @@ impl History {
         for closed in self.closed.iter_mut().filter(|closed| *closed.change.uri == *uri) {
             closed.followed = false;
         }
-    }
-
-    /// Whether there is no change.
-    pub fn is_empty(&self) -> bool {
-        self.closed.is_empty() && self.open.iter().all(|open| open.change(true).is_none())
-    }
-
-    /// A number that is another one whenever something was recorded.
-    pub fn generation(&self) -> u64 {
-        self.generation
     }
 
     /// Goes on with the open changes, if that is what the runs do.

@@ -94,11 +94,6 @@ fn a_full_text_heals() {
     assert_eq!(document.text().to_string(), "new\nend");
     assert_eq!(edits.apply(&before), *document.text());
     assert!(document.in_sync());
-
-    document.change(3, &[range((9, 0), (9, 0), "x")], Encoding::Utf16).unwrap_err();
-    document.reopen(1, "again");
-    assert_eq!((document.version(), document.in_sync()), (1, true));
-    assert_eq!(document.text().to_string(), "again");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nudge_text::{Edit, Edits, Encoding, Point};
+use nudge_text::{Edit, Edits, Encoding, Point, diff::FileDiff};
 use proptest::{collection::vec, prelude::*, sample::select};
 
 pub(crate) const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
@@ -174,4 +174,27 @@ pub(crate) fn offset(text: &str, at: Point, encoding: Encoding) -> Option<usize>
         left -= width;
     }
     Some(end)
+}
+
+/// The text that a diff leads to, if every line of it is where it says.
+pub(crate) fn patched(file: &FileDiff, old: &str) -> Option<String> {
+    let mut rest = old.split_inclusive('\n').enumerate().peekable();
+    let mut new = String::new();
+    for hunk in &file.hunks {
+        let has_old = hunk.lines.iter().any(|line| line.before().is_some());
+        let start = hunk.old_start - usize::from(has_old);
+        while let Some((_, line)) = rest.next_if(|(at, _)| *at < start) {
+            new += line;
+        }
+        for line in &hunk.lines {
+            if let Some(before) = line.before() {
+                let (_, there) = rest.next()?;
+                (there.strip_suffix('\n').unwrap_or(there) == before).then_some(())?;
+            }
+            new.extend(line.after().map(|after| format!("{after}\n")));
+        }
+        new.truncate(new.len() - usize::from(hunk.new_no_newline));
+    }
+    new.extend(rest.map(|(_, line)| line));
+    Some(new)
 }

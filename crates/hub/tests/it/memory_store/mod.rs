@@ -206,17 +206,8 @@ impl Store for MemoryStore {
         })
     }
 
-    fn setting<'a>(&'a self, key: &'a str) -> Reply<'a, Option<String>> {
-        self.read(|state| state.settings.get(key).cloned())
-    }
-
-    fn put_setting<'a>(&'a self, key: &'a str, value: Option<&'a str>) -> Reply<'a, ()> {
-        self.change(|state| {
-            match value {
-                Some(value) => state.settings.insert(key.to_owned(), value.to_owned()),
-                None => state.settings.remove(key),
-            };
-        })
+    fn settle(&self) -> Reply<'_, ()> {
+        self.change(|_| ())
     }
 
     fn counts(&self) -> Counts {

@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 pub(super) struct State {
     pub(super) sessions: BTreeMap<Arc<str>, Known>,
     pub(super) leases: BTreeMap<Arc<str>, Held>,
-    pub(super) settings: BTreeMap<String, String>,
     pub(super) epoch: u64,
     pub(super) counts: Counts,
     /// What every write fails with.
