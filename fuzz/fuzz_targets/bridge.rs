@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use nudge_bridge::{
     IndexedUpdate, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1,
-    request_to_v2,
+    request_to_v2, turn_ended, turn_failed,
 };
 use nudge_wire::{RawJson, Version, message::Parsed};
 use serde_json::value::RawValue;
@@ -48,10 +48,11 @@ fn session(raw: &RawJson, to_v1: &mut ToV1, to_v2: &mut ToV2) {
     check(&to_v1.config_result(raw));
     let call = to_v2.set_config_option(raw);
     check(&to_v2.config_result(&call, raw));
-    to_v2.turn_ended(raw).iter().for_each(check);
 }
 
 fn stateless(raw: &RawJson) {
+    check(&turn_ended(raw));
+    check(&turn_failed(raw));
     check(&agent_to_v1(&agent_to_v2(raw)));
     check(&agent_to_v2(&agent_to_v1(raw)));
     check(&ToV1::permission_answer(&ToV2::permission_answer(raw)));

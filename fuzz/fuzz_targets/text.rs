@@ -4,7 +4,11 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use nudge_text::{Bias, ContentChange, Document, Edits, Encoding, Text, diff::{self, FileDiff}, history::History};
+use nudge_text::{
+    Bias, ContentChange, Document, Edits, Encoding, Text,
+    diff::{self, FileDiff},
+    history::History,
+};
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
 

@@ -14,6 +14,7 @@ pub(crate) fn observer() -> Option<BoundaryObserver> {
 
 /// Who is told where the process is, and kills it there.
 #[cfg(feature = "failpoints")]
+#[allow(clippy::unnecessary_wraps, reason = "without the feature there is none")]
 pub(crate) fn observer() -> Option<BoundaryObserver> {
     let failpoints = armed::Failpoints::from_env();
     Some(std::sync::Arc::new(move |boundary| failpoints.hit(boundary)))

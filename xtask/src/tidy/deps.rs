@@ -12,7 +12,8 @@ enum May {
     UseAllBut(&'static [&'static str]),
 }
 
-/// Every room that is or will be, in the order in which they build on each other.
+/// Every room, in the order in which they build on each other. A permission that nobody uses is a problem too: it would let
+/// an edge come back unseen.
 ///
 /// Counted are normal and build dependencies. `testkit` is a dev-dependency or none, whoever uses it; it uses nothing
 /// of ours, so that what it says about a room does not depend on that room.
@@ -23,23 +24,20 @@ const ROOMS: &[(&str, May)] = &[
     ("text", May::Use(&[])),
     ("syntax", May::Use(&["text"])),
     ("predict", May::Use(&["text", "syntax"])),
-    ("mailbox", May::Use(&["wire"])),
+    ("mailbox", May::Use(&[])),
     ("session", May::Use(&["wire", "bridge", "backend", "mailbox"])),
     ("process", May::Use(&[])),
-    ("workspace", May::Use(&["wire", "text", "process"])),
+    ("workspace", May::Use(&["wire", "process"])),
     ("peer", May::Use(&["wire", "process"])),
-    ("store", May::Use(&["wire"])),
+    ("store", May::Use(&[])),
     ("model", May::Use(&["wire"])),
-    ("nes", May::Use(&["wire", "text", "syntax", "predict", "model", "store"])),
+    ("nes", May::Use(&["wire", "text", "syntax", "predict"])),
     ("agent", May::Use(&["wire", "bridge", "backend", "text", "model", "process", "workspace"])),
     ("adapt", May::Use(&["wire", "bridge", "backend", "peer", "process", "workspace"])),
     ("hub", May::Use(&["wire", "bridge", "backend", "mailbox", "session", "peer", "store"])),
     ("gateway", May::Use(&["wire", "bridge", "peer", "nes", "hub", "adapt"])),
-    ("chain", May::Use(&["wire", "peer", "hub", "nes"])),
-    ("server", May::Use(&["wire", "peer", "gateway"])),
     ("lsp", May::Use(&["wire", "peer", "text"])),
     ("replay", May::Use(&["wire", "text", "syntax", "predict", "peer", "nes", "gateway"])),
-    ("check", May::Use(&["wire", "peer"])),
     ("cli", May::UseAllBut(&["interop", "bench", "peers", "editors", "xtask"])),
     ("stage", May::Use(&[])),
     ("testkit", May::Use(&[])),
@@ -53,6 +51,9 @@ const ROOMS: &[(&str, May)] = &[
 /// Rooms without IO, clock and randomness.
 pub(super) const PURE: &[&str] =
     &["wire", "bridge", "backend", "text", "syntax", "predict", "mailbox", "session"];
+
+/// Where the table is.
+const TABLE: &str = "xtask/src/tidy/deps.rs";
 
 /// The official SDK is what Nudge is compared with, not what it is made of.
 const SDK: &str = "agent-client-protocol";
@@ -84,7 +85,28 @@ pub(crate) fn crates(metadata: &Metadata) -> Vec<Crate> {
 }
 
 pub(crate) fn check(crates: &[Crate]) -> Vec<Problem> {
-    crates.iter().flat_map(check_one).collect()
+    crates.iter().flat_map(check_one).chain(check_table(ROOMS, crates)).collect()
+}
+
+/// What is in the table and nowhere else: rooms that are not there, and permissions that are not used.
+fn check_table(rooms: &[(&'static str, May)], crates: &[Crate]) -> Vec<Problem> {
+    let stale = |what: String| Problem::new(TABLE, what, "take it out of `ROOMS`");
+    let mut problems = Vec::new();
+    for (name, may) in rooms {
+        let Some(user) = crates.iter().find(|one| room_name(&one.name) == *name) else {
+            problems.push(stale(format!("there is no room `{name}`")));
+            continue;
+        };
+        let May::Use(permitted) = may else { continue };
+        let unused = permitted.iter().filter(|other| !is_built_on(user, other));
+        problems.extend(unused.map(|other| stale(format!("`{name}` may use `{other}`, and does not"))));
+    }
+    problems
+}
+
+/// Whether a crate uses a room outside its tests.
+fn is_built_on(user: &Crate, other: &str) -> bool {
+    user.uses.iter().any(|(name, kind)| *kind != DependencyKind::Development && room_name(name) == other)
 }
 
 fn check_one(user: &Crate) -> Vec<Problem> {
@@ -132,9 +154,13 @@ fn complaint(user: &str, dependency: &str, kind: DependencyKind) -> Option<(Stri
 
 /// The room a package is, by the package's name; `None` if it is none of ours.
 fn room(package: &str) -> Option<&'static str> {
-    let name = if package == "nudge" { "cli" } else { package.strip_prefix("nudge-").unwrap_or(package) };
     let is_ours = package.starts_with("nudge") || package == "xtask";
-    ROOMS.iter().map(|(room, _)| *room).find(|room| is_ours && *room == name)
+    ROOMS.iter().map(|(room, _)| *room).find(|room| is_ours && *room == room_name(package))
+}
+
+/// What the room of a package is called.
+fn room_name(package: &str) -> &str {
+    if package == "nudge" { "cli" } else { package.strip_prefix("nudge-").unwrap_or(package) }
 }
 
 #[cfg(test)]
@@ -142,13 +168,16 @@ mod tests {
     use super::*;
     use DependencyKind::{Build, Development, Normal};
 
-    fn problems(user: &str, dependency: &str, kind: DependencyKind) -> Vec<String> {
-        let user = Crate {
-            name: user.to_owned(),
-            folder: format!("crates/{user}"),
-            uses: vec![(dependency.to_owned(), kind)],
-        };
-        check(&[user]).iter().map(ToString::to_string).collect()
+    fn user(name: &str, uses: &[(&str, DependencyKind)]) -> Crate {
+        Crate {
+            name: name.to_owned(),
+            folder: format!("crates/{name}"),
+            uses: uses.iter().map(|(used, kind)| ((*used).to_owned(), *kind)).collect(),
+        }
+    }
+
+    fn problems(name: &str, dependency: &str, kind: DependencyKind) -> Vec<String> {
+        check_one(&user(name, &[(dependency, kind)])).iter().map(ToString::to_string).collect()
     }
 
     fn good(user: &str, dependency: &str, kind: DependencyKind) {
@@ -166,7 +195,7 @@ mod tests {
         good("nudge", "nudge-hub", Normal);
         good("nudge-interop", "nudge-peer", Normal);
         bad("nudge-wire", "nudge-peer", Normal, "`wire` may not use `peer`");
-        bad("nudge-check", "nudge-hub", Build, "`check` may not use `hub`");
+        bad("nudge-store", "nudge-hub", Build, "`store` may not use `hub`");
         bad("nudge-agent", "nudge-mailbox", Normal, "`agent` may not use `mailbox`");
         bad("nudge", "nudge-bench", Normal, "`cli` may not use `bench`");
     }
@@ -201,6 +230,27 @@ mod tests {
     fn an_unknown_crate_is_a_problem() {
         good("xtask", "wire", Normal);
         bad("nudge-utils", "serde", Normal, "not in the table");
+    }
+
+    #[test]
+    fn a_permission_that_is_not_used_is_a_problem() {
+        let crates = [
+            user("nudge-wire", &[]),
+            user("nudge-peer", &[("nudge-wire", Normal), ("nudge-text", Development)]),
+            user("nudge", &[("nudge-peer", Build)]),
+        ];
+        let says = |rooms: &[(&'static str, May)]| -> Vec<String> {
+            check_table(rooms, &crates).into_iter().map(|problem| problem.what).collect()
+        };
+        let used = [("peer", May::Use(&["wire"])), ("cli", May::Use(&["peer"]))];
+        assert_eq!(says(&used), [""; 0]);
+        assert_eq!(
+            says(&[("cli", May::UseAllBut(&["wire"]))]),
+            [""; 0],
+            "what is not permitted cannot be stale"
+        );
+        assert_eq!(says(&[("peer", May::Use(&["wire", "text"]))]), ["`peer` may use `text`, and does not"]);
+        assert_eq!(says(&[("chain", May::Use(&[]))]), ["there is no room `chain`"]);
     }
 
     #[test]
