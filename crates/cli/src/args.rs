@@ -105,8 +105,14 @@ Example:
 pub(crate) enum OnWrongSettings {
     /// It does nothing, and says why.
     Stop,
+    /// The same, but for a file of the project: what a repository holds must not keep the user from sessions.
+    StopUnlessProject,
+    /// It says what is wrong and goes on, if it is known where sessions are kept: what it ends is not guessed.
+    TellUnlessInDoubt,
     /// It says what is wrong and goes on: it is needed to put things right.
     Tell,
+    /// It says what is wrong, and which folder is a guess, and goes on.
+    TellOfGuess,
     /// It goes on: it has no settings, or tells by itself what is wrong.
     GoOn,
 }
@@ -115,13 +121,14 @@ impl Command {
     pub(crate) fn on_wrong_settings(&self) -> OnWrongSettings {
         match self {
             Self::Config(config) if config.is_check() => OnWrongSettings::GoOn,
-            Self::Config(_) | Self::Doctor(_) | Self::Status(_) | Self::Logs(_) | Self::Stop => {
-                OnWrongSettings::Tell
-            }
+            Self::Acp(_) => OnWrongSettings::Stop,
+            Self::Stop => OnWrongSettings::TellUnlessInDoubt,
+            Self::Doctor(_) | Self::Status(_) | Self::Logs(_) => OnWrongSettings::TellOfGuess,
+            Self::Config(_) => OnWrongSettings::Tell,
             Self::Agents(_) | Self::Replay(_) | Self::Completions(_) | Self::Man(_) | Self::Version => {
                 OnWrongSettings::GoOn
             }
-            _ => OnWrongSettings::Stop,
+            _ => OnWrongSettings::StopUnlessProject,
         }
     }
 }

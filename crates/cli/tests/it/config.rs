@@ -80,18 +80,19 @@ impl Home {
 fn every_source_is_shown_and_the_strongest_counts() {
     let home = Home::new();
     let check = |args: &[&str], env: &[(&str, &str)], value: &str, from: &str| {
-        let (found, origin) = home.setting("agent.patience", args, env);
+        let (found, origin) = home.setting("session.on_close", args, env);
         assert_eq!((found.to_string(), &origin["from"]), (value.to_owned(), &Value::from(from)));
     };
-    check(&[], &[], "30", "default");
-    home.user("# mine\nagent.patience = 1\n");
-    check(&[], &[], "1", "user");
-    check(&["--config", ""], &[], "30", "default");
-    home.project("[agent]\npatience = 2\n");
-    check(&[], &[], "2", "project");
-    check(&[], &[("NUDGE_PATIENCE", "3")], "3", "environment");
-    check(&[], &[("NUDGE_PATIENCE", "")], "2", "project");
-    let (_, origin) = home.setting("agent.patience", &[], &[]);
+    let (finish, cancel) = ("\"finish\"", "\"cancel\"");
+    check(&[], &[], finish, "default");
+    home.user("# mine\nsession.on_close = 'cancel'\n");
+    check(&[], &[], cancel, "user");
+    check(&["--config", ""], &[], finish, "default");
+    home.project("[session]\non_close = 'finish'\n");
+    check(&[], &[], finish, "project");
+    check(&[], &[("NUDGE_ON_CLOSE", "cancel")], cancel, "environment");
+    check(&[], &[("NUDGE_ON_CLOSE", "")], finish, "project");
+    let (_, origin) = home.setting("session.on_close", &[], &[]);
     assert_eq!(origin["file"], home.path("repo/.nudge.toml").to_str().unwrap());
     assert_eq!(origin["line"], 2);
     let (value, origin) = home.setting("data.dir", &["--data", "/d"], &[("NUDGE_DATA", "/e")]);
@@ -163,8 +164,10 @@ fn a_broken_file_stops_what_serves_and_nothing_that_is_needed_to_mend_it() {
             assert!(code == 1 && told.is_empty(), "{command:?}: {errors}");
             assert!(expected.iter().all(|part| errors.contains(part)), "{errors}");
         }
+        let named = home.path("kept");
+        let stop = ["stop", "--data", named.to_str().unwrap()];
         for command in
-            [&["status"][..], &["stop"], &["config"], &["config", "path"], &["config", "get", "nes.by"]]
+            [&["status"][..], &stop, &["config"], &["config", "path"], &["config", "get", "nes.by"]]
         {
             let (code, told, errors) = home.run(command, &[]);
             assert!(code == 0 && !told.is_empty(), "{command:?}: {errors}");
@@ -199,7 +202,7 @@ fn a_wrong_variable_stops_what_it_is_for() {
 #[test]
 fn a_project_cannot_choose_what_could_harm() {
     let home = Home::new();
-    home.project("nes.by = \"nudge\"\n[agent]\nname = \"claude\"\n[trace]\nfile = \"/tmp/x\"\n");
+    home.project("output.color = true\n[agent]\nname = \"claude\"\n[trace]\nfile = \"/tmp/x\"\n");
     let (code, _, errors) = home.run(&["acp"], &[]);
     assert_eq!(code, 1, "{errors}");
     for part in [
@@ -211,6 +214,199 @@ fn a_project_cannot_choose_what_could_harm() {
     let (code, _, errors) = home.run(&["config", "check", "../.nudge.toml"], &[]);
     assert!(code == 1 && errors.lines().count() == 2, "{errors}");
     assert_eq!(home.setting("trace.file", &[], &[]).0, Value::Null);
+}
+
+/// What can be asked of sessions, which are not there.
+const OF_SESSIONS: &[&[&str]] = &[
+    &["sessions"],
+    &["sessions", "list"],
+    &["sessions", "show", "last"],
+    &["queue", "last", "x"],
+    &["steer", "last", "x"],
+    &["revoke", "last", "x"],
+    &["cancel"],
+    &["approve"],
+    &["reject"],
+    &["answer", "a=b"],
+    &["watch", "last"],
+    &["lsp", "--no-daemon"],
+];
+
+#[test]
+fn a_mistake_of_a_project_stops_nothing_but_acp() {
+    let home = Home::new();
+    home.user("data.dir = \"~/kept\"\n");
+    let others: &[&[&str]] = &[&["status"], &["stop"], &["doctor"], &["config"], &["logs"]];
+    let commands = || OF_SESSIONS.iter().chain(others);
+    let before: Vec<_> = commands().map(|command| home.run(command, &[])).collect();
+    for text in ["a = 1\nb = 2\n", "= =", "data.dir = '/elsewhere'\n"] {
+        home.project(text);
+        for (command, (code, _, errors)) in commands().zip(&before) {
+            let (now, _, told) = home.run(command, &[]);
+            let told: Vec<_> = told.lines().collect();
+            let own: Vec<_> = told.iter().filter(|line| line.contains(".nudge.toml")).collect();
+            assert_eq!(own.len(), 1, "{command:?}: {told:?}");
+            assert_eq!(told.len(), errors.lines().count() + 1, "{command:?}: {told:?}, not {errors}");
+            assert!(now == *code || command[0] == "doctor", "{command:?}: {told:?}");
+        }
+        let (code, _, errors) = home.run(&["acp"], &[]);
+        assert!(code == 1 && errors.contains(".nudge.toml"), "{errors}");
+    }
+}
+
+#[test]
+fn a_file_that_hides_the_place_is_not_guessed_around() {
+    let home = Home::new();
+    let kept = home.path("kept");
+    let kept = kept.to_str().unwrap();
+    let wrong = ["= =", "data.dir = 3\n", "store.url = 'own.db'\n", "data = 3\n", "data.dri = '/x'\n"];
+    for text in wrong {
+        home.user(text);
+        for command in OF_SESSIONS.iter().chain([&&["stop"][..]]) {
+            let (code, told, errors) = home.run(command, &[]);
+            assert!(code == 1 && told.is_empty(), "{command:?}: {told}{errors}");
+            let expected = "cannot be read, so it is not known where sessions are kept; mend it or name the folder with --data";
+            assert!(errors.contains(expected), "{command:?}: {errors}");
+        }
+        for command in ["status", "logs", "doctor"] {
+            let (_, _, errors) = home.run(&[command], &[]);
+            assert!(errors.contains("is a guess"), "{command}: {errors}");
+        }
+        assert!(home.run(&["doctor"], &[]).1.contains("this is a guess"));
+        for (args, env) in [(&["stop", "--data", kept][..], &[][..]), (&["stop"], &[("NUDGE_DATA", kept)])] {
+            let (code, told, errors) = home.run(args, env);
+            assert_eq!((code, &*told), (0, "no daemon runs\n"), "{errors}");
+        }
+    }
+    home.user("agent.patience = 'soon'\n");
+    assert_eq!(home.run(&["stop"], &[]).0, 0, "a mistake elsewhere hides nothing");
+    let (code, _, errors) = home.run(&["stop", "--config", "/nowhere.toml"], &[]);
+    assert!(code == 1 && errors.contains("/nowhere.toml cannot be read"), "{errors}");
+}
+
+#[test]
+fn a_project_decides_neither_what_is_sent_to_the_agent_nor_how_long_it_hangs() {
+    let home = Home::new();
+    for (text, why) in [
+        ("nes.by = 'agent'", "what you edit is sent"),
+        ("agent.patience = 9", "how long an agent that hangs"),
+        ("agent.start_timeout = 9", "how long an agent that hangs"),
+    ] {
+        home.project(text);
+        let (code, _, errors) = home.run(&["acp"], &[]);
+        assert!(code == 1 && errors.contains(why), "{errors}");
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_entered_holds_no_settings() {
+    let home = Home::new();
+    home.user("= =");
+    let folder = home.path(".config");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&folder).is_ok() {
+        return nudge_testkit::skipped("this user may enter every folder");
+    }
+    let (code, told, errors) = home.run(&["config", "check"], &[]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!((code, &*told), (0, "no mistakes were found\n"), "{errors}");
+}
+
+#[test]
+fn settings_that_are_put_at_the_same_time_are_all_kept() {
+    let home = Home::new();
+    let settings = [
+        ("agent.patience", "5"),
+        ("agent.isolate", "true"),
+        ("agent.start_timeout", "6"),
+        ("daemon.linger", "7"),
+        ("nes.by", "agent"),
+        ("message.limit", "2000"),
+        ("log.level", "info"),
+        ("output.color", "false"),
+    ];
+    let putting: Vec<_> = settings
+        .map(|(key, value)| {
+            home.command(&["config", "set", key, value], &[]).stdout(Stdio::null()).spawn().unwrap()
+        })
+        .into();
+    for mut child in putting {
+        assert!(child.wait().unwrap().success());
+    }
+    for (key, value) in settings {
+        assert_eq!(home.run(&["config", "get", key], &[]).1, format!("{value}\n"));
+    }
+}
+
+#[test]
+fn a_setting_is_taken_out_of_the_file() {
+    let home = Home::new();
+    home.user("# mine\n[agent]\npatience = 5\n");
+    let unset = || home.run(&["config", "unset", "agent.patience"], &[]);
+    let (code, told, _) = unset();
+    assert!(code == 0 && told.starts_with("agent.patience is taken out of "), "{told}");
+    assert_eq!(fs::read_to_string(home.path(".config/nudge/config.toml")).unwrap(), "# mine\n[agent]\n");
+    let (code, told, _) = unset();
+    assert!(code == 0 && told.starts_with("agent.patience does not stand in "), "{told}");
+    let (code, _, errors) = home.run(&["config", "unset", "agent.patiense"], &[]);
+    assert!(code == 1 && errors.contains("did you mean `agent.patience`?"), "{errors}");
+}
+
+#[test]
+fn an_empty_device_is_an_empty_file_and_is_not_written() {
+    let home = Home::new();
+    let null = ["--config", "/dev/null"];
+    assert_eq!(home.run(&[&["config", "check"][..], &null].concat(), &[]).0, 0);
+    home.write("own", "");
+    let link = home.path("link");
+    symlink("/dev/null", &link).unwrap();
+    let set = ["config", "set", "agent.patience", "5", "--config", link.to_str().unwrap()];
+    let (code, _, errors) = home.run(&set, &[]);
+    assert!(code == 1 && errors.contains("is not a file"), "{errors}");
+}
+
+#[test]
+fn the_built_in_agent_has_a_name() {
+    let home = Home::new();
+    home.user("agent.name = 'nudge'\ndaemon.mode = 'off'\ndata.dir = ''\n");
+    assert_eq!(home.run(&["acp"], &[]).0, 0);
+    assert_eq!(home.run(&["acp", "--agent", "nudge"], &[]).0, 0);
+    assert_eq!(home.run(&["config", "check"], &[]).0, 0);
+}
+
+#[test]
+fn doctor_and_check_look_at_everything() {
+    let home = Home::new();
+    for (variable, expected) in [
+        (("NUDGE_MAX_MESSAGE", "7"), "NUDGE_MAX_MESSAGE"),
+        (("NUDGE_LINGER", "soon"), "NUDGE_LINGER"),
+        (("NUDGE_LOG", "loud"), "NUDGE_LOG: expected error, warn"),
+    ] {
+        let (code, told, _) = home.run(&["doctor"], &[variable]);
+        let wrong = told.lines().find(|line| line.starts_with("settings")).expect("it is looked at");
+        assert!(code == 1 && wrong.contains("WRONG") && wrong.contains(expected), "{told}");
+        let (code, _, errors) = home.run(&["config", "check"], &[variable]);
+        assert!(code == 1 && errors.contains(expected), "{errors}");
+    }
+    home.user("\nagent.name = 'nobody'\n");
+    let expected = "config.toml:2: expected the name of an agent";
+    assert!(home.run(&["doctor"], &[]).1.contains(expected));
+    assert!(home.run(&["config", "check"], &[]).2.contains(expected));
+}
+
+#[test]
+fn a_password_of_the_store_is_shown_nowhere() {
+    let home = Home::new();
+    let url = "postgres://ada:hush@db/nudge?password=hush";
+    let commands: [&[&str]; 5] =
+        [&["doctor"], &["doctor", "--json"], &["config"], &["config", "get", "store.url"], &["sessions"]];
+    for command in commands {
+        let (_, told, errors) = home.run(command, &[("NUDGE_STORE", url)]);
+        assert!(!told.contains("hush") && !errors.contains("hush"), "{command:?}: {told}{errors}");
+    }
+    let (code, told, _) = home.run(&["doctor"], &[("NUDGE_STORE", url)]);
+    let store = told.lines().find(|line| line.starts_with("store")).expect("it is looked at");
+    assert!(code == 1 && store.contains("WRONG") && store.contains("postgres://***@db/nudge?***"), "{store}");
 }
 
 #[test]
@@ -339,4 +535,15 @@ fn a_daemon_reads_the_file_that_was_named_where_it_was_started() {
     assert_eq!((code, &*told), (0, "the daemon has ended\n"));
     let log = fs::read_to_string(home.path("kept/daemon.log")).unwrap();
     assert!(log.contains("the daemon listens"), "{log}");
+}
+
+#[test]
+fn a_daemon_that_was_started_on_demand_plays_what_connections_bring() {
+    let home = Home::new();
+    home.user("agent.rehearsal = '/nowhere.toml'\ndata.dir = '~/kept'\n");
+    let (code, _, errors) = home.run(&["daemon", "--linger", "0"], &[]);
+    assert!(code == 1 && errors.contains("cannot read the rehearsal"), "{errors}");
+    let mut started = home.command(&["daemon", "--detached", "--linger", "0"], &[]);
+    let output = started.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("listens"), "{output:?}");
 }
