@@ -7,7 +7,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use nudge_model::script::Script;
 
 use crate::{
-    agents, config::Config, daemon::Daemon, logs::Logs, packaging, replay::Replay, sessions, settings,
+    agents, config::Config, daemon::Daemon, logs::Logs, packaging, refusal::Framing, replay::Replay,
+    sessions, settings,
 };
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
@@ -118,6 +119,15 @@ pub(crate) enum OnWrongSettings {
 }
 
 impl Command {
+    /// How messages come on standard input, if the command is a server for an editor.
+    pub(crate) fn framing(&self) -> Option<Framing> {
+        match self {
+            Self::Acp(_) => Some(Framing::Lines),
+            Self::Lsp(_) => Some(Framing::Headers),
+            _ => None,
+        }
+    }
+
     pub(crate) fn on_wrong_settings(&self) -> OnWrongSettings {
         match self {
             Self::Config(config) if config.is_check() => OnWrongSettings::GoOn,

@@ -14,6 +14,7 @@ mod lsp;
 mod output;
 mod packaging;
 mod place;
+mod refusal;
 mod replay;
 mod sessions;
 mod settings;
@@ -27,6 +28,7 @@ use nudge_process::shim;
 use crate::{
     args::{Args, Command, OnWrongSettings},
     place::Place,
+    refusal::refuse_first_request,
     settings::{Loaded, PlaceDoubt, Problem},
 };
 
@@ -40,6 +42,9 @@ fn main() -> ExitCode {
     let (settings, place) = (&loaded.settings, Place::chosen(&loaded));
     output::set_colours(settings.output_color);
     if let Some(end) = told_of_settings(command.on_wrong_settings(), &loaded, &place) {
+        if let (Some(framing), Some(why)) = (command.framing(), Problem::summary(&loaded.all_problems())) {
+            refuse_first_request(framing, &why);
+        }
         return end;
     }
     if let Ok(program) = std::env::current_exe() {

@@ -5,7 +5,7 @@ use std::{
     fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError},
     io::Write,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -22,6 +22,10 @@ use crate::{
     },
 };
 
+/// The byte order mark that some editors begin a text with.
+const MARK: char = '\u{feff}';
+/// How many links are followed, one behind the other.
+const MOST_LINKS: usize = 40;
 /// How long others may take to change the file.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait before looking again.
@@ -62,21 +66,65 @@ pub(super) fn unset(loaded: &Loaded, setting: &Setting) -> Result<()> {
 /// Reads a file, changes its text and writes it, while nobody else of this program does; whether there was a change.
 fn change(path: &Path, edit: impl FnOnce(&str) -> Result<Option<String>>) -> Result<bool> {
     let shown = path.display();
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = target(path);
+    if fs::metadata(&target).is_ok_and(|meta| meta.permissions().readonly()) {
+        bail!("{shown} is read-only; change its mode, or what makes it");
+    }
     let _lock = lock(&target)?;
     let before = match read_settings_text(path, Owner::User) {
         Ok(text) => text.unwrap_or_default(),
         Err(why) => bail!("{shown}: {why}"),
     };
+    let form = TextForm::of(&before);
+    let before = form.plain(&before);
     if before.parse::<DocumentMut>().is_err() {
         bail!("{shown} has mistakes that have to go first; `nudge config check` lists them");
     }
     let Some(after) = edit(&before)? else { return Ok(false) };
+    let after = form.dressed(&after);
     if after.len() as u64 > LONGEST_FILE {
         bail!("{shown} would be too long; at most {LONGEST_FILE} bytes are taken");
     }
     write(path, &after)?;
     Ok(true)
+}
+
+/// How a text was written, beside what it says.
+struct TextForm {
+    /// Whether it begins with a byte order mark.
+    has_mark: bool,
+    /// Whether every line ends with a carriage return, too.
+    has_returns: bool,
+}
+
+impl TextForm {
+    fn of(text: &str) -> Self {
+        let count = |part: &str| text.matches(part).count();
+        let has_returns = count("\r\n") > 0 && count("\r\n") == count("\n");
+        Self { has_mark: text.starts_with(MARK), has_returns }
+    }
+
+    /// The text without it.
+    fn plain(&self, text: &str) -> String {
+        let text = text.strip_prefix(MARK).unwrap_or(text);
+        if self.has_returns { text.replace("\r\n", "\n") } else { text.to_owned() }
+    }
+
+    /// A plain text, written so.
+    fn dressed(&self, text: &str) -> String {
+        let text = if self.has_returns { text.replace('\n', "\r\n") } else { text.to_owned() };
+        if self.has_mark { format!("{MARK}{text}") } else { text }
+    }
+}
+
+/// Where a file is when all links are followed, also if nothing is there yet.
+fn target(path: &Path) -> PathBuf {
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(to) = fs::read_link(&target) else { break };
+        target = target.parent().unwrap_or(Path::new("/")).join(to);
+    }
+    fs::canonicalize(path).unwrap_or(target)
 }
 
 /// Keeps others of this program from changing a file until it is dropped. The file of the lock stays: one that is removed
@@ -137,7 +185,7 @@ fn changed(text: &str, key: &str, value: &Value) -> Result<String> {
 /// Writes a file at once or not at all. Where a link leads is written, so that the link stays.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     let shown = path.display();
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = target(path);
     let folder = make_folder(&target)?;
     if fs::metadata(&target).is_ok_and(|meta| !meta.is_file()) {
         bail!("{shown} is not a file; it is not written");
@@ -198,7 +246,7 @@ mod tests {
             Some("# mine\n[agent]\nisolate = true # so\n"),
         );
         check("agent.patience = 5\nnes.by = 'nudge'\n", Some("nes.by = 'nudge'\n"));
-        check("agent = { patience = 5 }\n", Some("agent = { }\n"));
+        check("agent = { patience = 5 }\n", Some("agent = {}\n"));
         check("[agent]\nisolate = true\n", None);
         check("", None);
         check("agent = 3\n", None);

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write,
     os::unix::fs::{PermissionsExt, symlink},
     path::PathBuf,
     process::{Command, Output, Stdio},
@@ -546,4 +547,57 @@ fn a_daemon_that_was_started_on_demand_plays_what_connections_bring() {
     let mut started = home.command(&["daemon", "--detached", "--linger", "0"], &[]);
     let output = started.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("listens"), "{output:?}");
+}
+
+#[test]
+fn an_editor_hears_what_is_wrong_with_the_settings() {
+    let request = r#"{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":1}}"#;
+    let headed = format!("Content-Length: {}\r\n\r\n{request}", request.len());
+    let line = format!("{request}\n");
+    for (text, command, input, expected) in [
+        ("a = 1\n", "acp", &*line, "there is no setting `a`"),
+        ("a = 1\n", "lsp", &*headed, "there is no setting `a`"),
+        ("agent.name = 'nobody'\n", "acp", &*line, "there is no agent `nobody`"),
+        ("a = 1\n", "acp", "", ""),
+    ] {
+        let home = Home::new();
+        home.user(text);
+        let mut command = home.command(&[command], &[]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It stays open: nobody waits for its end.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        assert!(expected.is_empty() || told.contains("\"id\":4"), "{told}");
+    }
+}
+
+#[test]
+fn a_changed_file_stays_what_it_was() {
+    let home = Home::new();
+    let file = home.path(".config/nudge/config.toml");
+    let set = || home.run(&["config", "set", "agent.patience", "5"], &[]);
+    home.user("\u{feff}# mine\r\n[agent]\r\nisolate = true\r\n");
+    assert_eq!(set().0, 0);
+    let expected = "\u{feff}# mine\r\n[agent]\r\nisolate = true\r\npatience = 5\r\n";
+    assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+    assert_eq!(home.run(&["config", "get", "agent.patience"], &[]).1, "5\n");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    let (code, _, errors) = set();
+    assert!(code == 1 && errors.contains("is read-only"), "{errors}");
+    fs::remove_file(&file).unwrap();
+    let full = format!("# {}", "x".repeat(64 * 1024 - 2));
+    home.user(&full);
+    let (code, _, errors) = set();
+    assert!(code == 1 && errors.contains("would be too long"), "{errors}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), full);
+    fs::remove_file(&file).unwrap();
+    symlink("../../dotfiles/nudge.toml", &file).unwrap();
+    assert_eq!(set().0, 0);
+    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+    assert!(fs::read_to_string(home.path("dotfiles/nudge.toml")).unwrap().contains("patience = 5"));
 }
