@@ -75,8 +75,8 @@ impl Problem {
             Self::Syntax { at, .. }
             | Self::UnknownKey { at, .. }
             | Self::WrongValue { at, .. }
-            | Self::NotForProjects { at, .. } => (Some(&at.path), Some(at.line)),
-            Self::Unusable { origin: Origin::File(_, at), .. } => (Some(&at.path), Some(at.line)),
+            | Self::NotForProjects { at, .. }
+            | Self::Unusable { origin: Origin::File(_, at), .. } => (Some(&at.path), Some(at.line)),
             Self::Unusable { .. } | Self::WrongVariable { .. } => (None, None),
         }
     }
