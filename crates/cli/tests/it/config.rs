@@ -417,9 +417,12 @@ fn a_daemon_that_was_started_on_demand_plays_what_connections_bring() {
     home.user("agent.rehearsal = '/nowhere.toml'\ndata.dir = '~/kept'\n");
     let (code, _, errors) = home.run(&["daemon", "--linger", "0"], &[]);
     assert!(code == 1 && errors.contains("cannot read the rehearsal"), "{errors}");
+    // Nor does it look at a file of the project that it happens to be started in.
+    home.project("= =");
     let mut started = home.command(&["daemon", "--detached", "--linger", "0"], &[]);
     let output = started.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("listens"), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains(".nudge.toml"), "{output:?}");
 }
 
 #[test]
