@@ -18,6 +18,7 @@ use crate::{
     daemon::{self, Line},
     house::{ProcessGateway, Serving, open_gateway, open_tap},
     place::Place,
+    refusal::{Framing, refuse_first_request},
     settings::{DaemonMode, NesBy, OnClose, Origin, Settings},
 };
 
@@ -32,7 +33,8 @@ pub(crate) fn run(args: &Acp, place: &Place, settings: &Settings) -> Result<Exit
              Type a message, or press Ctrl-D to leave."
         );
     }
-    let serving = serving(args, settings)?;
+    let serving = serving(args, settings);
+    let serving = serving.inspect_err(|error| refuse_first_request(Framing::Lines, &format!("{error:#}")))?;
     let on_close = &settings.session_on_close;
     if settings.daemon_mode == DaemonMode::Off || place.socket().is_none() {
         return alone(on_close.value, place, &serving);

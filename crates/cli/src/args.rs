@@ -7,7 +7,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use nudge_model::script::Script;
 
 use crate::{
-    agents, config::Config, daemon::Daemon, logs::Logs, packaging, replay::Replay, sessions, settings,
+    agents, config::Config, daemon::Daemon, logs::Logs, packaging, refusal::Framing, replay::Replay,
+    sessions, settings,
 };
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
@@ -105,23 +106,39 @@ Example:
 pub(crate) enum OnWrongSettings {
     /// It does nothing, and says why.
     Stop,
+    /// The same, but for a file of the project: what a repository holds must not keep the user from sessions.
+    StopUnlessProject,
+    /// It says what is wrong and goes on, if it is known where sessions are kept: what it ends is not guessed.
+    TellUnlessInDoubt,
     /// It says what is wrong and goes on: it is needed to put things right.
     Tell,
+    /// It says what is wrong, and which folder is a guess, and goes on.
+    TellOfGuess,
     /// It goes on: it has no settings, or tells by itself what is wrong.
     GoOn,
 }
 
 impl Command {
+    /// How messages come on standard input, if the command is a server for an editor.
+    pub(crate) fn framing(&self) -> Option<Framing> {
+        match self {
+            Self::Acp(_) => Some(Framing::Lines),
+            Self::Lsp(_) => Some(Framing::Headers),
+            _ => None,
+        }
+    }
+
     pub(crate) fn on_wrong_settings(&self) -> OnWrongSettings {
         match self {
             Self::Config(config) if config.is_check() => OnWrongSettings::GoOn,
-            Self::Config(_) | Self::Doctor(_) | Self::Status(_) | Self::Logs(_) | Self::Stop => {
-                OnWrongSettings::Tell
-            }
+            Self::Acp(_) => OnWrongSettings::Stop,
+            Self::Stop => OnWrongSettings::TellUnlessInDoubt,
+            Self::Doctor(_) | Self::Status(_) | Self::Logs(_) => OnWrongSettings::TellOfGuess,
+            Self::Config(_) => OnWrongSettings::Tell,
             Self::Agents(_) | Self::Replay(_) | Self::Completions(_) | Self::Man(_) | Self::Version => {
                 OnWrongSettings::GoOn
             }
-            _ => OnWrongSettings::Stop,
+            _ => OnWrongSettings::StopUnlessProject,
         }
     }
 }

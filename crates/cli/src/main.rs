@@ -14,6 +14,7 @@ mod lsp;
 mod output;
 mod packaging;
 mod place;
+mod refusal;
 mod replay;
 mod sessions;
 mod settings;
@@ -27,7 +28,8 @@ use nudge_process::shim;
 use crate::{
     args::{Args, Command, OnWrongSettings},
     place::Place,
-    settings::Problem,
+    refusal::refuse_first_request,
+    settings::{Loaded, PlaceDoubt, Problem},
 };
 
 fn main() -> ExitCode {
@@ -39,12 +41,11 @@ fn main() -> ExitCode {
     let loaded = settings::load(&matches);
     let (settings, place) = (&loaded.settings, Place::chosen(&loaded));
     output::set_colours(settings.output_color);
-    if !loaded.problems.is_empty() {
-        match command.on_wrong_settings() {
-            OnWrongSettings::Stop => return stopped(&loaded.problems),
-            OnWrongSettings::Tell => output::tell_problems(&loaded.problems),
-            OnWrongSettings::GoOn => {}
+    if let Some(end) = told_of_settings(command.on_wrong_settings(), &loaded, &place) {
+        if let (Some(framing), Some(why)) = (command.framing(), Problem::summary(&loaded.all_problems())) {
+            refuse_first_request(framing, &why);
         }
+        return end;
     }
     if let Ok(program) = std::env::current_exe() {
         shim::set_program(program);
@@ -88,9 +89,45 @@ fn main() -> ExitCode {
     })
 }
 
+/// Tells what is wrong with the settings, as far as the command is to; its end, if it is not to go on.
+fn told_of_settings(does: OnWrongSettings, loaded: &Loaded, place: &Place) -> Option<ExitCode> {
+    if does == OnWrongSettings::GoOn {
+        return None;
+    }
+    output::tell_problems(&loaded.problems);
+    if does == OnWrongSettings::Stop {
+        output::tell_problems(&loaded.project_problems);
+    } else if let Some(wrong) = Problem::summary(&loaded.project_problems) {
+        output::remark(format!("nudge: {}", terminal_text::one_line(&wrong)));
+    }
+    let doubt = loaded.place_doubt();
+    if let Some(why) = &doubt {
+        tell_of_doubt(does, why, place);
+    }
+    let stops = match does {
+        OnWrongSettings::Stop => loaded.all_problems(),
+        OnWrongSettings::StopUnlessProject => loaded.problems.clone(),
+        OnWrongSettings::TellUnlessInDoubt if doubt.is_some() => loaded.problems.clone(),
+        _ => Vec::new(),
+    };
+    (!stops.is_empty()).then(|| stopped(&stops))
+}
+
+/// Says that it is not known where sessions are kept, and what that means for the command.
+fn tell_of_doubt(does: OnWrongSettings, why: &PlaceDoubt, place: &Place) {
+    let means = match does {
+        OnWrongSettings::Tell | OnWrongSettings::GoOn => return,
+        OnWrongSettings::TellOfGuess => match place.data_dir() {
+            Some(dir) => format!("the folder {} is a guess", dir.display()),
+            None => "that nothing is kept is a guess".to_owned(),
+        },
+        _ => "it is not known where sessions are kept; mend it or name the folder with --data".to_owned(),
+    };
+    output::remark(format!("nudge: {}", terminal_text::one_line(&format!("{why}, so {means}"))));
+}
+
 /// The end of a command that does nothing because of its settings: 1 for a file, 2 for a variable, as for the command line.
 fn stopped(problems: &[Problem]) -> ExitCode {
-    output::tell_problems(problems);
     let is_environment = problems.iter().all(Problem::is_of_environment);
     ExitCode::from(if is_environment { 2 } else { 1 })
 }

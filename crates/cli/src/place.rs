@@ -94,7 +94,8 @@ impl Place {
     }
 }
 
-fn is_memory(url: &str) -> bool {
+/// Whether nothing is kept at this address.
+pub(crate) fn is_memory(url: &str) -> bool {
     matches!(url, "memory" | "sqlite::memory:")
 }
 
@@ -111,6 +112,20 @@ pub(crate) fn path_of_store(url: &str) -> Option<&str> {
     let path = url.strip_prefix("sqlite:").unwrap_or(url);
     let path = path.strip_prefix("//").unwrap_or(path);
     (!is_memory(url) && !path.is_empty() && !path.contains("://")).then_some(path)
+}
+
+/// The address of a store for people to look at: of one that is no file, neither user nor query are shown, which may hold
+/// passwords.
+pub(crate) fn shown_store(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://").filter(|_| path_of_store(url).is_none()) else {
+        return url.to_owned();
+    };
+    // A password may have any character in it: all up to the last `@` counts as one.
+    let (user, host) = rest.rsplit_once('@').map_or(("", rest), |(_, host)| ("***@", host));
+    match host.find(['?', '#']) {
+        Some(at) => format!("{scheme}://{user}{}***", &host[..=at]),
+        None => format!("{scheme}://{user}{host}"),
+    }
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -14,6 +14,9 @@ pub(crate) struct Known {
     pub(crate) notes: &'static str,
 }
 
+/// What the built-in agent is called where an agent is named.
+pub(crate) const BUILT_IN: &str = "nudge";
+
 /// The agent of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == name)

@@ -1,6 +1,6 @@
 //! The agents that Nudge can stand in front of: how one is named on the command line, and which are known.
 
-mod catalogue;
+pub(crate) mod catalogue;
 pub(crate) mod doctor;
 pub(crate) mod list;
 mod own_health;
@@ -22,7 +22,7 @@ impl AgentArgs {
         let (name, program, args) = if let Some((program, args)) = self.command.split_first() {
             (name(program, args), program.clone(), args.to_vec())
         } else {
-            let Some(name) = name_asked else { return Ok(None) };
+            let Some(name) = name_asked.filter(|name| *name != catalogue::BUILT_IN) else { return Ok(None) };
             let Some(known) = catalogue::find(name) else {
                 bail!(
                     "there is no agent `{name}` in the catalogue; `nudge agents` lists them, and `-- COMMAND` takes any"

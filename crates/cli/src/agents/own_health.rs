@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 
 use super::doctor::examine;
 use crate::{
-    house::Downstream, output, place::Place, sessions::Control, settings::Loaded, terminal_text, version,
+    house::Downstream,
+    output,
+    place::{Place, is_memory, path_of_store, shown_store},
+    sessions::Control,
+    settings::{Loaded, Problem},
+    terminal_text, version,
 };
 
 /// What was looked at, and how it is: what is well about it, or what is not and what to do.
@@ -23,7 +28,7 @@ pub(super) async fn check(place: &Place, loaded: &Loaded, is_json: bool) -> Resu
     let findings: [Finding; 7] = [
         ("program", program()),
         ("settings", settings(loaded)),
-        ("data folder", data_folder(place)),
+        ("data folder", data_folder(place).map(|dir| guessed(dir, loaded))),
         ("store", store(place).await),
         ("daemon", daemon(place).await),
         ("log", log_file(place)),
@@ -59,14 +64,19 @@ fn program() -> Result<String, String> {
 }
 
 fn settings(loaded: &Loaded) -> Result<String, String> {
-    if let Some(first) = loaded.problems.first() {
-        return Err(match loaded.problems.len() {
-            1 => first.to_string(),
-            count => format!("{first}; {count} problems in all: `nudge config check` lists them"),
-        });
+    if let Some(wrong) = Problem::summary(&loaded.everything_wrong()) {
+        return Err(wrong);
     }
     let files: Vec<String> = loaded.files.iter().map(|file| file.path.display().to_string()).collect();
     Ok(if files.is_empty() { "there is no file of settings".to_owned() } else { files.join(", ") })
+}
+
+/// What is said of the data folder, with a word on what it is a guess for.
+fn guessed(found: String, loaded: &Loaded) -> String {
+    match loaded.place_doubt() {
+        Some(why) => format!("{found}; this is a guess: {why}"),
+        None => found,
+    }
 }
 
 fn data_folder(place: &Place) -> Result<String, String> {
@@ -94,10 +104,12 @@ fn data_folder(place: &Place) -> Result<String, String> {
 
 async fn store(place: &Place) -> Result<String, String> {
     let url = place.store_url();
-    let path = PathBuf::from(url.strip_prefix("sqlite:").unwrap_or(&url));
-    if url == "memory" {
+    if is_memory(&url) {
         return Ok("in memory: nothing is kept".to_owned());
     }
+    let Some(path) = path_of_store(&url).map(PathBuf::from) else {
+        return Err(format!("{} cannot be opened: {}", shown_store(&url), StoreError::BadUrl));
+    };
     let shown = path.display();
     if !path.exists() {
         if let Some(dir) = path.parent() {

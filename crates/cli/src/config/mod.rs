@@ -71,6 +71,14 @@ Examples:
         /// The value, as it is written on the command line
         value: String,
     },
+    /// Take a setting out of your own settings file; the rest of it stays as it is
+    #[command(after_help = "\
+Example:
+  nudge config unset agent.patience")]
+    Unset {
+        /// The key, such as `agent.patience`
+        key: String,
+    },
     /// Open your own settings file in your editor ($VISUAL or $EDITOR)
     ///
     /// The file is made if it is not there, with every setting in it as a comment. What is wrong with it is told afterwards.
@@ -112,8 +120,9 @@ pub(crate) fn run(args: &Config, loaded: &Loaded) -> Result<ExitCode> {
         Some(ConfigCommand::Path) => show::paths(loaded)?,
         Some(ConfigCommand::Get { key }) => show::get(loaded, known(key)?)?,
         Some(ConfigCommand::Set { key, value }) => change::set(loaded, known(key)?, value)?,
+        Some(ConfigCommand::Unset { key }) => change::unset(loaded, known(key)?)?,
         Some(ConfigCommand::Edit) => return edit::edit(loaded),
-        Some(ConfigCommand::Check { file: None }) => return report(&loaded.problems),
+        Some(ConfigCommand::Check { file: None }) => return report(&loaded.everything_wrong()),
         Some(ConfigCommand::Check { file: Some(file) }) => return report(&check(file)?),
     }
     Ok(ExitCode::SUCCESS)

@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn show(loaded: &Loaded, is_json: bool) -> Result<()> {
     if is_json {
         let settings: Vec<Value> = loaded.found.iter().map(described).collect();
-        let problems: Vec<Value> = loaded.problems.iter().map(Problem::json).collect();
+        let problems: Vec<Value> = loaded.all_problems().iter().map(Problem::json).collect();
         return output::say_json(json!({ "settings": settings, "problems": problems }));
     }
     let rows: Vec<[String; 3]> = loaded.found.iter().map(row).collect();

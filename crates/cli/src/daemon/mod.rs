@@ -17,7 +17,7 @@ mod state;
 mod stop;
 
 pub(crate) use greeting::Greeting;
-pub(crate) use private::{check_data_folder, make_private};
+pub(crate) use private::{check_data_folder, make_private, open_private};
 pub(crate) use relay::{Line, relay};
 pub(crate) use server::{Daemon, run};
 pub(crate) use spawn::{attach, connect, reach, try_once};

@@ -105,7 +105,9 @@ fn hold(args: &Daemon, place: &Place, settings: &Settings, reporter: &mut Report
     let Some(socket) = place.socket() else {
         bail!("a store in memory cannot be shared: name a file with --store");
     };
-    let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
+    // One that was started on demand plays what each connection brings with its greeting.
+    let rehearsal = settings.agent_rehearsal.as_deref().filter(|_| !args.detached);
+    let rehearsal = read_rehearsal(rehearsal)?;
     make_private(&dir)?;
     let Some(lock) = wait_for_lock(&socket)? else {
         // Another was faster; whoever started this one connects to that.

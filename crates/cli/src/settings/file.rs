@@ -1,9 +1,9 @@
 //! A settings file: read with a bound and without waiting, and taken apart into settings and problems.
 
 use std::{
-    fs::OpenOptions,
+    fs::{Metadata, OpenOptions},
     io::{self, Read},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -19,7 +19,7 @@ use super::{
 };
 
 /// The longest file taken, in bytes.
-const LONGEST_FILE: u64 = 64 * 1024;
+pub(crate) const LONGEST_FILE: u64 = 64 * 1024;
 /// How many problems of one file are told.
 const MOST_PROBLEMS: usize = 50;
 /// How much of an unknown key is told, in characters.
@@ -55,7 +55,7 @@ pub(crate) struct FileSettings {
 impl FileSettings {
     /// Reads a file; `None` if it is not there.
     pub(crate) fn read(path: &Path, owner: Owner, home: Option<&Path>) -> Option<Self> {
-        match read_text(path, owner) {
+        match read_settings_text(path, owner) {
             Ok(text) => Some(Self::parse(&text?, path, owner, home)),
             Err(why) => {
                 let problem = Problem::Unreadable { path: path.to_owned(), why };
@@ -81,9 +81,9 @@ impl FileSettings {
     }
 }
 
-/// The text of a file; `None` if it is not there. Nothing is waited for: a pipe in its place is refused, and of a project so
-/// is a link, which could lead to anything.
-fn read_text(path: &Path, owner: Owner) -> Result<Option<String>, String> {
+/// The text of a settings file; `None` if it is not there. Nothing is waited for: a pipe in its place is refused, and of a
+/// project so is a link, which could lead to anything. The device that is always empty is an empty file.
+pub(crate) fn read_settings_text(path: &Path, owner: Owner) -> Result<Option<String>, String> {
     let mut flags = OFlags::NONBLOCK;
     if owner == Owner::Project {
         flags |= OFlags::NOFOLLOW;
@@ -99,6 +99,9 @@ fn read_text(path: &Path, owner: Owner) -> Result<Option<String>, String> {
         Err(error) => return Err(format!("it cannot be read: {error}")),
     };
     let meta = file.metadata().map_err(|error| format!("it cannot be read: {error}"))?;
+    if is_null(&meta) {
+        return Ok(Some(String::new()));
+    }
     if !meta.is_file() {
         return Err("it is not a file; remove it, or put one in its place".to_owned());
     }
@@ -110,6 +113,12 @@ fn read_text(path: &Path, owner: Owner) -> Result<Option<String>, String> {
         return Err(format!("it is too long; at most {LONGEST_FILE} bytes are taken"));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| "expected text in UTF-8".to_owned())
+}
+
+/// Whether it is `/dev/null`, by whatever name.
+fn is_null(meta: &Metadata) -> bool {
+    meta.file_type().is_char_device()
+        && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == meta.rdev())
 }
 
 /// Where each line begins.
@@ -215,7 +224,7 @@ mod tests {
             "\r\n\r\nagent = { patience = 5 }\r\n",
             "\n\n\"agent\".'patience' = 0x5",
         ] {
-            let found = parse(text, Owner::Project);
+            let found = parse(text, Owner::User);
             assert_eq!(found.problems, [], "{text}");
             let [entry] = &found.entries[..] else { panic!("one setting: {text}") };
             assert_eq!(
@@ -294,11 +303,14 @@ mod tests {
             refused,
             [
                 "agent.name",
+                "agent.patience",
+                "agent.start_timeout",
                 "agent.rehearsal",
                 "daemon.mode",
                 "daemon.linger",
                 "data.dir",
                 "store.url",
+                "nes.by",
                 "message.limit",
                 "trace.file",
                 "log.level"
@@ -312,7 +324,7 @@ mod tests {
     fn links_pipes_folders_and_long_files_are_refused_without_waiting() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
-        std::fs::write(path("file"), "agent.patience = 5").unwrap();
+        std::fs::write(path("file"), "agent.isolate = true").unwrap();
         std::os::unix::fs::symlink(path("file"), path("link")).unwrap();
         std::fs::write(path("long"), " ".repeat(64 * 1024 + 1)).unwrap();
         std::fs::write(path("bytes"), b"\xff\xfe").unwrap();
@@ -326,6 +338,10 @@ mod tests {
         check("file", Owner::Project, "");
         check("link", Owner::Project, "it is a link");
         check("link", Owner::User, "");
+        std::os::unix::fs::symlink("/dev/null", path("nothing")).unwrap();
+        check("nothing", Owner::User, "");
+        check("/dev/null", Owner::User, "");
+        check("/dev/zero", Owner::User, "it is not a file");
         for owner in [Owner::User, Owner::Project] {
             check("pipe", owner, "it is not a file");
             check("folder", owner, "it is not a file");

@@ -126,7 +126,7 @@ impl Kind {
             Value::Text(text) => text.clone(),
             Value::Path(path) => path.to_string_lossy().into_owned(),
         };
-        if matches!(self, Self::Store) { without_password(&text) } else { text }
+        if matches!(self, Self::Store) { place::shown_store(&text) } else { text }
     }
 }
 
@@ -152,16 +152,6 @@ fn anchored(text: &str, home: Option<&Path>) -> Option<OsString> {
 fn store(url: &str, home: Option<&Path>) -> Option<String> {
     let Some(path) = place::path_of_store(url) else { return (!url.is_empty()).then(|| url.to_owned()) };
     anchored(path, home)?.into_string().ok().map(|path| format!("sqlite:{path}"))
-}
-
-/// An address with its password masked.
-fn without_password(url: &str) -> String {
-    let masked = url.split_once("://").and_then(|(scheme, rest)| {
-        let (user, host) = rest.rsplit_once('@')?;
-        let (name, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{name}:***@{host}"))
-    });
-    masked.unwrap_or_else(|| url.to_owned())
 }
 
 #[cfg(test)]
@@ -214,8 +204,11 @@ mod tests {
 
     #[test]
     fn a_password_is_not_shown() {
-        check(&Kind::Store, "\"postgres://ada:hush@db/nudge\"", Some("postgres://ada:***@db/nudge"));
-        check(&Kind::Store, "\"postgres://ada:a@b@db/nudge\"", Some("postgres://ada:***@db/nudge"));
+        check(&Kind::Store, "\"postgres://ada:hush@db/nudge\"", Some("postgres://***@db/nudge"));
+        check(&Kind::Store, "\"postgres://ada:a@b/c?d@db/nudge\"", Some("postgres://***@db/nudge"));
+        check(&Kind::Store, "\"libsql://hush@db\"", Some("libsql://***@db"));
+        check(&Kind::Store, "\"sqlite:https://db/x?password=hush\"", Some("sqlite:https://db/x?***"));
+        check(&Kind::Store, "\"/a?b@c.db\"", Some("sqlite:/a?b@c.db"));
         check(&Kind::Store, "\"postgres://db/nudge\"", Some("postgres://db/nudge"));
     }
 }

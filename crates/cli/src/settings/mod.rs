@@ -4,6 +4,7 @@
 //! `docs/` follow from the row; the compiler complains while nobody uses the field, and a test until the page is written.
 
 mod chosen;
+mod doubt;
 mod file;
 mod flags;
 mod kind;
@@ -18,12 +19,13 @@ mod surroundings;
 mod table;
 mod template;
 
-use std::path::Path;
+use std::{io::ErrorKind, path::Path};
 
 use clap::ArgMatches;
 
 pub(crate) use chosen::{Chosen, DaemonMode, NesBy, OnClose};
-pub(crate) use file::{FileSettings, Owner};
+pub(crate) use doubt::PlaceDoubt;
+pub(crate) use file::{FileSettings, LONGEST_FILE, Owner, read_settings_text};
 pub(crate) use flags::with_settings;
 pub(crate) use kind::{Kind, Value};
 pub(crate) use nearest::nearest_key;
@@ -36,6 +38,8 @@ pub(crate) use template::file_template;
 
 use surroundings::Surroundings;
 
+use crate::{agents::catalogue, log};
+
 /// All that was found out about settings when the program started.
 #[derive(Debug)]
 pub(crate) struct Loaded {
@@ -45,19 +49,55 @@ pub(crate) struct Loaded {
     /// The files that are there.
     pub(crate) files: Vec<FileSettings>,
     pub(crate) places: Places,
-    /// What is wrong with files and variables. What could be read counts all the same.
+    /// What is wrong with the user's file and with variables. What could be read counts all the same.
     pub(crate) problems: Vec<Problem>,
+    /// What is wrong with the project's file, which is not the user's: it stops as little as it can.
+    pub(crate) project_problems: Vec<Problem>,
+}
+
+impl Loaded {
+    /// All that is wrong.
+    pub(crate) fn all_problems(&self) -> Vec<Problem> {
+        self.problems.iter().chain(&self.project_problems).cloned().collect()
+    }
+
+    /// All that is wrong, also what shows only where a setting is used.
+    pub(crate) fn everything_wrong(&self) -> Vec<Problem> {
+        let Settings { agent_name, log_level, .. } = &self.settings;
+        let wrong = |is_wrong: bool, origin: &Origin, expected: &str| {
+            is_wrong.then(|| Problem::Unusable { origin: origin.clone(), expected: expected.to_owned() })
+        };
+        let is_known = |name: &str| name == catalogue::BUILT_IN || catalogue::find(name).is_some();
+        let agent = agent_name.value.as_deref().is_some_and(|name| !is_known(name));
+        let filter = log_level.value.as_deref().is_some_and(|filter| !log::is_filter(filter));
+        let used = [
+            wrong(agent, &agent_name.origin, "the name of an agent that `nudge agents` lists"),
+            wrong(filter, &log_level.origin, log::EXPECTED),
+        ];
+        self.all_problems().into_iter().chain(used.into_iter().flatten()).collect()
+    }
 }
 
 /// Reads everything: the files, the environment and the command line.
 pub(crate) fn load(matches: &ArgMatches) -> Loaded {
     let around = Surroundings::of_process();
-    let places = Places::find(flags::named_file(matches), &around);
-    let (files, mut problems) = read_files(&places, &around);
-    let command = matches.subcommand_name().filter(|name| *name != "config");
+    let mut places = Places::find(flags::named_file(matches), &around);
+    let command = matches.subcommand_name();
+    if command == Some("daemon") {
+        // It is shared by all projects, wherever it was started.
+        places.project.clear();
+    }
+    let (files, missing) = read_files(&places, &around);
+    // These tell of everything that is wrong.
+    let command = command.filter(|name| !matches!(*name, "config" | "doctor"));
     let (found, wrong_variables) = resolve::resolve(&files, &around, flags::chosen(matches), command);
-    problems.extend(wrong_variables);
-    Loaded { settings: Settings::collect(&found), found, files, places, problems }
+    let of = |owner| {
+        let own = files.iter().filter(move |file| file.owner == owner);
+        own.flat_map(|file| file.problems.clone())
+    };
+    let problems = of(Owner::User).chain(missing).chain(wrong_variables).collect();
+    let project_problems = of(Owner::Project).collect();
+    Loaded { settings: Settings::collect(&found), found, files, places, problems, project_problems }
 }
 
 /// The variable that chooses a setting.
@@ -65,11 +105,12 @@ pub(crate) fn variable_of(key: &str) -> &'static str {
     TABLE.iter().find(|setting| setting.key == key).expect("the key is in the table").env.name()
 }
 
-/// Reads the files that are there, the strongest last.
-fn read_files(places: &Places, around: &Surroundings) -> (Vec<FileSettings>, Vec<Problem>) {
+/// Reads the files that are there, the strongest last, and tells of a file that was named and is not there.
+fn read_files(places: &Places, around: &Surroundings) -> (Vec<FileSettings>, Option<Problem>) {
     let home = around.home();
     let read = |path: &Path, owner| FileSettings::read(path, owner, home.as_deref());
-    let user = places.user.as_deref().map(|path| (path, read(path, Owner::User)));
+    let user = places.user.as_deref().filter(|path| places.is_named || !is_out_of_reach(path));
+    let user = user.map(|path| (path, read(path, Owner::User)));
     let project = places.project.iter().find_map(|path| read(path, Owner::Project));
     let missing = match &user {
         Some((path, None)) if places.is_named => {
@@ -77,9 +118,12 @@ fn read_files(places: &Places, around: &Surroundings) -> (Vec<FileSettings>, Vec
         }
         _ => None,
     };
-    let files: Vec<FileSettings> = user.and_then(|(_, file)| file).into_iter().chain(project).collect();
-    let problems = files.iter().flat_map(|file| file.problems.clone()).chain(missing).collect();
-    (files, problems)
+    (user.and_then(|(_, file)| file).into_iter().chain(project).collect(), missing)
+}
+
+/// Whether the folder of a file may not be entered: then nobody can have put settings there for this user.
+fn is_out_of_reach(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
 #[cfg(test)]

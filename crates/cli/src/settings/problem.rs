@@ -7,6 +7,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::resolve::Origin;
+
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileLine {
@@ -38,6 +40,8 @@ pub(crate) enum Problem {
     NotForProjects { at: FileLine, key: String, why: &'static str },
     #[error("{}: there are more problems than these", path.display())]
     More { path: PathBuf },
+    #[error("{origin}: expected {expected}")]
+    Unusable { origin: Origin, expected: String },
     #[error("expected {expected} in {name}")]
     WrongVariable { name: &'static str, expected: String },
 }
@@ -55,6 +59,15 @@ impl Problem {
         matches!(self, Self::WrongVariable { .. })
     }
 
+    /// Some of them in one line; nothing if there are none.
+    pub(crate) fn summary(problems: &[Self]) -> Option<String> {
+        let first = problems.first()?;
+        Some(match problems.len() {
+            1 => first.to_string(),
+            count => format!("{first}; {count} problems in all: `nudge config check` lists them"),
+        })
+    }
+
     /// The file it is in, and the line if it is on one.
     fn place(&self) -> (Option<&Path>, Option<usize>) {
         match self {
@@ -62,8 +75,9 @@ impl Problem {
             Self::Syntax { at, .. }
             | Self::UnknownKey { at, .. }
             | Self::WrongValue { at, .. }
-            | Self::NotForProjects { at, .. } => (Some(&at.path), Some(at.line)),
-            Self::WrongVariable { .. } => (None, None),
+            | Self::NotForProjects { at, .. }
+            | Self::Unusable { origin: Origin::File(_, at), .. } => (Some(&at.path), Some(at.line)),
+            Self::Unusable { .. } | Self::WrongVariable { .. } => (None, None),
         }
     }
 

@@ -137,7 +137,9 @@ mod tests {
 
     #[test]
     fn the_stronger_source_counts() {
-        let files = [file("agent.patience = 1", Owner::User), file("agent.patience = 2", Owner::Project)];
+        // A file of a project may not choose it, so the second stands for one by its place alone.
+        let mut files = [file("agent.patience = 1", Owner::User), file("agent.patience = 2", Owner::User)];
+        files[1].owner = Owner::Project;
         let variables = around(&[("NUDGE_PATIENCE", "3")]);
         let patience = |count: usize, around: &Surroundings, flag: Option<u64>| {
             let flags = flag.map(|flag| ("agent.patience", Value::Number(flag))).into_iter().collect();

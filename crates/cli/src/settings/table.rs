@@ -41,6 +41,9 @@ const SHARED: InProject = Refused("the daemon is shared by all your projects");
 const WRITES: InProject =
     Refused("a project must not choose files that are written, nor what is written to them");
 
+/// Why a project file may not choose how long to wait for the agent.
+const WAITS: InProject = Refused("a project must not choose how long an agent that hangs is waited for");
+
 /// Makes the table of the rows, and the struct that holds what was chosen, with a field for each row.
 macro_rules! settings {
     ($( #[doc = $about:literal] $field:ident: $type:ty {
@@ -93,7 +96,7 @@ settings! {
         env: Holds("NUDGE_PATIENCE"),
         flag: Some(Flag { name: "patience", form: Takes("SECONDS"), on: IN_FRONT, excludes: None }),
         commands: IN_FRONT,
-        in_project: Allowed,
+        in_project: WAITS,
     }
     /// How long the agent may take to start and answer `initialize`; after that it is ended, and whoever waits is told
     agent_start_timeout: u64 {
@@ -103,7 +106,7 @@ settings! {
         env: Holds("NUDGE_START_TIMEOUT"),
         flag: Some(Flag { name: "start-timeout", form: Takes("SECONDS"), on: IN_FRONT, excludes: None }),
         commands: IN_FRONT,
-        in_project: Allowed,
+        in_project: WAITS,
     }
     /// Play FILE instead of the built-in rehearsal, in the sessions that are begun or taken up here
     agent_rehearsal: Option<PathBuf> {
@@ -179,7 +182,7 @@ settings! {
         env: Holds("NUDGE_NES"),
         flag: Some(Flag { name: "nes", form: Takes("WHO"), on: Scope::Of(&["acp"]), excludes: None }),
         commands: Scope::Of(&["acp"]),
-        in_project: Allowed,
+        in_project: Refused("a project must not choose that what you edit is sent to the agent"),
     }
     /// The longest message taken; longer ones are refused
     message_limit: usize {

@@ -1,7 +1,10 @@
 //! Settings files, and `nudge config`: the binary in a home of its own.
 
+mod change;
+
 use std::{
     fs,
+    io::Write,
     os::unix::fs::{PermissionsExt, symlink},
     path::PathBuf,
     process::{Command, Output, Stdio},
@@ -80,18 +83,19 @@ impl Home {
 fn every_source_is_shown_and_the_strongest_counts() {
     let home = Home::new();
     let check = |args: &[&str], env: &[(&str, &str)], value: &str, from: &str| {
-        let (found, origin) = home.setting("agent.patience", args, env);
+        let (found, origin) = home.setting("session.on_close", args, env);
         assert_eq!((found.to_string(), &origin["from"]), (value.to_owned(), &Value::from(from)));
     };
-    check(&[], &[], "30", "default");
-    home.user("# mine\nagent.patience = 1\n");
-    check(&[], &[], "1", "user");
-    check(&["--config", ""], &[], "30", "default");
-    home.project("[agent]\npatience = 2\n");
-    check(&[], &[], "2", "project");
-    check(&[], &[("NUDGE_PATIENCE", "3")], "3", "environment");
-    check(&[], &[("NUDGE_PATIENCE", "")], "2", "project");
-    let (_, origin) = home.setting("agent.patience", &[], &[]);
+    let (finish, cancel) = ("\"finish\"", "\"cancel\"");
+    check(&[], &[], finish, "default");
+    home.user("# mine\nsession.on_close = 'cancel'\n");
+    check(&[], &[], cancel, "user");
+    check(&["--config", ""], &[], finish, "default");
+    home.project("[session]\non_close = 'finish'\n");
+    check(&[], &[], finish, "project");
+    check(&[], &[("NUDGE_ON_CLOSE", "cancel")], cancel, "environment");
+    check(&[], &[("NUDGE_ON_CLOSE", "")], finish, "project");
+    let (_, origin) = home.setting("session.on_close", &[], &[]);
     assert_eq!(origin["file"], home.path("repo/.nudge.toml").to_str().unwrap());
     assert_eq!(origin["line"], 2);
     let (value, origin) = home.setting("data.dir", &["--data", "/d"], &[("NUDGE_DATA", "/e")]);
@@ -163,8 +167,10 @@ fn a_broken_file_stops_what_serves_and_nothing_that_is_needed_to_mend_it() {
             assert!(code == 1 && told.is_empty(), "{command:?}: {errors}");
             assert!(expected.iter().all(|part| errors.contains(part)), "{errors}");
         }
+        let named = home.path("kept");
+        let stop = ["stop", "--data", named.to_str().unwrap()];
         for command in
-            [&["status"][..], &["stop"], &["config"], &["config", "path"], &["config", "get", "nes.by"]]
+            [&["status"][..], &stop, &["config"], &["config", "path"], &["config", "get", "nes.by"]]
         {
             let (code, told, errors) = home.run(command, &[]);
             assert!(code == 0 && !told.is_empty(), "{command:?}: {errors}");
@@ -199,7 +205,7 @@ fn a_wrong_variable_stops_what_it_is_for() {
 #[test]
 fn a_project_cannot_choose_what_could_harm() {
     let home = Home::new();
-    home.project("nes.by = \"nudge\"\n[agent]\nname = \"claude\"\n[trace]\nfile = \"/tmp/x\"\n");
+    home.project("output.color = true\n[agent]\nname = \"claude\"\n[trace]\nfile = \"/tmp/x\"\n");
     let (code, _, errors) = home.run(&["acp"], &[]);
     assert_eq!(code, 1, "{errors}");
     for part in [
@@ -211,6 +217,146 @@ fn a_project_cannot_choose_what_could_harm() {
     let (code, _, errors) = home.run(&["config", "check", "../.nudge.toml"], &[]);
     assert!(code == 1 && errors.lines().count() == 2, "{errors}");
     assert_eq!(home.setting("trace.file", &[], &[]).0, Value::Null);
+}
+
+/// What can be asked of sessions, which are not there.
+const OF_SESSIONS: &[&[&str]] = &[
+    &["sessions"],
+    &["sessions", "list"],
+    &["sessions", "show", "last"],
+    &["queue", "last", "x"],
+    &["steer", "last", "x"],
+    &["revoke", "last", "x"],
+    &["cancel"],
+    &["approve"],
+    &["reject"],
+    &["answer", "a=b"],
+    &["watch", "last"],
+    &["lsp", "--no-daemon"],
+];
+
+#[test]
+fn a_mistake_of_a_project_stops_nothing_but_acp() {
+    let home = Home::new();
+    home.user("data.dir = \"~/kept\"\n");
+    let others: &[&[&str]] = &[&["status"], &["stop"], &["doctor"], &["config"], &["logs"]];
+    let commands = || OF_SESSIONS.iter().chain(others);
+    let before: Vec<_> = commands().map(|command| home.run(command, &[])).collect();
+    for text in ["a = 1\nb = 2\n", "= =", "data.dir = '/elsewhere'\n"] {
+        home.project(text);
+        for (command, (code, _, errors)) in commands().zip(&before) {
+            let (now, _, told) = home.run(command, &[]);
+            let told: Vec<_> = told.lines().collect();
+            let own: Vec<_> = told.iter().filter(|line| line.contains(".nudge.toml")).collect();
+            assert_eq!(own.len(), 1, "{command:?}: {told:?}");
+            assert_eq!(told.len(), errors.lines().count() + 1, "{command:?}: {told:?}, not {errors}");
+            assert!(now == *code || command[0] == "doctor", "{command:?}: {told:?}");
+        }
+        let (code, _, errors) = home.run(&["acp"], &[]);
+        assert!(code == 1 && errors.contains(".nudge.toml"), "{errors}");
+    }
+}
+
+#[test]
+fn a_file_that_hides_the_place_is_not_guessed_around() {
+    let home = Home::new();
+    let kept = home.path("kept");
+    let kept = kept.to_str().unwrap();
+    let wrong = ["= =", "data.dir = 3\n", "store.url = 'own.db'\n", "data = 3\n", "data.dri = '/x'\n"];
+    for text in wrong {
+        home.user(text);
+        for command in OF_SESSIONS.iter().chain([&&["stop"][..]]) {
+            let (code, told, errors) = home.run(command, &[]);
+            assert!(code == 1 && told.is_empty(), "{command:?}: {told}{errors}");
+            let expected = "cannot be read, so it is not known where sessions are kept; mend it or name the folder with --data";
+            assert!(errors.contains(expected), "{command:?}: {errors}");
+        }
+        for command in ["status", "logs", "doctor"] {
+            let (_, _, errors) = home.run(&[command], &[]);
+            assert!(errors.contains("is a guess"), "{command}: {errors}");
+        }
+        assert!(home.run(&["doctor"], &[]).1.contains("this is a guess"));
+        for (args, env) in [(&["stop", "--data", kept][..], &[][..]), (&["stop"], &[("NUDGE_DATA", kept)])] {
+            let (code, told, errors) = home.run(args, env);
+            assert_eq!((code, &*told), (0, "no daemon runs\n"), "{errors}");
+        }
+    }
+    home.user("agent.patience = 'soon'\n");
+    assert_eq!(home.run(&["stop"], &[]).0, 0, "a mistake elsewhere hides nothing");
+    let (code, _, errors) = home.run(&["stop", "--config", "/nowhere.toml"], &[]);
+    assert!(code == 1 && errors.contains("/nowhere.toml cannot be read"), "{errors}");
+}
+
+#[test]
+fn a_project_decides_neither_what_is_sent_to_the_agent_nor_how_long_it_hangs() {
+    let home = Home::new();
+    for (text, why) in [
+        ("nes.by = 'agent'", "what you edit is sent"),
+        ("agent.patience = 9", "how long an agent that hangs"),
+        ("agent.start_timeout = 9", "how long an agent that hangs"),
+    ] {
+        home.project(text);
+        let (code, _, errors) = home.run(&["acp"], &[]);
+        assert!(code == 1 && errors.contains(why), "{errors}");
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_entered_holds_no_settings() {
+    let home = Home::new();
+    home.user("= =");
+    let folder = home.path(".config");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&folder).is_ok() {
+        return nudge_testkit::skipped("this user may enter every folder");
+    }
+    let (code, told, errors) = home.run(&["config", "check"], &[]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!((code, &*told), (0, "no mistakes were found\n"), "{errors}");
+}
+
+#[test]
+fn the_built_in_agent_has_a_name() {
+    let home = Home::new();
+    home.user("agent.name = 'nudge'\ndaemon.mode = 'off'\ndata.dir = ''\n");
+    assert_eq!(home.run(&["acp"], &[]).0, 0);
+    assert_eq!(home.run(&["acp", "--agent", "nudge"], &[]).0, 0);
+    assert_eq!(home.run(&["config", "check"], &[]).0, 0);
+}
+
+#[test]
+fn doctor_and_check_look_at_everything() {
+    let home = Home::new();
+    for (variable, expected) in [
+        (("NUDGE_MAX_MESSAGE", "7"), "NUDGE_MAX_MESSAGE"),
+        (("NUDGE_LINGER", "soon"), "NUDGE_LINGER"),
+        (("NUDGE_LOG", "loud"), "NUDGE_LOG: expected error, warn"),
+    ] {
+        let (code, told, _) = home.run(&["doctor"], &[variable]);
+        let wrong = told.lines().find(|line| line.starts_with("settings")).expect("it is looked at");
+        assert!(code == 1 && wrong.contains("WRONG") && wrong.contains(expected), "{told}");
+        let (code, _, errors) = home.run(&["config", "check"], &[variable]);
+        assert!(code == 1 && errors.contains(expected), "{errors}");
+    }
+    home.user("\nagent.name = 'nobody'\n");
+    let expected = "config.toml:2: expected the name of an agent";
+    assert!(home.run(&["doctor"], &[]).1.contains(expected));
+    assert!(home.run(&["config", "check"], &[]).2.contains(expected));
+}
+
+#[test]
+fn a_password_of_the_store_is_shown_nowhere() {
+    let home = Home::new();
+    let url = "postgres://ada:hush@db/nudge?password=hush";
+    let commands: [&[&str]; 5] =
+        [&["doctor"], &["doctor", "--json"], &["config"], &["config", "get", "store.url"], &["sessions"]];
+    for command in commands {
+        let (_, told, errors) = home.run(command, &[("NUDGE_STORE", url)]);
+        assert!(!told.contains("hush") && !errors.contains("hush"), "{command:?}: {told}{errors}");
+    }
+    let (code, told, _) = home.run(&["doctor"], &[("NUDGE_STORE", url)]);
+    let store = told.lines().find(|line| line.starts_with("store")).expect("it is looked at");
+    assert!(code == 1 && store.contains("WRONG") && store.contains("postgres://***@db/nudge?***"), "{store}");
 }
 
 #[test]
@@ -247,82 +393,6 @@ fn check_lists_everything() {
 }
 
 #[test]
-fn a_setting_is_put_into_the_file_and_the_rest_of_it_stays() {
-    let home = Home::new();
-    let file = home.path(".config/nudge/config.toml");
-    let set = |key: &str, value: &str| home.run(&["config", "set", key, value], &[]);
-    let (code, told, errors) = set("agent.patience", "60");
-    assert!(code == 0 && told.starts_with("agent.patience = 60 in "), "{told}{errors}");
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    home.user("# mine\n[agent]\npatience = 60 # soon\n");
-    assert_eq!(set("agent.patience", "5").0, 0);
-    assert_eq!(set("agent.isolate", "yes").0, 0);
-    assert_eq!(set("nes.by", "agent").0, 0);
-    let expected = "# mine\n[agent]\npatience = 5 # soon\nisolate = true\n\n[nes]\nby = \"agent\"\n";
-    assert_eq!(fs::read_to_string(&file).unwrap(), expected);
-    assert_eq!(home.run(&["config", "get", "agent.patience"], &[]).1, "5\n");
-    for (key, value, expected) in [
-        ("agent.patiense", "5", "did you mean `agent.patience`?"),
-        ("agent.patience", "soon", "expected a number of seconds"),
-        ("data.dir", "here", "begins with `/` or `~/`"),
-        ("log.level", "loud", "expected error, warn"),
-    ] {
-        let (code, _, errors) = set(key, value);
-        assert!(code == 1 && errors.contains(expected), "{errors}");
-    }
-    let (_, _, errors) = home.run(&["config", "set", "agent.patience", "7"], &[("NUDGE_PATIENCE", "8")]);
-    assert!(errors.contains("NUDGE_PATIENCE comes before it here"), "{errors}");
-    // A link, as those have who keep their files elsewhere, stays one.
-    fs::rename(&file, home.path("dotfile")).unwrap();
-    symlink(home.path("dotfile"), &file).unwrap();
-    assert_eq!(set("agent.patience", "9").0, 0);
-    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
-    assert!(fs::read_to_string(home.path("dotfile")).unwrap().contains("patience = 9 # soon"));
-    home.user("= =");
-    let (code, _, errors) = set("agent.patience", "5");
-    assert!(code == 1 && errors.contains("nudge config check"), "{errors}");
-    assert_eq!(fs::read_to_string(&file).unwrap(), "= =");
-}
-
-#[test]
-fn an_editor_needs_a_terminal() {
-    let home = Home::new();
-    let (code, _, errors) = home.run(&["config", "edit"], &[("EDITOR", "cat")]);
-    assert!(code == 1 && errors.contains("needs a terminal"), "{errors}");
-    assert!(!home.path(".config").exists());
-}
-
-/// Runs `nudge` on a terminal, by way of `script`; nothing if there is no such program.
-fn on_terminal(home: &Home, line: &str, env: &[(&str, &str)]) -> Option<(i32, String)> {
-    let mut command = Command::new("script");
-    command.args(["-qec", line, "/dev/null"]).current_dir(home.path("repo/src")).stdin(Stdio::null());
-    command.env("HOME", home.path("")).env_remove("XDG_CONFIG_HOME").env_remove("VISUAL");
-    let output = command.envs(env.iter().copied()).output().ok()?;
-    Some((output.status.code()?, String::from_utf8_lossy(&output.stdout).into_owned()))
-}
-
-#[test]
-fn an_editor_opens_a_file_that_teaches() {
-    let home = Home::new();
-    let line = format!("{} config edit", env!("CARGO_BIN_EXE_nudge"));
-    let Some((code, told)) = on_terminal(&home, &line, &[("EDITOR", "cat")]) else {
-        return nudge_testkit::skipped("there is no program `script`");
-    };
-    assert_eq!(code, 0, "{told}");
-    for part in ["[agent]", "# patience = 30", "no mistakes were found"] {
-        assert!(told.contains(part), "{part}: {told}");
-    }
-    home.write("editor", "#!/bin/sh\necho 'agent.patiense = 3' > \"$2\"\n");
-    let editor = home.path("editor");
-    fs::set_permissions(&editor, fs::Permissions::from_mode(0o700)).unwrap();
-    let editor = format!("{} --wait", editor.display());
-    let (code, told) = on_terminal(&home, &line, &[("EDITOR", "false"), ("VISUAL", &editor)]).unwrap();
-    assert!(code == 1 && told.contains("did you mean `agent.patience`?"), "{told}");
-    let (code, told) = on_terminal(&home, &line, &[("EDITOR", "false")]).unwrap();
-    assert!(code == 1 && told.contains("`false` ended with"), "{told}");
-}
-
-#[test]
 fn a_daemon_reads_the_file_that_was_named_where_it_was_started() {
     let home = Home::new();
     home.write("own.toml", "daemon.linger = 5\nlog.level = \"info\"\ndata.dir = \"~/kept\"\n");
@@ -339,4 +409,45 @@ fn a_daemon_reads_the_file_that_was_named_where_it_was_started() {
     assert_eq!((code, &*told), (0, "the daemon has ended\n"));
     let log = fs::read_to_string(home.path("kept/daemon.log")).unwrap();
     assert!(log.contains("the daemon listens"), "{log}");
+}
+
+#[test]
+fn a_daemon_that_was_started_on_demand_plays_what_connections_bring() {
+    let home = Home::new();
+    home.user("agent.rehearsal = '/nowhere.toml'\ndata.dir = '~/kept'\n");
+    let (code, _, errors) = home.run(&["daemon", "--linger", "0"], &[]);
+    assert!(code == 1 && errors.contains("cannot read the rehearsal"), "{errors}");
+    // Nor does it look at a file of the project that it happens to be started in.
+    home.project("= =");
+    let mut started = home.command(&["daemon", "--detached", "--linger", "0"], &[]);
+    let output = started.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("listens"), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains(".nudge.toml"), "{output:?}");
+}
+
+#[test]
+fn an_editor_hears_what_is_wrong_with_the_settings() {
+    let request = r#"{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":1}}"#;
+    let headed = format!("Content-Length: {}\r\n\r\n{request}", request.len());
+    let line = format!("{request}\n");
+    for (text, command, input, expected) in [
+        ("a = 1\n", "acp", &*line, "there is no setting `a`"),
+        ("a = 1\n", "lsp", &*headed, "there is no setting `a`"),
+        ("agent.name = 'nobody'\n", "acp", &*line, "there is no agent `nobody`"),
+        ("a = 1\n", "acp", "", ""),
+    ] {
+        let home = Home::new();
+        home.user(text);
+        let mut command = home.command(&[command], &[]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It stays open: nobody waits for its end.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        assert!(expected.is_empty() || told.contains("\"id\":4"), "{told}");
+    }
 }
