@@ -53,7 +53,7 @@ impl Tier {
     }
 
     /// What sessions of this agent do with mid-turn input.
-    pub(crate) fn capability(self, init: &AgentInit) -> InjectCapability {
+    pub fn capability(self, init: &AgentInit) -> InjectCapability {
         InjectCapability::new(vec![Mode::Queue, Mode::Steer], vec![self.in_stream(init)]).with_replace()
     }
 }
