@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn files_that_are_named_are_there() {
         let page =
-            "## The house\n`crates/wire/src/id.rs` `id.rs` `src/id.rs` `d.rs` `wire/id.rs` `no file.rs`";
+            "## The house\n## Next\n`crates/wire/src/id.rs` `id.rs` `src/id.rs` `d.rs` `wire/id.rs` `a b.rs`";
         let tree = Tree::from([(PAGE, page), ("crates/wire/src/id.rs", "")]);
         let problems = check(&tree, &[]);
         let what: Vec<_> = problems.into_iter().map(|problem| problem.what).collect();
