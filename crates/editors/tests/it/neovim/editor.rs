@@ -84,7 +84,7 @@ impl Neovim {
             ("XDG_STATE_HOME", "state"),
             ("XDG_DATA_HOME", "share"),
             ("NUDGE_DATA", "data"),
-            ("NUDGE_CONFIG", "config.lua"),
+            ("NUDGE_TEST_CONFIG", "config.lua"),
         ] {
             command.env(name, place.path().join(folder));
         }

@@ -49,4 +49,4 @@ vim.api.nvim_create_autocmd('LspRequest', {
   end,
 })
 
-dofile(vim.env.NUDGE_CONFIG)
+dofile(vim.env.NUDGE_TEST_CONFIG)
