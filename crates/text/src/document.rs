@@ -9,7 +9,7 @@ use crate::{Edits, Encoding, Point, Text, diff};
 /// The text an editor shows, as far as it has told.
 ///
 /// A change that cannot be made leaves the text as it was and the document out of step, see
-/// [`in_sync`](Self::in_sync). Then only a full text helps: [`reopen`](Self::reopen), or a change that has one.
+/// [`in_sync`](Self::in_sync). Then only a change that has the full text helps.
 #[derive(Debug, Clone)]
 pub struct Document {
     text: Text,

@@ -161,7 +161,7 @@ impl Index {
         IndexAsker { directory: directory(here), open: open.chain([here]).filter_map(serial).collect() }
     }
 
-    /// The places that a context leads to; see [`Model::after`].
+    /// The places that a context leads to.
     pub fn after(
         &self,
         context: &[TokenId],
