@@ -5,14 +5,14 @@
 
 use std::{collections::HashMap, sync::Arc, sync::Mutex, time::Duration};
 
-use nudge_peer::{CallError, CancellationToken, Closed, Cx, Peer, Stdio};
+use nudge_peer::{CallError, CancellationToken, ConnectionClosed, Cx, Peer, StdioTransport};
 use nudge_wire::acp::{ProtocolVersion, v1};
 
 /// What stops the turns of each session; replaced when it has been used. Nothing panics while it holds the lock.
 type Sessions = Mutex<HashMap<v1::SessionId, CancellationToken>>;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Closed> {
+async fn main() -> Result<(), ConnectionClosed> {
     Peer::agent()
         .with(Arc::new(Sessions::default()))
         .on_request(async |_, _: v1::InitializeRequest, _| {
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Closed> {
             used.unwrap_or_default().cancel();
             Ok(())
         })
-        .serve(Stdio)
+        .serve(StdioTransport)
         .await
 }
 

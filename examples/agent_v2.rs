@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_peer::{CallError, CancellationToken, Closed, Cx, InOrder, Peer, Stdio};
+use nudge_peer::{CallError, CancellationToken, ConnectionClosed, Cx, InOrder, Peer, StdioTransport};
 use nudge_wire::{
     Error,
     acp::{
@@ -51,7 +51,7 @@ struct Session {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Closed> {
+async fn main() -> Result<(), ConnectionClosed> {
     Peer::agent()
         .with(Sessions::default())
         .on_request(async |_, _: InitializeRequest, _| {
@@ -65,7 +65,7 @@ async fn main() -> Result<(), Closed> {
         .on_request_beside(close)
         .on_request_beside(prompt)
         .on_notification(cancel)
-        .serve(Stdio)
+        .serve(StdioTransport)
         .await
 }
 

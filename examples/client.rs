@@ -4,7 +4,7 @@
 
 use std::{env, io::Write};
 
-use nudge_peer::{CallError, Child, InOrder, Peer};
+use nudge_peer::{CallError, ChildProgram, InOrder, Peer};
 use nudge_wire::{
     Error,
     acp::{ProtocolVersion, v1},
@@ -17,8 +17,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: client PROMPT AGENT [ARGUMENT]...".into());
     };
     let directory = env::current_dir()?;
-    let connection =
-        Peer::client().on_notification(show).on_request(allow).connect(Child::new(agent).args(args))?;
+    let connection = Peer::client()
+        .on_notification(show)
+        .on_request(allow)
+        .connect(ChildProgram::new(agent).args(args))?;
     let talk = connection.run_until(async |agent| {
         let info = agent.request(v1::InitializeRequest::new(ProtocolVersion::V1)).await?.agent_info;
         eprintln!("agent: {}", info.map_or_else(|| "anonymous".to_owned(), |info| info.name));

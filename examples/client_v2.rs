@@ -8,7 +8,7 @@
 
 use std::env;
 
-use nudge_peer::{CallError, Child, Closed, Cx, InOrder, Peer};
+use nudge_peer::{CallError, ChildProgram, ConnectionClosed, Cx, InOrder, Peer};
 use nudge_wire::{
     Error,
     acp::{
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             async { Ok(()) }
         })
         .on_request(allow)
-        .connect(Child::new(agent).args(args))?
+        .connect(ChildProgram::new(agent).args(args))?
         .run_until(async |agent| {
             let me = Implementation::new("one-shot", "1.0");
             let info = agent.request(InitializeRequest::new(ProtocolVersion::V2, me)).await?.info;
@@ -55,7 +55,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Takes in what the agent says and prints it at the end of the turn, because until then it may change its words.
-async fn follow(agent: &Cx, updates: &mut mpsc::UnboundedReceiver<SessionUpdate>) -> Result<(), Closed> {
+async fn follow(
+    agent: &Cx,
+    updates: &mut mpsc::UnboundedReceiver<SessionUpdate>,
+) -> Result<(), ConnectionClosed> {
     let mut messages: Vec<(MessageId, String)> = Vec::new();
     let mut busy = false;
     loop {

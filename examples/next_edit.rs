@@ -4,7 +4,7 @@
 
 use std::env;
 
-use nudge_peer::{CallError, Child, Peer};
+use nudge_peer::{CallError, ChildProgram, Peer};
 use nudge_text::{Edit, Edits, Encoding, Point, Text, diff};
 use nudge_wire::{
     acp::{ProtocolVersion, v1::InitializeRequest},
@@ -31,7 +31,7 @@ def show(basket):
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args().skip(1);
     let Some(agent) = args.next() else { return Err("usage: next_edit AGENT [ARGUMENT]...".into()) };
-    let connection = Peer::client().connect(Child::new(agent).args(args))?;
+    let connection = Peer::client().connect(ChildProgram::new(agent).args(args))?;
     let talk = connection.run_until(async |agent| {
         agent.request(InitializeRequest::new(ProtocolVersion::V1)).await?;
         let session = agent.request(v1::StartRequest::default()).await?.session_id;
@@ -46,8 +46,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("{who}:\n{}", changed_lines(&text, &after));
             version += 1;
             agent.notify(DidChange::new(session.clone(), FILE, version, changes(&text, &edits))).await?;
-            let end =
-                edits.iter().last().map_or(0, |edit| edits.map(edit.range.end, nudge_text::Bias::After));
+            let end = edits
+                .iter()
+                .last()
+                .map_or(0, |edit| edits.map(edit.range.end, nudge_text::InsertBias::After));
             text = after;
             let ask = v1::SuggestRequest::new(
                 session.clone(),

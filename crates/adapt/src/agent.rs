@@ -11,8 +11,8 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::WeakShared};
-use nudge_bridge::{Call, request_between};
-use nudge_peer::{Closed, Cx, Unhandled};
+use nudge_bridge::{MethodCall, request_between};
+use nudge_peer::{ConnectionClosed, Cx, UnhandledMessage};
 use nudge_wire::{
     Error, RawJson, Version,
     caps::{AgentInit, ClientInit},
@@ -21,9 +21,9 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::{
-    AgentSettings, Launch, Offers, Spec, Tier,
-    route::{Listener, Listeners},
-    running::Running,
+    AgentOffers, AgentProgram, AgentSettings, LaunchAgent, SteerTier,
+    route::{AgentListener, AgentListeners},
+    running::RunningAgent,
 };
 
 /// How long a process has to live for its end not to count as a failure to start.
@@ -34,12 +34,12 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const FRESH: Duration = Duration::from_secs(1);
 
 /// An agent and its process, if one runs.
-pub struct Agent {
-    launch: Arc<dyn Launch>,
+pub struct DownstreamAgent {
+    launch: Arc<dyn LaunchAgent>,
     settings: AgentSettings,
     client: ClientInit,
     state: Arc<Mutex<State>>,
-    listeners: Listeners,
+    listeners: AgentListeners,
     numbers: AtomicU64,
     /// Whether a session has it for itself.
     is_taken: AtomicBool,
@@ -52,7 +52,7 @@ type SignIn = Arc<Mutex<Option<(String, RawJson)>>>;
 
 #[derive(Default)]
 struct State {
-    running: Option<Arc<Running>>,
+    running: Option<Arc<RunningAgent>>,
     /// The start under way. It belongs to those who wait for it: with the last of them it is given up.
     starting: Option<WeakShared<Start>>,
     /// Starts and short lives since one went well.
@@ -62,15 +62,15 @@ struct State {
     failed: Option<(Instant, Error)>,
 }
 
-type Start = Pin<Box<dyn Future<Output = Result<Arc<Running>, Error>> + Send>>;
+type Start = Pin<Box<dyn Future<Output = Result<Arc<RunningAgent>, Error>> + Send>>;
 
-impl Agent {
+impl DownstreamAgent {
     /// A program, for clients that said this in `initialize`. Nothing is started yet.
-    pub fn new(spec: Spec, client: ClientInit) -> Arc<Self> {
+    pub fn new(spec: AgentProgram, client: ClientInit) -> Arc<Self> {
         Self::started_as(Arc::new(spec), client)
     }
 
-    pub(crate) fn started_as(spec: Arc<Spec>, client: ClientInit) -> Arc<Self> {
+    pub(crate) fn started_as(spec: Arc<AgentProgram>, client: ClientInit) -> Arc<Self> {
         let settings = spec.settings();
         Self::reached_by(spec, settings, client)
     }
@@ -81,13 +81,17 @@ impl Agent {
     }
 
     /// An agent that is reached in another way, for clients that said this in `initialize`.
-    pub fn reached_by(launch: Arc<dyn Launch>, settings: AgentSettings, client: ClientInit) -> Arc<Self> {
+    pub fn reached_by(
+        launch: Arc<dyn LaunchAgent>,
+        settings: AgentSettings,
+        client: ClientInit,
+    ) -> Arc<Self> {
         Arc::new(Self {
             launch,
             settings,
             client,
             state: Arc::default(),
-            listeners: Listeners::default(),
+            listeners: AgentListeners::default(),
             numbers: AtomicU64::new(0),
             is_taken: AtomicBool::new(false),
             sign_in: Arc::default(),
@@ -110,7 +114,7 @@ impl Agent {
             settings: other.settings.clone(),
             client: other.client.clone(),
             state: Arc::default(),
-            listeners: Listeners::default(),
+            listeners: AgentListeners::default(),
             numbers: AtomicU64::new(0),
             is_taken: AtomicBool::new(true),
             sign_in: Arc::new(Mutex::new(sign_in)),
@@ -133,17 +137,17 @@ impl Agent {
     }
 
     /// What it offers and how it is steered; starts it if need be.
-    pub(crate) async fn offers(&self) -> Result<(Version, Offers, Tier), Error> {
+    pub(crate) async fn offers(&self) -> Result<(Version, AgentOffers, SteerTier), Error> {
         let running = self.running().await?;
         Ok((running.init.version, running.offers, running.tier))
     }
 
     /// A connection uses the agent until the guard is dropped: what is about no session goes there.
-    pub fn listen(self: &Arc<Self>, version: Version, cx: Cx) -> Listening {
+    pub fn listen(self: &Arc<Self>, version: Version, cx: Cx) -> ListenerGuard {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let has_elicitation = self.client.has_elicitation();
-        lock(&self.listeners).push(Listener { number, version, has_elicitation, cx });
-        Listening { agent: Arc::clone(self), number }
+        lock(&self.listeners).push(AgentListener { number, version, has_elicitation, cx });
+        ListenerGuard { agent: Arc::clone(self), number }
     }
 
     /// Sends a request that is about no session in use, written in the client's version, and gives the answer as it came.
@@ -155,7 +159,7 @@ impl Agent {
     }
 
     /// Passes a message of a client on as it came, written in the agent's version. The answer goes back by itself.
-    async fn pass(&self, message: Unhandled, from: Version) -> Result<(), Closed> {
+    async fn pass(&self, message: UnhandledMessage, from: Version) -> Result<(), ConnectionClosed> {
         match self.running_for_waiting().await {
             Ok(running) => self.pass_to(&running, message, from).await,
             Err(error) => refuse(message, error).await,
@@ -165,16 +169,18 @@ impl Agent {
     /// As [`pass`](Self::pass), to a process that runs.
     pub(crate) async fn pass_to(
         &self,
-        running: &Running,
-        message: Unhandled,
+        running: &RunningAgent,
+        message: UnhandledMessage,
         from: Version,
-    ) -> Result<(), Closed> {
+    ) -> Result<(), ConnectionClosed> {
         self.note_sign_in(&message);
         let call = message
             .params()
             .and_then(|params| request_between(from, running.init.version, message.method(), params));
         let passed = match call {
-            Some(Call { method, params }) => message.forward_as(&running.cx, &method, Some(&params)).await,
+            Some(MethodCall { method, params }) => {
+                message.forward_as(&running.cx, &method, Some(&params)).await
+            }
             None => message.forward_to(&running.cx).await,
         };
         // Whoever asked was told; the connection of the client goes on.
@@ -182,7 +188,12 @@ impl Agent {
     }
 
     /// As [`pass`](Self::pass), for a message about the session that the agent knows as `id`.
-    pub(crate) async fn pass_about(&self, id: &str, message: Unhandled, from: Version) -> Result<(), Closed> {
+    pub(crate) async fn pass_about(
+        &self,
+        id: &str,
+        message: UnhandledMessage,
+        from: Version,
+    ) -> Result<(), ConnectionClosed> {
         let named = RawJson::of(id).expect("a string is JSON");
         let is_named = |params: &RawJson| params.get(&["sessionId"]).is_some_and(|other| other == named);
         let params = match message.params() {
@@ -196,11 +207,11 @@ impl Agent {
         };
         let method = message.method().to_string();
         let call = request_between(from, running.init.version, &method, &params);
-        let Call { method, params } = call.unwrap_or(Call { method, params });
+        let MethodCall { method, params } = call.unwrap_or(MethodCall { method, params });
         message.forward_as(&running.cx, &method, Some(&params)).await.or(Ok(()))
     }
 
-    fn note_sign_in(&self, message: &Unhandled) {
+    fn note_sign_in(&self, message: &UnhandledMessage) {
         let mut sign_in = lock(&self.sign_in);
         match &**message.method() {
             "authenticate" | "auth/login" => {
@@ -213,7 +224,7 @@ impl Agent {
 
     /// The process that runs, or a new one. After failures a new one is started only after a pause. All who wait for a
     /// start wait for the same one, and it ends with them: nobody starts a program that nobody wants any more.
-    pub(crate) async fn running(&self) -> Result<Arc<Running>, Error> {
+    pub(crate) async fn running(&self) -> Result<Arc<RunningAgent>, Error> {
         let starting = {
             let mut state = lock(&self.state);
             if let Some(running) = state.running() {
@@ -231,7 +242,7 @@ impl Agent {
 
     /// As [`running`](Self::running), for one of many that have waited for the same start: if that has just failed, another
     /// for each would make the last wait for ever.
-    async fn running_for_waiting(&self) -> Result<Arc<Running>, Error> {
+    async fn running_for_waiting(&self) -> Result<Arc<RunningAgent>, Error> {
         let failed = lock(&self.state).failed.clone();
         match failed {
             Some((at, error)) if at.elapsed() < FRESH => Err(error),
@@ -240,7 +251,7 @@ impl Agent {
     }
 
     /// The process, if it runs and is ready.
-    pub(crate) fn there(&self) -> Option<Arc<Running>> {
+    pub(crate) fn there(&self) -> Option<Arc<RunningAgent>> {
         lock(&self.state).running()
     }
 
@@ -254,7 +265,7 @@ impl Agent {
                 tokio::time::sleep_until(at).await;
             }
             lock(&state).last_start = Some(Instant::now());
-            let started = Running::start(&*launch, &settings, &client, &listeners).await;
+            let started = RunningAgent::start(&*launch, &settings, &client, &listeners).await;
             if let (Ok(running), Some(_)) = (&started, may_begin) {
                 sign_in_again(&settings, &sign_in, running).await;
             }
@@ -280,7 +291,7 @@ impl Agent {
 
 impl State {
     /// The process, unless it has ended.
-    fn running(&mut self) -> Option<Arc<Running>> {
+    fn running(&mut self) -> Option<Arc<RunningAgent>> {
         let running = self.running.take_if(|running| running.is_over());
         if let Some(over) = running {
             self.failures = if over.since.elapsed() > STABLE { 0 } else { self.failures + 1 };
@@ -289,7 +300,7 @@ impl State {
     }
 }
 
-async fn sign_in_again(settings: &AgentSettings, sign_in: &SignIn, running: &Running) {
+async fn sign_in_again(settings: &AgentSettings, sign_in: &SignIn, running: &RunningAgent) {
     let Some((_, params)) = lock(sign_in).clone() else { return };
     let method = match running.init.version {
         Version::V1 => "authenticate",
@@ -310,10 +321,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock()
 }
 
-pub(crate) async fn refuse(message: Unhandled, error: Error) -> Result<(), Closed> {
+pub(crate) async fn refuse(message: UnhandledMessage, error: Error) -> Result<(), ConnectionClosed> {
     match message {
-        Unhandled::Request(request) => request.respond::<()>(Err(error)).await,
-        Unhandled::Notification(_) => Ok(()),
+        UnhandledMessage::Request(request) => request.respond::<()>(Err(error)).await,
+        UnhandledMessage::Notification(_) => Ok(()),
     }
 }
 
@@ -327,19 +338,19 @@ fn pause(failures: u32) -> Duration {
 
 /// A connection uses an agent.
 #[derive(Debug)]
-pub struct Listening {
-    agent: Arc<Agent>,
+pub struct ListenerGuard {
+    agent: Arc<DownstreamAgent>,
     number: u64,
 }
 
-impl Drop for Listening {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         let mut listeners = lock(&self.agent.listeners);
         listeners.retain(|listener| listener.number != self.number);
     }
 }
 
-impl std::fmt::Debug for Agent {
+impl std::fmt::Debug for DownstreamAgent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Agent").field("settings", &self.settings).finish_non_exhaustive()
     }

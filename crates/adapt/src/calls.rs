@@ -9,10 +9,10 @@ use nudge_wire::RawJson;
 use crate::prompt_run::SteerId;
 
 /// An agent's answer.
-pub(crate) type Answer = Result<RawJson, CallError>;
+pub(crate) type AgentAnswer = Result<RawJson, CallError>;
 
-type AnswerFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
-type SteerFuture = Pin<Box<dyn Future<Output = (SteerId, Answer)> + Send>>;
+type AnswerFuture = Pin<Box<dyn Future<Output = AgentAnswer> + Send>>;
+type SteerFuture = Pin<Box<dyn Future<Output = (SteerId, AgentAnswer)> + Send>>;
 
 /// The requests of one turn that are open. Dropping them takes them back.
 #[derive(Default)]
@@ -22,31 +22,31 @@ pub(crate) struct OpenCalls {
 }
 
 /// What was answered.
-pub(crate) enum Answered {
-    Prompt(Answer),
-    Steer(SteerId, Answer),
+pub(crate) enum AnsweredCall {
+    Prompt(AgentAnswer),
+    Steer(SteerId, AgentAnswer),
 }
 
 impl OpenCalls {
     /// The agent is prompted. An earlier prompt needs no answer any more.
-    pub(crate) fn prompt(&mut self, answer: impl Future<Output = Answer> + Send + 'static) {
+    pub(crate) fn prompt(&mut self, answer: impl Future<Output = AgentAnswer> + Send + 'static) {
         self.prompt = Some(Box::pin(answer));
     }
 
     /// The agent is steered.
-    pub(crate) fn steer(&mut self, id: SteerId, answer: impl Future<Output = Answer> + Send + 'static) {
+    pub(crate) fn steer(&mut self, id: SteerId, answer: impl Future<Output = AgentAnswer> + Send + 'static) {
         self.steers.push(Box::pin(async move { (id, answer.await) }));
     }
 
     /// The next answer. Safe to drop and call again.
-    pub(crate) async fn next(&mut self) -> Answered {
+    pub(crate) async fn next(&mut self) -> AnsweredCall {
         let Self { prompt, steers } = self;
         let answered = tokio::select! {
             biased;
-            Some((id, answer)) = steers.next(), if !steers.is_empty() => Answered::Steer(id, answer),
-            answer = of(prompt) => Answered::Prompt(answer),
+            Some((id, answer)) = steers.next(), if !steers.is_empty() => AnsweredCall::Steer(id, answer),
+            answer = of(prompt) => AnsweredCall::Prompt(answer),
         };
-        if matches!(answered, Answered::Prompt(_)) {
+        if matches!(answered, AnsweredCall::Prompt(_)) {
             self.prompt = None;
         }
         answered

@@ -10,13 +10,13 @@ const MOST: usize = 32;
 
 /// What the user said last, as text.
 #[derive(Debug, Default)]
-pub(crate) struct Echo {
+pub(crate) struct PromptEcho {
     said: VecDeque<String>,
     /// What the agent has repeated so far of the message it repeats.
     heard: String,
 }
 
-impl Echo {
+impl PromptEcho {
     /// The user says this; `content` is a list of blocks.
     pub(crate) fn said(&mut self, content: &RawJson) {
         self.told(&text(content));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_was_said_is_recognised_whole_and_in_pieces() {
-        let mut echo = Echo::default();
+        let mut echo = PromptEcho::default();
         echo.said(&raw(&json!([{ "type": "text", "text": "fix the bug" }])));
         let mut heard =
             |text: &str| echo.is_repeated(&raw(&json!({ "content": { "type": "text", "text": text } })));

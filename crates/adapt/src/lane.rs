@@ -3,11 +3,11 @@
 
 use std::{future::Future, pin::Pin, sync::Arc, task::Poll};
 
-use nudge_peer::{CancellationToken, DropGuard, Unhandled};
+use nudge_peer::{CancellationToken, DropGuard, UnhandledMessage};
 use nudge_wire::{Error, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::{Agent, agent::refuse, running::Running};
+use crate::{DownstreamAgent, agent::refuse, running::RunningAgent};
 
 /// Bytes that may wait for the agent; a single message may be longer.
 const ROOM: usize = 4 * 1024 * 1024;
@@ -16,8 +16,8 @@ const OVERHEAD: usize = 256;
 
 /// The way of one connection to its agent. What is said on it arrives in order; dropping it gives up what waits.
 #[derive(Debug)]
-pub struct Lane {
-    agent: Arc<Agent>,
+pub struct AgentLane {
+    agent: Arc<DownstreamAgent>,
     /// The version of the client.
     from: Version,
     queue: mpsc::UnboundedSender<Waiting>,
@@ -32,14 +32,14 @@ struct Waiting {
 
 enum What {
     /// The agent was away when it came.
-    Message(Unhandled),
+    Message(UnhandledMessage),
     /// The agent was there, but has not read what came before.
     Sending(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
-impl Lane {
+impl AgentLane {
     /// A way to `agent` for a client of this version; needs a tokio runtime.
-    pub fn new(agent: Arc<Agent>, from: Version) -> Self {
+    pub fn new(agent: Arc<DownstreamAgent>, from: Version) -> Self {
         let (queue, waiting) = mpsc::unbounded_channel();
         let ends = CancellationToken::new();
         let (ended, to) = (ends.clone(), Arc::clone(&agent));
@@ -55,12 +55,12 @@ impl Lane {
 
     /// Takes a message on its way to the agent, and does not wait for the agent unless the lane is full. Then it does, but
     /// for a request to an agent that is away, which is refused.
-    pub async fn push(&self, message: Unhandled) {
+    pub async fn push(&self, message: UnhandledMessage) {
         let is_empty = self.room.available_permits() == ROOM;
         let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
         let room = match Arc::clone(&self.room).try_acquire_many_owned(size) {
             Ok(room) => room,
-            Err(_) if matches!(message, Unhandled::Request(_)) && self.agent.there().is_none() => {
+            Err(_) if matches!(message, UnhandledMessage::Request(_)) && self.agent.there().is_none() => {
                 // That the connection is over is seen elsewhere.
                 let _ = refuse(message, full()).await;
                 return;
@@ -85,8 +85,8 @@ impl Lane {
     /// Sends what nothing is ahead of. Gives back the rest of the work if the agent does not read.
     async fn send_now(
         &self,
-        running: Arc<Running>,
-        message: Unhandled,
+        running: Arc<RunningAgent>,
+        message: UnhandledMessage,
     ) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
         let (agent, from) = (Arc::clone(&self.agent), self.from);
         let mut sending = Box::pin(async move {
@@ -97,7 +97,11 @@ impl Lane {
     }
 }
 
-async fn pass_all(agent: &Arc<Agent>, from: Version, mut waiting: mpsc::UnboundedReceiver<Waiting>) {
+async fn pass_all(
+    agent: &Arc<DownstreamAgent>,
+    from: Version,
+    mut waiting: mpsc::UnboundedReceiver<Waiting>,
+) {
     while let Some(Waiting { what, _room }) = waiting.recv().await {
         let message = match what {
             What::Message(message) => message,

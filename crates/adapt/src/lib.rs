@@ -1,11 +1,11 @@
 //! Makes any downstream ACP agent offer the whole protocol.
 //!
-//! An [`Agent`] is a program, or what another [`Launch`] reaches. It is started when it is needed and started again when it
-//! dies. Connections that want the same agent share it, and with it the process, through a [`Pool`]. A [`Session`] is one
+//! An [`DownstreamAgent`] is a program, or what another [`LaunchAgent`] reaches. It is started when it is needed and started again when it
+//! dies. Connections that want the same agent share it, and with it the process, through an [`AgentPool`]. An [`AdaptedSession`] is one
 //! session of it: it takes prompts, steers and cancels, and reports what the agent does, so that whoever owns the session can
-//! treat it as it treats the built-in agent. How a steer gets into the agent is its [`Tier`].
+//! treat it as it treats the built-in agent. How a steer gets into the agent is its [`SteerTier`].
 //!
-//! What is not about a session passes through a [`Lane`] as it came.
+//! What is not about a session passes through an [`AgentLane`] as it came.
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
@@ -33,13 +33,13 @@ mod spec;
 mod standing;
 mod tier;
 
-pub use agent::{Agent, Listening};
-pub use lane::Lane;
-pub use launch::Launch;
-pub use offers::Offers;
-pub use open::Opened;
-pub use pool::Pool;
-pub use session::Session;
+pub use agent::{DownstreamAgent, ListenerGuard};
+pub use lane::AgentLane;
+pub use launch::LaunchAgent;
+pub use offers::AgentOffers;
+pub use open::AgentSessionOpened;
+pub use pool::AgentPool;
+pub use session::AdaptedSession;
 pub use source::AdaptedSource;
-pub use spec::{AgentSettings, Spec};
-pub use tier::Tier;
+pub use spec::{AgentProgram, AgentSettings};
+pub use tier::SteerTier;

@@ -5,7 +5,7 @@ use nudge_wire::{Version, caps::AgentInit};
 /// The session methods that an agent has itself, beside `session/new`, `session/prompt` and `session/cancel`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own on the wire")]
-pub struct Offers {
+pub struct AgentOffers {
     /// `session/load`; in version 2 `session/resume` with a replay.
     pub load: bool,
     /// `session/resume`.
@@ -26,7 +26,7 @@ pub struct Offers {
     pub embedded_context: bool,
 }
 
-impl Offers {
+impl AgentOffers {
     /// What the answer to `initialize` says.
     pub fn of(init: &AgentInit) -> Self {
         let at = |path: &[&str]| {

@@ -3,17 +3,17 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
-use nudge_backend::Recap;
+use nudge_backend::SessionRecap;
 use nudge_bridge::{IndexedUpdate, UpdateKind, request_between};
 use nudge_peer::CallError;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    Agent, Session,
+    AdaptedSession, DownstreamAgent,
     late::LateReplay,
-    route::{Inbox, Incoming},
+    route::{SessionInbox, SessionMessage},
     routed::RoutedMessage,
-    running::{Running, lost},
+    running::{RunningAgent, lost},
 };
 
 /// The most that is taken over of what an agent replays of a session that it had without us, in bytes.
@@ -22,14 +22,14 @@ const MOST_REPLAYED: usize = 128 * 1024 * 1024;
 const OVERHEAD: usize = 256;
 
 /// A session that was opened.
-pub struct Opened {
+pub struct AgentSessionOpened {
     /// What the agent said of the session before it answered.
     pub replayed: Vec<IndexedUpdate>,
     /// The session.
-    pub session: Session,
+    pub session: AdaptedSession,
 }
 
-impl fmt::Debug for Opened {
+impl fmt::Debug for AgentSessionOpened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Opened").field("session", &self.session).finish_non_exhaustive()
     }
@@ -37,9 +37,9 @@ impl fmt::Debug for Opened {
 
 /// What a session is opened with: the params of `session/new` by name, in the agent's version.
 #[derive(Clone, Default)]
-pub(crate) struct Base(BTreeMap<String, RawJson>);
+pub(crate) struct OpenBase(BTreeMap<String, RawJson>);
 
-impl Base {
+impl OpenBase {
     fn of(params: &RawJson) -> Self {
         let mut members: BTreeMap<String, RawJson> = params.to().unwrap_or_default();
         for name in ["sessionId", "replayFrom", "_meta"] {
@@ -60,14 +60,14 @@ impl Base {
 }
 
 /// A process and what it says of one session.
-pub(crate) struct Link {
-    pub(crate) running: Arc<Running>,
-    pub(crate) inbox: Inbox,
+pub(crate) struct SessionLink {
+    pub(crate) running: Arc<RunningAgent>,
+    pub(crate) inbox: SessionInbox,
 }
 
 /// A session as an agent has opened it.
 pub(crate) struct OpenedLink {
-    pub(crate) link: Link,
+    pub(crate) link: SessionLink,
     /// The agent's id of it.
     pub(crate) id: Arc<str>,
     /// The agent's answer, in the agent's version.
@@ -76,7 +76,7 @@ pub(crate) struct OpenedLink {
 
 /// What an agent knows of a session that was taken up.
 pub(crate) struct TakenUp {
-    pub(crate) link: Link,
+    pub(crate) link: SessionLink,
     pub(crate) id: Arc<str>,
     pub(crate) result: RawJson,
     /// What was said so far, if the agent has to be told.
@@ -87,21 +87,21 @@ pub(crate) struct TakenUp {
     pub(crate) replay: Option<LateReplay>,
 }
 
-impl Session {
+impl AdaptedSession {
     /// Opens a session that only the agent knows, by `session/new`, `session/fork`, `session/load` or `session/resume`. The
     /// params are in the client's version.
     pub async fn begin(
-        agent: &Arc<Agent>,
+        agent: &Arc<DownstreamAgent>,
         from: Version,
         method: &str,
         params: &RawJson,
-        recap: Recap,
-    ) -> Result<Opened, Error> {
+        recap: SessionRecap,
+    ) -> Result<AgentSessionOpened, Error> {
         let agent = agent.for_session();
         let running = agent.running().await?;
         let call = request_between(from, running.init.version, method, params);
         let (method, params) = call.as_ref().map_or((method, params), |call| (&call.method, &call.params));
-        let base = Base::of(params);
+        let base = OpenBase::of(params);
         let named = matches!(method, "session/load" | "session/resume")
             .then(|| string(params, "sessionId"))
             .flatten();
@@ -116,46 +116,46 @@ impl Session {
         };
         drop(opening);
         let Asked { id, inbox, result, replay, .. } = asked;
-        let opened = OpenedLink { link: Link { running, inbox }, id, result };
-        let mut session = Session::new(agent, opened, base, recap);
+        let opened = OpenedLink { link: SessionLink { running, inbox }, id, result };
+        let mut session = AdaptedSession::new(agent, opened, base, recap);
         // Dropping the session lets go of it.
         let replayed = replay.all()?;
         for update in &replayed {
             session.standing.hear(update);
         }
-        Ok(Opened { replayed, session })
+        Ok(AgentSessionOpened { replayed, session })
     }
 
     /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
     /// client's request, in the client's version.
     pub(crate) async fn take_up(
-        agent: &Arc<Agent>,
+        agent: &Arc<DownstreamAgent>,
         from: Version,
         id: Option<&str>,
         params: &RawJson,
-        recap: Recap,
-    ) -> Result<Opened, Error> {
+        recap: SessionRecap,
+    ) -> Result<AgentSessionOpened, Error> {
         let agent = agent.for_session();
         let to = agent.running().await?.init.version;
         let call = request_between(from, to, "session/new", params);
-        let base = Base::of(call.as_ref().map_or(params, |call| &call.params));
+        let base = OpenBase::of(call.as_ref().map_or(params, |call| &call.params));
         let taken_up = take_up(&agent, id, &base, &recap).await?;
         let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
-        let mut session = Session::new(agent, OpenedLink { link, id, result }, base, recap);
+        let mut session = AdaptedSession::new(agent, OpenedLink { link, id, result }, base, recap);
         session.set_past(text, replay);
         for update in &news {
             session.standing.hear(update);
         }
-        Ok(Opened { replayed: news, session })
+        Ok(AgentSessionOpened { replayed: news, session })
     }
 }
 
 /// Makes a running agent know a session: by its own memory if it has one, else by a recap.
 pub(crate) async fn take_up(
-    agent: &Arc<Agent>,
+    agent: &Arc<DownstreamAgent>,
     id: Option<&str>,
-    base: &Base,
-    recap: &Recap,
+    base: &OpenBase,
+    recap: &SessionRecap,
 ) -> Result<TakenUp, Error> {
     let running = agent.running().await?;
     let ways = [("session/resume", running.offers.resume), ("session/load", running.offers.load)];
@@ -168,7 +168,7 @@ pub(crate) async fn take_up(
                 let may_replay = method == "session/load" && !is_replayed;
                 let replay =
                     may_replay.then(|| LateReplay::new(said.has_history, tokio::time::Instant::now()));
-                let link = Link { running, inbox };
+                let link = SessionLink { running, inbox };
                 return Ok(TakenUp { link, id, result, recap: None, news: said.said, replay });
             }
             Err(error) if running.is_over() => return Err(error),
@@ -188,7 +188,7 @@ pub(crate) async fn take_up(
     let inbox = running.routes.claim(&id)?;
     drop(opening);
     let recap = recap().await;
-    let link = Link { running, inbox };
+    let link = SessionLink { running, inbox };
     Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), replay: None })
 }
 
@@ -199,7 +199,7 @@ fn has_method(method: &str, version: Version) -> bool {
 
 struct Asked {
     id: Arc<str>,
-    inbox: Inbox,
+    inbox: SessionInbox,
     result: RawJson,
     /// What came before the answer, and with it.
     replay: Replay,
@@ -250,7 +250,7 @@ impl Replay {
 
 /// Has a session loaded or resumed, and takes what the agent says meanwhile.
 async fn load(
-    running: &Arc<Running>,
+    running: &Arc<RunningAgent>,
     method: &str,
     params: &RawJson,
     id: &str,
@@ -287,7 +287,7 @@ async fn load(
 
 /// An update; but how an agent stood is not how it stands: who owns the session tells that. A request is refused: nobody is
 /// there to be asked.
-async fn heard(incoming: Incoming) -> Option<IndexedUpdate> {
+async fn heard(incoming: SessionMessage) -> Option<IndexedUpdate> {
     match incoming.message {
         RoutedMessage::Update(update) => Some(update).filter(|update| update.kind != UpdateKind::StateUpdate),
         // A notification needs no answer.
@@ -298,7 +298,7 @@ async fn heard(incoming: Incoming) -> Option<IndexedUpdate> {
     }
 }
 
-async fn request(running: &Running, method: &str, params: &RawJson) -> Result<RawJson, Error> {
+async fn request(running: &RunningAgent, method: &str, params: &RawJson) -> Result<RawJson, Error> {
     running.cx.request_raw(method, Some(params)).in_order().await.map_err(failed)
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use nudge_backend::{Question, QuestionAnswer, QuestionId};
-use nudge_peer::{CancellationToken, DropGuard, RawRequest, Responder};
+use nudge_backend::{AgentQuestion, QuestionAnswer, QuestionId};
+use nudge_peer::{CancellationToken, DropGuard, RawRequest, RequestResponder};
 use nudge_wire::{Error, RawJson, Version};
 use tokio::sync::mpsc;
 
@@ -16,7 +16,7 @@ pub(crate) struct OpenQuestions {
 }
 
 struct OpenQuestion {
-    responder: Responder,
+    responder: RequestResponder,
     /// Ends the watch for its cancellation.
     _watched: DropGuard,
 }
@@ -30,7 +30,7 @@ impl Default for OpenQuestions {
 
 impl OpenQuestions {
     /// Takes a request of an agent of this version.
-    pub(crate) fn ask(&mut self, version: Version, request: RawRequest) -> Question {
+    pub(crate) fn ask(&mut self, version: Version, request: RawRequest) -> AgentQuestion {
         self.last += 1;
         let id = QuestionId(self.last);
         let method = (&**request.method()).into();
@@ -47,7 +47,7 @@ impl OpenQuestions {
             }
         });
         self.open.insert(id, OpenQuestion { responder, _watched: watched });
-        Question { id, version, method, params }
+        AgentQuestion { id, version, method, params }
     }
 
     pub(crate) fn answer(&mut self, id: QuestionId, answer: QuestionAnswer) {
@@ -61,7 +61,7 @@ impl OpenQuestions {
     }
 
     /// Gives who waits for the answer, to be answered elsewhere.
-    pub(crate) fn take(&mut self, id: QuestionId) -> Option<Responder> {
+    pub(crate) fn take(&mut self, id: QuestionId) -> Option<RequestResponder> {
         self.open.remove(&id).map(|question| question.responder)
     }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use nudge_backend::UserMessage;
-use nudge_bridge::{IndexedUpdate, Speaker};
+use nudge_bridge::{IndexedUpdate, UpdateSpeaker};
 use nudge_wire::caps::AgentInit;
 use serde_json::Value;
 
@@ -23,14 +23,14 @@ pub(crate) fn forgets(init: &AgentInit) -> bool {
 
 /// The turn so far, in words.
 #[derive(Debug, Default)]
-pub(crate) struct Retold {
+pub(crate) struct TurnSoFar {
     text: String,
     /// The tool calls that were told of. Some agents tell of a call only when it has ended.
     calls: BTreeSet<Arc<str>>,
     is_speaking: bool,
 }
 
-impl Retold {
+impl TurnSoFar {
     /// The agent is told this.
     pub(crate) fn ask(&mut self, messages: &[UserMessage]) {
         for message in messages {
@@ -41,11 +41,11 @@ impl Retold {
     /// The agent says this.
     pub(crate) fn hear(&mut self, said: &IndexedUpdate) {
         match said.kind.speaker() {
-            Speaker::Agent => {
+            UpdateSpeaker::Agent => {
                 let words = said.raw.get(&["content"]).map(|content| echo::text(&content));
                 self.speak(&words.unwrap_or_default());
             }
-            Speaker::Tool if said.kind.is_tool_call() => {
+            UpdateSpeaker::Tool if said.kind.is_tool_call() => {
                 let Ok(update) = said.raw.to::<Value>() else { return };
                 if let (Some(title), Some(id)) = (update["title"].as_str(), &said.tool_call_id)
                     && self.calls.insert(Arc::clone(id))
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_turn_is_told_in_order() {
-        let mut retold = Retold::default();
+        let mut retold = TurnSoFar::default();
         let content = RawJson::of(&json!([{ "type": "text", "text": "fix it" }])).unwrap();
         retold.ask(&[UserMessage { id: "m".into(), content, params: None }]);
         retold.speak("I look ");
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn it_stays_short() {
-        let mut retold = Retold::default();
+        let mut retold = TurnSoFar::default();
         for _ in 0..1000 {
             retold.speak(&"é".repeat(500));
         }

@@ -8,7 +8,7 @@ use std::{
 
 use nudge_backend::REQUEST_PERMISSION;
 use nudge_bridge::request_between;
-use nudge_peer::{Closed, Cx, Unhandled};
+use nudge_peer::{ConnectionClosed, Cx, UnhandledMessage};
 use nudge_wire::{Error, Version};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -26,34 +26,34 @@ const STRAYS: usize = 16 * 1024 * 1024;
 const LOST: usize = 64;
 
 /// A message on its way to a session.
-pub(crate) struct Incoming {
+pub(crate) struct SessionMessage {
     pub(crate) message: RoutedMessage,
     _room: Option<OwnedSemaphorePermit>,
 }
 
 /// What a session receives.
-pub(crate) type Inbox = mpsc::UnboundedReceiver<Incoming>;
+pub(crate) type SessionInbox = mpsc::UnboundedReceiver<SessionMessage>;
 
 #[derive(Clone)]
 struct Sink {
-    queue: mpsc::UnboundedSender<Incoming>,
+    queue: mpsc::UnboundedSender<SessionMessage>,
     room: Arc<Semaphore>,
 }
 
 impl Sink {
     /// Gives a message to the session; gives it back if nobody takes it any more.
     fn give(&self, message: RoutedMessage, room: Option<OwnedSemaphorePermit>) -> Option<RoutedMessage> {
-        let refused = self.queue.send(Incoming { message, _room: room }).err()?;
+        let refused = self.queue.send(SessionMessage { message, _room: room }).err()?;
         Some(refused.0.message)
     }
 }
 
 /// The rest of what is done with a message, which takes time.
-pub(crate) type Later = Pin<Box<dyn Future<Output = Result<(), Closed>> + Send>>;
+pub(crate) type DeferredRoute = Pin<Box<dyn Future<Output = Result<(), ConnectionClosed>> + Send>>;
 
 /// A connection that uses the agent.
 #[derive(Debug, Clone)]
-pub(crate) struct Listener {
+pub(crate) struct AgentListener {
     pub(crate) number: u64,
     pub(crate) version: Version,
     /// Whether it shows forms.
@@ -62,12 +62,12 @@ pub(crate) struct Listener {
 }
 
 /// The connections that use an agent, newest last. They outlive its process.
-pub(crate) type Listeners = Arc<Mutex<Vec<Listener>>>;
+pub(crate) type AgentListeners = Arc<Mutex<Vec<AgentListener>>>;
 
 /// The sessions of one process.
-pub(crate) struct Routes {
+pub(crate) struct SessionRoutes {
     version: std::sync::OnceLock<Version>,
-    listeners: Listeners,
+    listeners: AgentListeners,
     inner: Mutex<Inner>,
 }
 
@@ -84,8 +84,8 @@ struct Inner {
     is_over: bool,
 }
 
-impl Routes {
-    pub(crate) fn new(listeners: Listeners) -> Arc<Self> {
+impl SessionRoutes {
+    pub(crate) fn new(listeners: AgentListeners) -> Arc<Self> {
         Arc::new(Self { version: std::sync::OnceLock::new(), listeners, inner: Mutex::default() })
     }
 
@@ -95,7 +95,7 @@ impl Routes {
     }
 
     /// Takes one message of the agent; gives back what takes time. Most does not, and costs no more than its way here.
-    pub(crate) fn take(self: &Arc<Self>, message: Unhandled) -> Option<Later> {
+    pub(crate) fn take(self: &Arc<Self>, message: UnhandledMessage) -> Option<DeferredRoute> {
         let message = RoutedMessage::new(message, self.version.get().copied());
         let (sink, message) = match self.find(message) {
             Found::Kept => return None,
@@ -105,7 +105,9 @@ impl Routes {
         };
         let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
         match Arc::clone(&sink.room).try_acquire_many_owned(size) {
-            Ok(room) => sink.give(message, Some(room)).map(|refused| Box::pin(refused.refuse()) as Later),
+            Ok(room) => {
+                sink.give(message, Some(room)).map(|refused| Box::pin(refused.refuse()) as DeferredRoute)
+            }
             Err(_) => Some(Box::pin(async move {
                 // It is never closed.
                 let room = Arc::clone(&sink.room).acquire_many_owned(size).await.ok();
@@ -117,7 +119,7 @@ impl Routes {
         }
     }
 
-    fn tell_later(self: &Arc<Self>, message: RoutedMessage, why: fn(&str) -> Option<Error>) -> Later {
+    fn tell_later(self: &Arc<Self>, message: RoutedMessage, why: fn(&str) -> Option<Error>) -> DeferredRoute {
         let routes = Arc::clone(self);
         Box::pin(async move { routes.tell_or_refuse(message, why).await })
     }
@@ -143,35 +145,39 @@ impl Routes {
         &self,
         message: RoutedMessage,
         why: fn(&str) -> Option<Error>,
-    ) -> Result<(), Closed> {
+    ) -> Result<(), ConnectionClosed> {
         let Some(message) = message.into_unhandled() else { return Ok(()) };
         match (why(message.method()), message) {
-            (Some(error), Unhandled::Request(request)) => request.respond::<()>(Err(error)).await,
+            (Some(error), UnhandledMessage::Request(request)) => request.respond::<()>(Err(error)).await,
             (_, message) => self.tell(message).await,
         }
     }
 
     /// Passes on: requests to the connection that came last, notifications to all.
-    async fn tell(&self, message: Unhandled) -> Result<(), Closed> {
+    async fn tell(&self, message: UnhandledMessage) -> Result<(), ConnectionClosed> {
         let is_form = is_form(message.method());
         let mut listeners = self.listeners.lock().clone();
         listeners.retain(|listener| !listener.cx.is_over() && (!is_form || listener.has_elicitation));
         match message {
-            Unhandled::Notification(note) => {
+            UnhandledMessage::Notification(note) => {
                 for listener in listeners {
                     // One that is gone needs no news.
-                    let _ = self.pass(Unhandled::Notification(note.clone()), &listener).await;
+                    let _ = self.pass(UnhandledMessage::Notification(note.clone()), &listener).await;
                 }
                 Ok(())
             }
-            request @ Unhandled::Request(_) => match listeners.last() {
+            request @ UnhandledMessage::Request(_) => match listeners.last() {
                 Some(listener) => self.pass(request, listener).await.or(Ok(())),
                 None => request.refuse().await,
             },
         }
     }
 
-    async fn pass(&self, message: Unhandled, listener: &Listener) -> Result<(), Closed> {
+    async fn pass(
+        &self,
+        message: UnhandledMessage,
+        listener: &AgentListener,
+    ) -> Result<(), ConnectionClosed> {
         let from = self.version.get().copied().unwrap_or(listener.version);
         let translated = |params| request_between(from, listener.version, message.method(), params);
         match message.params().and_then(translated) {
@@ -181,13 +187,13 @@ impl Routes {
     }
 
     /// Says that a session is being opened whose id is not known yet: what comes for unknown ones is kept meanwhile.
-    pub(crate) fn opening(self: &Arc<Self>) -> Opening {
+    pub(crate) fn opening(self: &Arc<Self>) -> SessionOpening {
         self.inner().opening += 1;
-        Opening(Arc::clone(self))
+        SessionOpening(Arc::clone(self))
     }
 
     /// What comes for this session, from now on and while it was being opened; an error if that was too much to be kept.
-    pub(crate) fn claim(&self, session: &str) -> Result<Inbox, Error> {
+    pub(crate) fn claim(&self, session: &str) -> Result<SessionInbox, Error> {
         let (queue, inbox) = mpsc::unbounded_channel();
         let mut inner = self.inner();
         if inner.lost.remove(session) {
@@ -198,7 +204,7 @@ impl Routes {
             return Ok(inbox);
         }
         for message in inner.take_strays(session) {
-            let _ = queue.send(Incoming { message, _room: None });
+            let _ = queue.send(SessionMessage { message, _room: None });
         }
         inner.sinks.insert(session.to_owned(), Sink { queue, room: Arc::new(Semaphore::new(ROOM)) });
         Ok(inbox)
@@ -285,9 +291,9 @@ enum Found {
 }
 
 /// A session is being opened.
-pub(crate) struct Opening(Arc<Routes>);
+pub(crate) struct SessionOpening(Arc<SessionRoutes>);
 
-impl Drop for Opening {
+impl Drop for SessionOpening {
     fn drop(&mut self) {
         let mut inner = self.0.inner();
         inner.opening -= 1;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use nudge_bridge::IndexedUpdate;
-use nudge_peer::{Closed, RawNotification, Unhandled};
+use nudge_peer::{ConnectionClosed, RawNotification, UnhandledMessage};
 use nudge_wire::Version;
 use serde::Deserialize;
 
@@ -12,14 +12,16 @@ pub(crate) enum RoutedMessage {
     /// A `session/update`.
     Update(IndexedUpdate),
     /// Anything else, also an update that cannot be read.
-    Other(Unhandled),
+    Other(UnhandledMessage),
 }
 
 impl RoutedMessage {
     /// Looks at what an agent of this version says.
-    pub(crate) fn new(message: Unhandled, version: Option<Version>) -> Self {
+    pub(crate) fn new(message: UnhandledMessage, version: Option<Version>) -> Self {
         let update = match (&message, version) {
-            (Unhandled::Notification(note), Some(version)) => IndexedUpdate::heard(note.message(), version),
+            (UnhandledMessage::Notification(note), Some(version)) => {
+                IndexedUpdate::heard(note.message(), version)
+            }
             _ => None,
         };
         update.map_or(Self::Other(message), Self::Update)
@@ -44,7 +46,7 @@ impl RoutedMessage {
     }
 
     /// The usual end: an error for a request, nothing for a notification.
-    pub(crate) async fn refuse(self) -> Result<(), Closed> {
+    pub(crate) async fn refuse(self) -> Result<(), ConnectionClosed> {
         match self {
             Self::Update(_) => Ok(()),
             Self::Other(message) => message.refuse().await,
@@ -52,11 +54,12 @@ impl RoutedMessage {
     }
 
     /// As it came.
-    pub(crate) fn into_unhandled(self) -> Option<Unhandled> {
+    pub(crate) fn into_unhandled(self) -> Option<UnhandledMessage> {
         match self {
-            Self::Update(update) => {
-                update.into_message().and_then(RawNotification::from_message).map(Unhandled::Notification)
-            }
+            Self::Update(update) => update
+                .into_message()
+                .and_then(RawNotification::from_message)
+                .map(UnhandledMessage::Notification),
             Self::Other(message) => Some(message),
         }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use nudge_bridge::{client_to_v1, client_to_v2};
-use nudge_peer::{CallError, Closed, Cx, Limits, Peer};
+use nudge_peer::{CallError, ConnectionClosed, ConnectionLimits, Cx, Peer};
 use nudge_wire::{
     Error, RawJson, Version,
     caps::{AgentInit, ClientInit},
@@ -11,32 +11,32 @@ use nudge_wire::{
 use tokio::time::Instant;
 
 use crate::{
-    AgentSettings, Launch, Offers, Tier, retold,
-    route::{Listeners, Routes},
+    AgentOffers, AgentSettings, LaunchAgent, SteerTier, retold,
+    route::{AgentListeners, SessionRoutes},
 };
 
 /// How often the log says that it is still waited for.
 const PROGRESS: Duration = Duration::from_secs(10);
 
 /// A process that has answered `initialize`. Dropping it ends the process.
-pub(crate) struct Running {
+pub(crate) struct RunningAgent {
     pub(crate) cx: Cx,
     pub(crate) init: AgentInit,
-    pub(crate) offers: Offers,
-    pub(crate) tier: Tier,
+    pub(crate) offers: AgentOffers,
+    pub(crate) tier: SteerTier,
     /// Whether it does not remember a turn that was cut off.
     pub(crate) forgets: bool,
-    pub(crate) routes: Arc<Routes>,
+    pub(crate) routes: Arc<SessionRoutes>,
     pub(crate) since: Instant,
 }
 
-impl Running {
+impl RunningAgent {
     /// Starts the agent and greets it as the client greeted us.
     pub(crate) async fn start(
-        launch: &dyn Launch,
+        launch: &dyn LaunchAgent,
         settings: &AgentSettings,
         client: &ClientInit,
-        listeners: &Listeners,
+        listeners: &AgentListeners,
     ) -> Result<Self, Error> {
         let first = Self::greet(launch, settings, params(client), listeners).await?;
         if client.version == Version::V1 && first.init.version == Version::V2 {
@@ -47,12 +47,12 @@ impl Running {
     }
 
     async fn greet(
-        launch: &dyn Launch,
+        launch: &dyn LaunchAgent,
         settings: &AgentSettings,
         params: RawJson,
-        listeners: &Listeners,
+        listeners: &AgentListeners,
     ) -> Result<Self, Error> {
-        let routes = Routes::new(Arc::clone(listeners));
+        let routes = SessionRoutes::new(Arc::clone(listeners));
         let taking = Arc::clone(&routes);
         let peer = Peer::client().name(&settings.name).limits(limits()).on_unknown(move |message, _| {
             let later = taking.take(message);
@@ -81,7 +81,7 @@ impl Running {
         let version = version(&result);
         routes.set_version(version);
         let init = AgentInit::new(version, result);
-        let (offers, tier) = (Offers::of(&init), Tier::of(&init));
+        let (offers, tier) = (AgentOffers::of(&init), SteerTier::of(&init));
         tracing::info!(
             agent = settings.name,
             version = version.number(),
@@ -103,7 +103,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningAgent {
     fn drop(&mut self) {
         self.cx.close();
     }
@@ -127,20 +127,20 @@ impl Drop for CloseOnDrop {
 }
 
 /// The error for what an agent did not answer because it is gone.
-pub(crate) fn lost(closed: &Closed) -> Error {
+pub(crate) fn lost(closed: &ConnectionClosed) -> Error {
     Error::internal(format!("The agent is gone: {closed}")).reason("agent_gone")
 }
 
-fn limits() -> Limits {
+fn limits() -> ConnectionLimits {
     // A client that does not read makes the agent wait for as long as it takes.
     let patient = Duration::from_hours(24);
     let mib = 1024 * 1024;
-    Limits {
+    ConnectionLimits {
         inbound_soft: mib,
         inbound_hard: 4 * mib,
         give_up: patient,
         drain: Duration::from_secs(2),
-        ..Limits::default()
+        ..ConnectionLimits::default()
     }
 }
 

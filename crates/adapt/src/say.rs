@@ -5,7 +5,7 @@ use nudge_bridge::{request_to_v1, request_to_v2};
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
 
-use crate::Tier;
+use crate::SteerTier;
 
 /// What an agent is told whose turn was cut off for a steer that was taken back meanwhile.
 const GO_ON: &str = "Go on where you stopped.";
@@ -17,22 +17,22 @@ pub(crate) fn go_on() -> UserMessage {
 }
 
 /// The request that gives a steer to an agent.
-pub(crate) fn steer(tier: Tier, session: &str, content: &RawJson) -> (&'static str, RawJson) {
+pub(crate) fn steer(tier: SteerTier, session: &str, content: &RawJson) -> (&'static str, RawJson) {
     let id = RawJson::of(session).expect("a string is JSON");
     let raw = |value| RawJson::of(&value).expect("it is plain data");
     match tier {
-        Tier::Inject => {
+        SteerTier::Inject => {
             let mode = raw(json!("steer"));
             ("session/inject", RawJson::object(&[("sessionId", &id), ("mode", &mode), ("content", content)]))
         }
-        Tier::Steering => {
+        SteerTier::Steering => {
             let meta = raw(json!({ "steering": { "idleBehavior": "promptRequired" } }));
             (
                 "_session/steering",
                 RawJson::object(&[("sessionId", &id), ("prompt", content), ("_meta", &meta)]),
             )
         }
-        Tier::Prompt | Tier::Cancel => {
+        SteerTier::Prompt | SteerTier::Cancel => {
             ("session/prompt", RawJson::object(&[("sessionId", &id), ("prompt", content)]))
         }
     }

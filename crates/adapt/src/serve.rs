@@ -2,11 +2,11 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use nudge_backend::Question;
+use nudge_backend::AgentQuestion;
 use nudge_bridge::IndexedUpdate;
-use nudge_peer::Responder;
+use nudge_peer::RequestResponder;
 use nudge_wire::{Environment, Error};
-use nudge_workspace::{Updates, Workspace};
+use nudge_workspace::{TerminalUpdates, Workspace};
 
 /// The folders of a session, and what is served there.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(crate) struct ServedFolders {
     additional_directories: Vec<PathBuf>,
     workspace: Option<Arc<Workspace>>,
     /// What its terminals show.
-    updates: Option<Updates>,
+    updates: Option<TerminalUpdates>,
 }
 
 impl ServedFolders {
@@ -27,14 +27,14 @@ impl ServedFolders {
     /// Answers a question for a file or a terminal.
     pub(crate) fn serve(
         &mut self,
-        question: Question,
-        responder: Responder,
+        question: AgentQuestion,
+        responder: RequestResponder,
         environment: Option<Environment>,
     ) {
         let workspace = self.workspace();
         let unwanted = responder.cancellation();
         tokio::spawn(async move {
-            let Question { method, params, .. } = question;
+            let AgentQuestion { method, params, .. } = question;
             let answer = tokio::select! {
                 biased;
                 answer = workspace.request(&method, &params, environment.as_ref()) => answer,

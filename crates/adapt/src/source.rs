@@ -7,15 +7,15 @@ use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson, Version};
 
-use crate::{Agent, Opened, Session};
+use crate::{AdaptedSession, AgentSessionOpened, DownstreamAgent};
 
 /// Runs sessions by another agent.
 #[derive(Clone)]
-pub struct AdaptedSource(Arc<Agent>);
+pub struct AdaptedSource(Arc<DownstreamAgent>);
 
 impl AdaptedSource {
     /// Sessions that this agent runs.
-    pub fn new(agent: Arc<Agent>) -> Self {
+    pub fn new(agent: Arc<DownstreamAgent>) -> Self {
         Self(agent)
     }
 }
@@ -32,7 +32,7 @@ impl AgentSource<PassedMessage> for AdaptedSource {
     fn offers(&self) -> BackendFuture<'_, Result<SourceOffers, Error>> {
         Box::pin(async {
             let (_, offers, _) = self.0.offers().await?;
-            let crate::Offers { list, load, resume, fork, delete, .. } = offers;
+            let crate::AgentOffers { list, load, resume, fork, delete, .. } = offers;
             Ok(SourceOffers { list, load, resume, fork, delete })
         })
     }
@@ -54,7 +54,7 @@ impl AgentSource<PassedMessage> for AdaptedSource {
         let (agent, method) = (Arc::clone(&self.0), method.to_owned());
         Box::pin(async move {
             let SessionSetup { version, params, recap, .. } = &setup;
-            let opened = Session::begin(&agent, *version, &method, params, Arc::clone(recap)).await?;
+            let opened = AdaptedSession::begin(&agent, *version, &method, params, Arc::clone(recap)).await?;
             Ok(opened_session(opened, &setup))
         })
     }
@@ -65,7 +65,7 @@ impl AgentSource<PassedMessage> for AdaptedSource {
 }
 
 struct AdaptedRestore {
-    agent: Arc<Agent>,
+    agent: Arc<DownstreamAgent>,
     setup: SessionSetup,
 }
 
@@ -82,14 +82,14 @@ impl SessionRestore<PassedMessage> for AdaptedRestore {
         Box::pin(async move {
             let id = setup.agent_session_id.as_deref();
             let recap = Arc::clone(&setup.recap);
-            let opened = Session::take_up(&agent, setup.version, id, &setup.params, recap).await?;
+            let opened = AdaptedSession::take_up(&agent, setup.version, id, &setup.params, recap).await?;
             Ok(opened_session(opened, &setup))
         })
     }
 }
 
-fn opened_session(opened: Opened, setup: &SessionSetup) -> OpenedSession<PassedMessage> {
-    let Opened { replayed, mut session } = opened;
+fn opened_session(opened: AgentSessionOpened, setup: &SessionSetup) -> OpenedSession<PassedMessage> {
+    let AgentSessionOpened { replayed, mut session } = opened;
     session.set_folders(&setup.cwd, &setup.additional_directories);
     let agent_session_id = Some(Arc::clone(session.id()));
     OpenedSession { backend: Box::new(session), agent_session_id, replayed }

@@ -2,14 +2,14 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use nudge_peer::Child;
-use nudge_process::Command;
+use nudge_peer::ChildProgram;
+use nudge_process::ProcessCommand;
 use nudge_wire::Environment;
 use nudge_workspace::in_environment;
 
 /// A program that speaks ACP on its standard input and output.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Spec {
+pub struct AgentProgram {
     /// The name in logs, errors and the store.
     pub name: String,
     /// The program, found as a shell would find it.
@@ -43,25 +43,25 @@ pub struct AgentSettings {
     pub start_timeout: Duration,
 }
 
-impl Spec {
+impl AgentProgram {
     pub(crate) fn settings(&self) -> AgentSettings {
         let Self { name, isolate, patience, start_timeout, .. } = self.clone();
         AgentSettings { name, isolate, patience, start_timeout }
     }
 
-    pub(crate) fn child(&self) -> Child {
-        let command = Command::new(&self.program).args(&self.args).current_dir(&self.cwd);
+    pub(crate) fn child(&self) -> ChildProgram {
+        let command = ProcessCommand::new(&self.program).args(&self.args).current_dir(&self.cwd);
         let command = match &self.environment {
             Some(environment) => in_environment(environment, command),
             None => command,
         };
         let command = self.env.iter().fold(command, |command, (name, value)| command.env(name, value));
-        Child::of(&self.name, command)
+        ChildProgram::of(&self.name, command)
     }
 }
 
 /// Arguments and environment may hold keys, so only the name is shown.
-impl fmt::Debug for Spec {
+impl fmt::Debug for AgentProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spec").field("name", &self.name).finish_non_exhaustive()
     }

@@ -4,27 +4,27 @@ use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
 
-use crate::{Offers, Tier, running::Running};
+use crate::{AgentOffers, SteerTier, running::RunningAgent};
 
 /// What is known of an agent and its session, also while the agent is away.
-pub(crate) struct Standing {
+pub(crate) struct AgentStanding {
     pub(crate) version: Version,
-    pub(crate) tier: Tier,
-    offers: Offers,
+    pub(crate) tier: SteerTier,
+    offers: AgentOffers,
     /// What the agent answered when the session was opened, kept up to date.
     result: RawJson,
     /// The commands it offers.
     commands: Option<IndexedUpdate>,
 }
 
-impl Standing {
-    pub(crate) fn new(running: &Running, result: RawJson) -> Self {
+impl AgentStanding {
+    pub(crate) fn new(running: &RunningAgent, result: RawJson) -> Self {
         let (version, tier, offers) = (running.init.version, running.tier, running.offers);
         Self { version, tier, offers, result, commands: None }
     }
 
     /// The agent was started again, and answered this when the session was opened.
-    pub(crate) fn is_back(&mut self, running: &Running, result: RawJson) {
+    pub(crate) fn is_back(&mut self, running: &RunningAgent, result: RawJson) {
         *self = Self { commands: self.commands.take(), ..Self::new(running, result) };
     }
 

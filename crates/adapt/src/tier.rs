@@ -3,12 +3,12 @@
 use nudge_wire::{
     RawJson, Version,
     caps::AgentInit,
-    inject::{InjectCapability, Mode, SteerInStream},
+    inject::{InjectCapability, InjectMode, SteerInStream},
 };
 
 /// How a steer gets into an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tier {
+pub enum SteerTier {
     /// By `session/inject`, which the agent has.
     Inject,
     /// By `_session/steering`, which the agent has.
@@ -19,10 +19,10 @@ pub enum Tier {
     Cancel,
 }
 
-impl Tier {
+impl SteerTier {
     /// The best that the agent offers.
     pub fn of(init: &AgentInit) -> Self {
-        let takes_steers = |inject: InjectCapability| inject.modes.contains(&Mode::Steer);
+        let takes_steers = |inject: InjectCapability| inject.modes.contains(&InjectMode::Steer);
         let has =
             |path: &[&str]| init.result.get(path).is_some_and(|marker: RawJson| marker.as_str() != "null");
         match init.version {
@@ -54,7 +54,8 @@ impl Tier {
 
     /// What sessions of this agent do with mid-turn input.
     pub fn capability(self, init: &AgentInit) -> InjectCapability {
-        InjectCapability::new(vec![Mode::Queue, Mode::Steer], vec![self.in_stream(init)]).with_replace()
+        InjectCapability::new(vec![InjectMode::Queue, InjectMode::Steer], vec![self.in_stream(init)])
+            .with_replace()
     }
 }
 
@@ -75,7 +76,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn tier(version: Version, result: &Value) -> u8 {
-        Tier::of(&AgentInit::new(version, RawJson::of(result).unwrap())).number()
+        SteerTier::of(&AgentInit::new(version, RawJson::of(result).unwrap())).number()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 /// Shared by an agent and its task.
 #[derive(Debug, Default)]
-pub(crate) struct Asked(Mutex<Open>);
+pub(crate) struct AskedQuestions(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
@@ -27,7 +27,7 @@ struct Waiting {
     is_last_word: bool,
 }
 
-impl Asked {
+impl AskedQuestions {
     /// A new question, and where its answer comes.
     pub(crate) fn question(&self, is_last_word: bool) -> (QuestionId, oneshot::Receiver<QuestionAnswer>) {
         let (answer, coming) = oneshot::channel();

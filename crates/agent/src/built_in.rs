@@ -8,18 +8,21 @@ use std::{
 };
 
 use nudge_backend::{
-    Backend, BackendEvent, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, Question,
-    QuestionAnswer, QuestionId, SteerMethod, UserMessage, nobody_answers,
+    AgentQuestion, Backend, BackendEvent, BackendFuture, BackendParting, OptionChange, OptionPlan,
+    PassThrough, QuestionAnswer, QuestionId, SteerMethod, UserMessage, nobody_answers,
 };
-use nudge_bridge::{Call, IndexedUpdate, UpdateKind};
-use nudge_model::Model;
+use nudge_bridge::{IndexedUpdate, MethodCall, UpdateKind};
+use nudge_model::LanguageModel;
 use nudge_wire::{Environment, Error as WireError, RawJson, Version};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
-use crate::{Error, Setup, asked::Asked, config::Config, control::Control, session::Session, update};
+use crate::{
+    AgentSetup, SetOptionError, asked::AskedQuestions, config::SessionConfig, control::TurnControl,
+    session::AgentSession, update,
+};
 
 /// How many events may wait to be taken.
 const EVENTS: usize = 64;
@@ -27,9 +30,9 @@ const EVENTS: usize = 64;
 /// The built-in agent of one session. Dropping it ends the agent with the commands it runs.
 #[derive(Debug)]
 pub struct BuiltInAgent {
-    control: Arc<Control>,
-    asked: Arc<Asked>,
-    config: Arc<Mutex<Config>>,
+    control: Arc<TurnControl>,
+    asked: Arc<AskedQuestions>,
+    config: Arc<Mutex<SessionConfig>>,
     commands: RawJson,
     events: mpsc::Receiver<BackendEvent>,
     /// Options that will be set, oldest first.
@@ -46,26 +49,26 @@ struct SetParams {
 
 impl BuiltInAgent {
     /// Starts the agent of a session; needs a tokio runtime.
-    pub fn start(model: Arc<dyn Model>, setup: Setup) -> Self {
+    pub fn start(model: Arc<dyn LanguageModel>, setup: AgentSetup) -> Self {
         let (sender, events) = mpsc::channel(EVENTS);
-        let (control, asked) = (Arc::new(Control::default()), Arc::new(Asked::default()));
-        let config = Arc::new(Mutex::new(Config::restore(setup.config.as_ref())));
+        let (control, asked) = (Arc::new(TurnControl::default()), Arc::new(AskedQuestions::default()));
+        let config = Arc::new(Mutex::new(SessionConfig::restore(setup.config.as_ref())));
         let commands = commands(&*model);
         let shared = (Arc::clone(&config), Arc::clone(&control), Arc::clone(&asked));
-        tokio::spawn(Session::new(model, setup, shared, sender).run());
+        tokio::spawn(AgentSession::new(model, setup, shared, sender).run());
         Self { control, asked, config, commands, events, will_set: VecDeque::new() }
     }
 
     /// Sets an option. It is told to everybody by [`BackendEvent::Config`](nudge_backend::BackendEvent::Config) and a
     /// `config_option_update`.
-    pub fn set(&mut self, id: &str, value: &RawJson) -> Result<(), Error> {
+    pub fn set(&mut self, id: &str, value: &RawJson) -> Result<(), SetOptionError> {
         self.config().set(id, value)?;
         self.control.report_config();
         Ok(())
     }
 
     /// The options as they will be once all that will be set is, and this.
-    fn planned(&self, option: &OptionChange) -> Result<Config, Error> {
+    fn planned(&self, option: &OptionChange) -> Result<SessionConfig, SetOptionError> {
         let mut config = self.config().clone();
         for OptionChange { config_id, value } in self.will_set.iter().chain([option]) {
             config.set(config_id, value)?;
@@ -78,7 +81,7 @@ impl BuiltInAgent {
         update::raw(&self.config().options())
     }
 
-    fn config(&self) -> MutexGuard<'_, Config> {
+    fn config(&self) -> MutexGuard<'_, SessionConfig> {
         self.config.lock()
     }
 
@@ -135,11 +138,11 @@ impl Backend for BuiltInAgent {
     }
 
     /// It has tools of its own and does not ask for files.
-    fn serve(&mut self, question: Question, _: Option<Environment>) {
+    fn serve(&mut self, question: AgentQuestion, _: Option<Environment>) {
         self.answer(question.id, Err(nobody_answers(&question.method)));
     }
 
-    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, WireError> {
+    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, WireError> {
         let read = call.params.to::<SetParams>();
         let SetParams { config_id, value } =
             read.map_err(|error| WireError::bad_params("session/set_config_option", &error))?;
@@ -166,7 +169,7 @@ impl Backend for BuiltInAgent {
     }
 
     /// Its options are planned, and set once they are kept.
-    fn option_answered(&mut self, _: &Call, _: &RawJson) {}
+    fn option_answered(&mut self, _: &MethodCall, _: &RawJson) {}
 
     fn steer_method(&self) -> SteerMethod {
         if self.config().is_cut_by_steers() { SteerMethod::Interrupt } else { SteerMethod::Wait }
@@ -202,7 +205,7 @@ impl Backend for BuiltInAgent {
         true
     }
 
-    fn end(&mut self, _: Parting) -> BackendFuture<'_, ()> {
+    fn end(&mut self, _: BackendParting) -> BackendFuture<'_, ()> {
         self.control.close();
         self.asked.close();
         self.events.close();
@@ -223,8 +226,8 @@ impl Drop for BuiltInAgent {
     }
 }
 
-fn commands(model: &dyn Model) -> RawJson {
-    let describe = |command: nudge_model::Command| {
+fn commands(model: &dyn LanguageModel) -> RawJson {
+    let describe = |command: nudge_model::SlashCommand| {
         let mut shown =
             json!({ "type": "command", "name": command.name, "description": command.description });
         if let Some(hint) = command.hint {

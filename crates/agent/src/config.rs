@@ -6,11 +6,11 @@ use nudge_wire::RawJson;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Error, update};
+use crate::{SetOptionError, update};
 
 /// How freely the agent acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum AgentMode {
     Ask,
     Edit,
     ReadOnly,
@@ -19,7 +19,7 @@ pub(crate) enum Mode {
 /// What the user said for all times to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Always {
+pub(crate) enum AlwaysAnswer {
     Allow,
     Reject,
 }
@@ -27,12 +27,12 @@ pub(crate) enum Always {
 /// What is kept of a session besides what was said.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Config {
+pub(crate) struct SessionConfig {
     /// Options that were set, by name. An unknown value counts as the default.
     options: BTreeMap<String, String>,
     /// By tool, and for `run` by what it was said for: `write`, `edit`, `run:cargo test`, `line:make all`. Earlier versions
     /// said it for a whole program, `run:cargo`; of that only a refusal still counts.
-    always: BTreeMap<String, Always>,
+    always: BTreeMap<String, AlwaysAnswer>,
 }
 
 struct Choice {
@@ -83,8 +83,8 @@ const OPTIONS: &[Choice] = &[
     },
 ];
 
-impl Config {
-    /// What an earlier [`Config::save`] gave; the defaults where that cannot be read.
+impl SessionConfig {
+    /// What an earlier [`SessionConfig::save`] gave; the defaults where that cannot be read.
     pub(crate) fn restore(saved: Option<&RawJson>) -> Self {
         saved.and_then(|saved| saved.to().ok()).unwrap_or_default()
     }
@@ -93,13 +93,15 @@ impl Config {
         update::raw(self)
     }
 
-    pub(crate) fn set(&mut self, id: &str, value: &RawJson) -> Result<(), Error> {
+    pub(crate) fn set(&mut self, id: &str, value: &RawJson) -> Result<(), SetOptionError> {
         let names = || OPTIONS.iter().map(|option| option.id).collect::<Vec<_>>().join(", ");
-        let option =
-            OPTIONS.iter().find(|option| option.id == id).ok_or_else(|| Error::UnknownOption(names()))?;
+        let option = OPTIONS
+            .iter()
+            .find(|option| option.id == id)
+            .ok_or_else(|| SetOptionError::UnknownOption(names()))?;
         let value: Option<String> = value.to().ok();
         let value = value.filter(|value| option.values.iter().any(|(known, ..)| known == value));
-        let value = value.ok_or_else(|| Error::UnknownValue {
+        let value = value.ok_or_else(|| SetOptionError::UnknownValue {
             option: option.id,
             expected: option.values.iter().map(|(value, ..)| *value).collect::<Vec<_>>().join(", "),
         })?;
@@ -138,11 +140,11 @@ impl Config {
         set.filter(known).unwrap_or(option.values[0].0)
     }
 
-    pub(crate) fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> AgentMode {
         match self.value("mode") {
-            "edit" => Mode::Edit,
-            "read-only" => Mode::ReadOnly,
-            _ => Mode::Ask,
+            "edit" => AgentMode::Edit,
+            "read-only" => AgentMode::ReadOnly,
+            _ => AgentMode::Ask,
         }
     }
 
@@ -155,11 +157,11 @@ impl Config {
         Duration::from_secs(self.value("run_timeout").parse().unwrap_or(600))
     }
 
-    pub(crate) fn always(&self, key: &str) -> Option<Always> {
+    pub(crate) fn always(&self, key: &str) -> Option<AlwaysAnswer> {
         self.always.get(key).copied()
     }
 
-    pub(crate) fn remember(&mut self, key: &str, always: Always) {
+    pub(crate) fn remember(&mut self, key: &str, always: AlwaysAnswer) {
         self.always.insert(key.to_owned(), always);
     }
 }

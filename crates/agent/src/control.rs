@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 /// Shared by a handle and its task. Flags, not a queue: asking twice is asking once.
 #[derive(Debug, Default)]
-pub(crate) struct Control {
+pub(crate) struct TurnControl {
     state: Mutex<State>,
     /// For the task's own loop.
     changed: Notify,
@@ -36,7 +36,7 @@ struct Asked {
 
 /// What the task is to do between turns.
 #[derive(Debug)]
-pub(crate) enum Work {
+pub(crate) enum BetweenTurns {
     /// A turn, and what its commands see of the environment.
     Prompt(Vec<UserMessage>, Option<Environment>),
     ReportConfig,
@@ -45,13 +45,13 @@ pub(crate) enum Work {
 
 /// What the task is to do within a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub(crate) enum TurnSignal {
     Cancel,
     ReportConfig,
     Leave,
 }
 
-impl Control {
+impl TurnControl {
     pub(crate) fn prompt(&self, messages: Vec<UserMessage>, environment: Option<Environment>) {
         self.lock().prompts.push_back((messages, environment));
         self.changed.notify_one();
@@ -81,7 +81,7 @@ impl Control {
     }
 
     /// What there is to do between turns. A prompt begins a turn.
-    pub(crate) async fn work(&self) -> Work {
+    pub(crate) async fn work(&self) -> BetweenTurns {
         loop {
             let work = self.lock().work();
             match work {
@@ -92,7 +92,7 @@ impl Control {
     }
 
     /// What there is to do within a turn besides the turn.
-    pub(crate) async fn signal(&self) -> Signal {
+    pub(crate) async fn signal(&self) -> TurnSignal {
         loop {
             let signal = self.lock().signal();
             match signal {
@@ -132,25 +132,25 @@ impl State {
         self.running || !self.prompts.is_empty()
     }
 
-    fn work(&mut self) -> Option<Work> {
+    fn work(&mut self) -> Option<BetweenTurns> {
         if self.closed {
-            return Some(Work::Leave);
+            return Some(BetweenTurns::Leave);
         }
         if std::mem::take(&mut self.asked.report_config) {
-            return Some(Work::ReportConfig);
+            return Some(BetweenTurns::ReportConfig);
         }
         let (messages, environment) = self.prompts.pop_front()?;
         self.running = true;
-        Some(Work::Prompt(messages, environment))
+        Some(BetweenTurns::Prompt(messages, environment))
     }
 
-    fn signal(&mut self) -> Option<Signal> {
+    fn signal(&mut self) -> Option<TurnSignal> {
         if self.closed {
-            Some(Signal::Leave)
+            Some(TurnSignal::Leave)
         } else if self.asked.cancel {
-            Some(Signal::Cancel)
+            Some(TurnSignal::Cancel)
         } else {
-            std::mem::take(&mut self.asked.report_config).then_some(Signal::ReportConfig)
+            std::mem::take(&mut self.asked.report_config).then_some(TurnSignal::ReportConfig)
         }
     }
 }

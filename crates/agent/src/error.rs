@@ -3,7 +3,7 @@
 /// Why an option was not set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum SetOptionError {
     /// There is no such option.
     #[error("expected one of the session's options ({0}), got another name")]
     UnknownOption(String),

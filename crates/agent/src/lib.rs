@@ -29,7 +29,7 @@ mod tools;
 mod update;
 
 pub use built_in::BuiltInAgent;
-pub use error::Error;
-pub use history::History;
-pub use setup::Setup;
+pub use error::SetOptionError;
+pub use history::Conversation;
+pub use setup::AgentSetup;
 pub use source::BuiltInSource;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use nudge_wire::RawJson;
 
-use crate::History;
+use crate::Conversation;
 
 /// What the agent needs to know about its session.
 #[derive(Debug, Clone, Default)]
-pub struct Setup {
+pub struct AgentSetup {
     /// The session's id, for requests to the editor.
     pub session_id: String,
     /// Where commands run and what relative paths are relative to. Absolute.
@@ -18,5 +18,5 @@ pub struct Setup {
     /// What [`BackendEvent::Config`](nudge_backend::BackendEvent::Config) last reported.
     pub config: Option<RawJson>,
     /// What was said before.
-    pub history: History,
+    pub history: Conversation,
 }

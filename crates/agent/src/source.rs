@@ -4,14 +4,14 @@ use std::{path::PathBuf, sync::Arc};
 
 use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
-use nudge_model::Model;
+use nudge_model::LanguageModel;
 use nudge_wire::{Error, RawJson, Version};
 
-use crate::{BuiltInAgent, History, Setup};
+use crate::{AgentSetup, BuiltInAgent, Conversation};
 
 /// Runs sessions by the built-in agent.
 pub struct BuiltInSource {
-    model: Arc<dyn Model>,
+    model: Arc<dyn LanguageModel>,
 }
 
 impl BuiltInSource {
@@ -19,18 +19,18 @@ impl BuiltInSource {
     pub(crate) const NAME: &str = "builtin";
 
     /// Agents that ask this model.
-    pub fn new(model: Arc<dyn Model>) -> Self {
+    pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         Self { model }
     }
 
     fn taking_up(&self, setup: SessionSetup) -> BuiltInRestore {
         let folders = setup.additional_directories.into_iter().map(PathBuf::from);
-        let setup = Setup {
+        let setup = AgentSetup {
             session_id: setup.session_id.to_string(),
             cwd: PathBuf::from(setup.cwd),
             additional_directories: folders.collect(),
             config: setup.config,
-            history: History::new(),
+            history: Conversation::new(),
         };
         BuiltInRestore { model: Arc::clone(&self.model), setup }
     }
@@ -69,8 +69,8 @@ impl<M: 'static> AgentSource<M> for BuiltInSource {
 }
 
 struct BuiltInRestore {
-    model: Arc<dyn Model>,
-    setup: Setup,
+    model: Arc<dyn LanguageModel>,
+    setup: AgentSetup,
 }
 
 impl<M: 'static> SessionRestore<M> for BuiltInRestore {

@@ -2,10 +2,10 @@
 
 use std::pin::Pin;
 
-use nudge_bridge::{Call, IndexedUpdate};
+use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_wire::{Environment, Error, RawJson, Version};
 
-use crate::{BackendEvent, Question, QuestionAnswer, QuestionId, UserMessage};
+use crate::{AgentQuestion, BackendEvent, QuestionAnswer, QuestionId, UserMessage};
 
 /// Something that a backend does in its own time.
 pub type BackendFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -23,7 +23,7 @@ pub enum SteerMethod {
 
 /// How a session ends for its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Parting {
+pub enum BackendParting {
     /// It may be taken up again.
     Leave,
     /// The user has closed it.
@@ -86,10 +86,10 @@ pub trait Backend: Send {
 
     /// Has the agent answer a question for a file or a terminal itself, because no client does. Commands see this
     /// environment. To be called only if it has no [tools of its own](Self::has_own_tools).
-    fn serve(&mut self, question: Question, environment: Option<Environment>);
+    fn serve(&mut self, question: AgentQuestion, environment: Option<Environment>);
 
     /// Prepares a request that sets a mode or an option, in the agent's version.
-    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, Error>;
+    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, Error>;
 
     /// Sets an option that is kept. It is reported by [`BackendEvent::Config`] and a `config_option_update`.
     fn set_option(&mut self, option: &OptionChange);
@@ -98,7 +98,7 @@ pub trait Backend: Send {
     fn forget_options(&mut self);
 
     /// Notes what a request that sets something was answered by the agent.
-    fn option_answered(&mut self, call: &Call, answer: &RawJson);
+    fn option_answered(&mut self, call: &MethodCall, answer: &RawJson);
 
     /// What a steer does to a stream.
     fn steer_method(&self) -> SteerMethod;
@@ -123,7 +123,7 @@ pub trait Backend: Send {
     fn has_own_tools(&self) -> bool;
 
     /// Ends it with everything it has started.
-    fn end(&mut self, parting: Parting) -> BackendFuture<'_, ()>;
+    fn end(&mut self, parting: BackendParting) -> BackendFuture<'_, ()>;
 }
 
 /// An agent to which clients may say what only it understands. `M` is a message as connections hand it over, which nobody

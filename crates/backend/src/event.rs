@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nudge_bridge::IndexedUpdate;
 use nudge_wire::{Error, Message, RawJson};
 
-use crate::{Question, QuestionId, TurnEnd};
+use crate::{AgentQuestion, QuestionId, TurnEnd};
 
 /// What an agent does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub enum BackendEvent {
     /// [`Backend::go_on`](crate::Backend::go_on).
     BreakPoint,
     /// Somebody is to answer.
-    Question(Question),
+    Question(AgentQuestion),
     /// The agent does not wait for the answer any more.
     QuestionWithdrawn(QuestionId),
     /// The options or the standing permissions changed: to be kept, and given back when the session is taken up again.

@@ -2,7 +2,7 @@
 //!
 //! A session tells its [`Backend`] what the user says and wants; the backend reports what it is doing as
 //! [`BackendEvent`]s. A backend does not know that there is a mailbox, a store or a client: it comes to break-points and is
-//! told what goes in there, asks [`Question`]s and is answered.
+//! told what goes in there, asks [`AgentQuestion`]s and is answered.
 //!
 //! # A turn
 //!
@@ -21,12 +21,14 @@ mod question;
 mod source;
 mod turn_end;
 
-pub use contract::{Backend, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, SteerMethod};
+pub use contract::{
+    Backend, BackendFuture, BackendParting, OptionChange, OptionPlan, PassThrough, SteerMethod,
+};
 pub use event::BackendEvent;
 pub use message::{PromptParams, UserMessage};
 pub use question::{
-    Question, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal,
+    AgentQuestion, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal,
     is_last_word, is_unanswerable, nobody_answers,
 };
-pub use source::{AgentSource, OpenedSession, Recap, SessionRestore, SessionSetup, SourceOffers};
+pub use source::{AgentSource, OpenedSession, SessionRecap, SessionRestore, SessionSetup, SourceOffers};
 pub use turn_end::TurnEnd;

@@ -12,7 +12,7 @@ pub struct QuestionId(pub u64);
 /// A request of the agent to its client. It is answered with [`Backend::answer`](crate::Backend::answer), once, unless the
 /// agent withdraws it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Question {
+pub struct AgentQuestion {
     /// What its answer names.
     pub id: QuestionId,
     /// The version that params and answer are written in.
@@ -26,7 +26,7 @@ pub struct Question {
 /// The method by which an agent asks for permission.
 pub const REQUEST_PERMISSION: &str = "session/request_permission";
 
-impl Question {
+impl AgentQuestion {
     /// Whether the user is asked for permission.
     pub fn is_permission(&self) -> bool {
         &*self.method == REQUEST_PERMISSION

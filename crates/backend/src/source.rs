@@ -9,7 +9,7 @@ use crate::{BackendFuture, PassThrough};
 
 /// Tells what was said in a session so far, a paragraph for each message, with who said it in front: `User: …`. Nothing if
 /// nothing was said.
-pub type Recap = Arc<dyn Fn() -> BackendFuture<'static, Option<String>> + Send + Sync>;
+pub type SessionRecap = Arc<dyn Fn() -> BackendFuture<'static, Option<String>> + Send + Sync>;
 
 /// What an agent is told of a session that it is to run.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub struct SessionSetup {
     /// The version of the client.
     pub version: Version,
     /// What was said so far, for an agent that does not remember.
-    pub recap: Recap,
+    pub recap: SessionRecap,
 }
 
 /// A session that was opened.

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use futures::future::join_all;
-use nudge_peer::{Child, Connect, Cx, Peer, Stdio, pair, relay as join};
+use nudge_peer::{ChildProgram, Connect, Cx, Peer, StdioTransport, pair, relay as join};
 
 use crate::{
     cases::{Measured, Place, Sizes},
@@ -35,20 +35,20 @@ fn agent_peer() -> Peer {
 
 /// The agent process.
 pub(crate) fn agent() -> Result<()> {
-    Ok(runtime()?.block_on(agent_peer().serve(Stdio))?)
+    Ok(runtime()?.block_on(agent_peer().serve(StdioTransport))?)
 }
 
 /// The relay process: standard input and output on one side, the sink on the other.
 pub(crate) fn relay() -> Result<()> {
-    let sink = Child::new(std::env::current_exe()?).args(["sink"]);
-    Ok(runtime()?.block_on(join((Peer::agent(), Stdio), (Peer::client(), sink)))?)
+    let sink = ChildProgram::new(std::env::current_exe()?).args(["sink"]);
+    Ok(runtime()?.block_on(join((Peer::agent(), StdioTransport), (Peer::client(), sink)))?)
 }
 
 /// Runs all cases of one place once.
 pub(crate) fn measure(place: Place, sizes: &Sizes) -> Result<Measured> {
     match place {
         Place::Stdio => {
-            let agent = Child::new(std::env::current_exe()?).args(["agent", "nudge"]);
+            let agent = ChildProgram::new(std::env::current_exe()?).args(["agent", "nudge"]);
             runtime()?.block_on(drive(agent, sizes))
         }
         Place::Memory | Place::Channel => {

@@ -10,9 +10,9 @@ use nudge_wire::RawJson;
 use crate::{
     call_members::{default_title, members_to_v1},
     content::{item_to_v1, omitted_item, prompt_item},
-    object::{Object, items, list, string},
-    recent::Recent,
-    terminal::Terminals,
+    object::{JsonObject, items, list, string},
+    recent::RecentValues,
+    terminal::SessionTerminals,
 };
 
 /// How much content of one tool call is kept so that it can be sent whole again; the oldest goes first.
@@ -46,8 +46,8 @@ const ENDS: [&str; 3] = ["completed", "failed", "cancelled"];
 
 /// The tool calls of a session, as a v1 client knows them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Calls {
-    known: Recent<Call, CALLS>,
+pub(crate) struct KnownToolCalls {
+    known: RecentValues<Call, CALLS>,
     /// Length of the content of all of them.
     bytes: usize,
     /// The number of the first that may have content.
@@ -79,14 +79,14 @@ struct Call {
     /// How much has to come before it is sent again: as much as was sent last, if that was long.
     wait: usize,
     /// What chunks said since, beside their content.
-    beside: Object<'static>,
+    beside: JsonObject<'static>,
     /// Whether it has completed, failed or was cancelled.
     has_ended: bool,
 }
 
 /// What a permission request asks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Prompt<'a> {
+pub(crate) struct PermissionPrompt<'a> {
     pub(crate) title: Option<&'a str>,
     pub(crate) description: Option<&'a str>,
 }
@@ -108,13 +108,13 @@ enum Replaced {
     WithTerminals,
 }
 
-impl Calls {
+impl KnownToolCalls {
     /// A `tool_call_update`. Before the call ends, the last of its content is sent.
     pub(crate) fn update(
         &mut self,
         update: &RawJson,
-        mut object: Object<'_>,
-        terminals: &Terminals,
+        mut object: JsonObject<'_>,
+        terminals: &SessionTerminals,
     ) -> Vec<RawJson> {
         let Some(id) = object.string("toolCallId") else { return vec![update.clone()] };
         let length = update.as_str().len();
@@ -153,8 +153,8 @@ impl Calls {
     pub(crate) fn chunk(
         &mut self,
         chunk: &RawJson,
-        mut object: Object<'_>,
-        terminals: &Terminals,
+        mut object: JsonObject<'_>,
+        terminals: &SessionTerminals,
     ) -> Option<RawJson> {
         let (Some(id), Some(item)) = (object.string("toolCallId"), object.take("content")) else {
             return Some(chunk.clone());
@@ -181,7 +181,7 @@ impl Calls {
         terminal: &str,
         length: usize,
         ends: bool,
-        terminals: &Terminals,
+        terminals: &SessionTerminals,
     ) -> Vec<RawJson> {
         self.allowance.earn(length);
         let ids = self.showing(terminal);
@@ -195,7 +195,11 @@ impl Calls {
     }
 
     /// The last content of every call that shows this terminal and of which the client does not have it.
-    pub(crate) fn terminal_forgotten(&mut self, terminal: &str, terminals: &Terminals) -> Vec<RawJson> {
+    pub(crate) fn terminal_forgotten(
+        &mut self,
+        terminal: &str,
+        terminals: &SessionTerminals,
+    ) -> Vec<RawJson> {
         self.showing(terminal).iter().filter_map(|id| self.send_ahead(id, terminals)).collect()
     }
 
@@ -205,7 +209,7 @@ impl Calls {
     }
 
     /// The last content of every call of which the client does not have it.
-    pub(crate) fn flush(&mut self, terminals: &Terminals) -> Vec<RawJson> {
+    pub(crate) fn flush(&mut self, terminals: &SessionTerminals) -> Vec<RawJson> {
         let mut updates = self.last_words();
         for id in std::mem::take(&mut self.unsent) {
             updates.push(self.whole(&id, terminals));
@@ -219,13 +223,13 @@ impl Calls {
     }
 
     /// About how long the content is that a flush sends; `None` if there is none.
-    pub(crate) fn unsent(&self, terminals: &Terminals) -> Option<usize> {
+    pub(crate) fn unsent(&self, terminals: &SessionTerminals) -> Option<usize> {
         let length = |id: &String| self.known.get(id).map_or(0, |call| call.shown(terminals));
         (!self.unsent.is_empty()).then(|| self.unsent.iter().map(length).sum())
     }
 
     /// This much more is to be sent of a call: all of it now, or later.
-    fn came(&mut self, id: &str, length: usize, terminals: &Terminals) -> Option<RawJson> {
+    fn came(&mut self, id: &str, length: usize, terminals: &SessionTerminals) -> Option<RawJson> {
         let allowance = self.allowance.0;
         let call = self.known.entry(id);
         call.wait = call.wait.saturating_sub(length);
@@ -237,12 +241,12 @@ impl Calls {
     }
 
     /// The last content of a call, if the client does not have it.
-    fn send(&mut self, id: &str, terminals: &Terminals) -> Option<RawJson> {
+    fn send(&mut self, id: &str, terminals: &SessionTerminals) -> Option<RawJson> {
         self.unsent.remove(id).then(|| self.whole(id, terminals))
     }
 
     /// The same before it is due; what terminals show still waits if too much of them was sent so.
-    fn send_ahead(&mut self, id: &str, terminals: &Terminals) -> Option<RawJson> {
+    fn send_ahead(&mut self, id: &str, terminals: &SessionTerminals) -> Option<RawJson> {
         let allowance = self.allowance.0;
         let may = self.known.get(id).is_some_and(|call| call.may_show(true, allowance, terminals));
         may.then(|| self.send(id, terminals)).flatten()
@@ -254,7 +258,12 @@ impl Calls {
     }
 
     /// The tool call that a permission request is about: patched as by an update.
-    pub(crate) fn subject(&mut self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
+    pub(crate) fn subject(
+        &mut self,
+        object: &mut JsonObject<'_>,
+        terminals: &SessionTerminals,
+        prompt: &PermissionPrompt<'_>,
+    ) {
         let id = object.string("toolCallId").unwrap_or_default();
         self.change(&id, terminals, |call| {
             call.patch(object, terminals, false, |_| true);
@@ -266,10 +275,10 @@ impl Calls {
     /// is content of it.
     pub(crate) fn stand_in(
         &self,
-        object: &mut Object<'_>,
+        object: &mut JsonObject<'_>,
         item: Option<&str>,
-        terminals: &Terminals,
-        prompt: &Prompt<'_>,
+        terminals: &SessionTerminals,
+        prompt: &PermissionPrompt<'_>,
     ) {
         let id = object.string("toolCallId").unwrap_or_default();
         let mut call = self.known.get(&id).cloned().unwrap_or_default();
@@ -284,7 +293,7 @@ impl Calls {
     }
 
     /// Changes a call, and forgets content of the oldest others until what is kept fits.
-    fn change(&mut self, id: &str, terminals: &Terminals, change: impl FnOnce(&mut Call)) {
+    fn change(&mut self, id: &str, terminals: &SessionTerminals, change: impl FnOnce(&mut Call)) {
         if self.known.get(id).is_none() {
             if let Some(oldest) = self.known.next_to_go().map(str::to_owned) {
                 let last = self.send_ahead(&oldest, terminals);
@@ -303,7 +312,7 @@ impl Calls {
         self.fit(number, terminals);
     }
 
-    fn fit(&mut self, changed: usize, terminals: &Terminals) {
+    fn fit(&mut self, changed: usize, terminals: &SessionTerminals) {
         if self.bytes <= SESSION_CONTENT {
             return;
         }
@@ -332,7 +341,7 @@ impl Calls {
         }
     }
 
-    fn whole(&mut self, id: &str, terminals: &Terminals) -> RawJson {
+    fn whole(&mut self, id: &str, terminals: &SessionTerminals) -> RawJson {
         let call = self.known.entry(id);
         let before = call.bytes;
         let whole = call.whole(id, terminals);
@@ -360,9 +369,9 @@ impl Allowance {
 
 impl Call {
     /// An update with all content there is.
-    fn whole(&mut self, id: &str, terminals: &Terminals) -> RawJson {
+    fn whole(&mut self, id: &str, terminals: &SessionTerminals) -> RawJson {
         let object =
-            Object::default().with_str("sessionUpdate", "tool_call_update").with_str("toolCallId", id);
+            JsonObject::default().with_str("sessionUpdate", "tool_call_update").with_str("toolCallId", id);
         let mut object = object.followed_by(&std::mem::take(&mut self.beside));
         members_to_v1(&mut object, !self.told);
         self.fit(terminals);
@@ -371,7 +380,7 @@ impl Call {
         object.set("content", content);
         if !std::mem::replace(&mut self.told, true) {
             object.put("sessionUpdate", "tool_call");
-            object.put("title", &self.title.clone().unwrap_or_else(|| default_title(&Object::default())));
+            object.put("title", &self.title.clone().unwrap_or_else(|| default_title(&JsonObject::default())));
             object.note("untitled", "true");
         }
         object.raw()
@@ -379,7 +388,7 @@ impl Call {
 
     /// Whether its content can be sent now: it is short, or as much has come as was sent, or it is sent ahead of that.
     /// What terminals show has to be allowed in any case.
-    fn may_show(&self, ahead: bool, allowance: usize, terminals: &Terminals) -> bool {
+    fn may_show(&self, ahead: bool, allowance: usize, terminals: &SessionTerminals) -> bool {
         let shown = self.shown(terminals);
         let is_allowed = self.terminals.is_empty() || shown <= allowance;
         shown <= SENT_AT_ONCE || (is_allowed && (ahead || self.wait == 0))
@@ -393,12 +402,12 @@ impl Call {
     }
 
     /// About how long its content is as it is shown.
-    fn shown(&self, terminals: &Terminals) -> usize {
+    fn shown(&self, terminals: &SessionTerminals) -> usize {
         self.bytes + terminals.shown(&self.terminals)
     }
 
     /// Keeps what a chunk says beside its content; what came later counts. Whether no more can be kept.
-    fn say_beside(&mut self, object: &Object<'_>) -> bool {
+    fn say_beside(&mut self, object: &JsonObject<'_>) -> bool {
         if object.is_empty() {
             return false;
         }
@@ -410,8 +419,8 @@ impl Call {
     /// its content, if it refers to terminals, only if that may be shown.
     fn patch(
         &mut self,
-        object: &mut Object<'_>,
-        terminals: &Terminals,
+        object: &mut JsonObject<'_>,
+        terminals: &SessionTerminals,
         first: bool,
         may_show: impl FnOnce(&Self) -> bool,
     ) {
@@ -430,7 +439,7 @@ impl Call {
     }
 
     /// Takes other content in.
-    fn replace(&mut self, content: &str, terminals: &Terminals) -> Replaced {
+    fn replace(&mut self, content: &str, terminals: &SessionTerminals) -> Replaced {
         self.content.clear();
         self.terminals.clear();
         (self.bytes, self.omitted) = (0, 0);
@@ -463,7 +472,7 @@ impl Call {
     }
 
     /// Leaves out the oldest items until what is shown fits.
-    fn fit(&mut self, terminals: &Terminals) {
+    fn fit(&mut self, terminals: &SessionTerminals) {
         while self.shown(terminals) > CALL_CONTENT
             && let Some(item) = self.content.pop_front()
         {
@@ -476,7 +485,7 @@ impl Call {
     }
 
     /// Puts what asks the user ahead of the content, unless the title says it all.
-    fn ask(&self, object: &mut Object<'_>, terminals: &Terminals, prompt: &Prompt<'_>) {
+    fn ask(&self, object: &mut JsonObject<'_>, terminals: &SessionTerminals, prompt: &PermissionPrompt<'_>) {
         let own = object.string("title").or_else(|| self.title.clone());
         let asked = prompt.title.filter(|title| own.as_deref().is_some_and(|own| own != *title));
         if object.get("title").is_none() {
@@ -493,7 +502,7 @@ impl Call {
         }
     }
 
-    fn content_to_v1(&self, terminals: &Terminals) -> Vec<Cow<'_, str>> {
+    fn content_to_v1(&self, terminals: &SessionTerminals) -> Vec<Cow<'_, str>> {
         let omitted = (self.omitted > 0).then(|| omitted_item(self.omitted));
         let items = self.content.iter().map(|item| item.show(terminals));
         omitted.map(Cow::Owned).into_iter().chain(items).collect()
@@ -503,7 +512,7 @@ impl Call {
 impl Item {
     /// The items that a v2 item becomes.
     fn read(text: &str) -> Vec<Self> {
-        let Some(object) = Object::read(text) else { return vec![Self::plain(text.to_owned())] };
+        let Some(object) = JsonObject::read(text) else { return vec![Self::plain(text.to_owned())] };
         if object.is("type", "terminal")
             && let terminal @ Some(_) = object.string("terminalId")
         {
@@ -516,11 +525,10 @@ impl Item {
         Self { text, terminal: None }
     }
 
-    fn show(&self, terminals: &Terminals) -> Cow<'_, str> {
+    fn show(&self, terminals: &SessionTerminals) -> Cow<'_, str> {
         match &self.terminal {
-            Some(_) => {
-                Object::read(&self.text).map_or((&self.text).into(), |object| terminals.item(&object).into())
-            }
+            Some(_) => JsonObject::read(&self.text)
+                .map_or((&self.text).into(), |object| terminals.item(&object).into()),
             None => (&self.text).into(),
         }
     }

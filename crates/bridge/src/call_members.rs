@@ -2,7 +2,7 @@
 
 use crate::{
     content::{item_to_v2, location_to_v1, location_to_v2},
-    object::{Object, items, json, list, quote},
+    object::{JsonObject, items, json, list, quote},
 };
 
 /// What can be cleared in v2.
@@ -10,7 +10,7 @@ const FIELDS: [&str; 8] =
     ["title", "name", "kind", "status", "content", "locations", "rawInput", "rawOutput"];
 
 /// A v1 `tool_call` or `tool_call_update`, or the tool call of a permission request, as a v2 patch.
-pub(crate) fn to_v2(object: &mut Object<'_>, cwd: Option<&str>) {
+pub(crate) fn to_v2(object: &mut JsonObject<'_>, cwd: Option<&str>) {
     for field in FIELDS {
         if object.is_null(field) {
             object.take(field);
@@ -38,7 +38,7 @@ pub(crate) fn to_v2(object: &mut Object<'_>, cwd: Option<&str>) {
 }
 
 /// v1 takes `null` for "as it was", so what v2 clears gets the value of a tool call of which nothing is known.
-fn clear(object: &mut Object<'_>, first: bool) {
+fn clear(object: &mut JsonObject<'_>, first: bool) {
     let cleared: Vec<&str> = FIELDS.into_iter().filter(|field| object.is_null(field)).collect();
     if cleared.is_empty() {
         return;
@@ -67,14 +67,14 @@ fn clear(object: &mut Object<'_>, first: bool) {
 }
 
 /// The members of a patch beside its content, for v1.
-pub(crate) fn members_to_v1(object: &mut Object<'_>, first: bool) {
+pub(crate) fn members_to_v1(object: &mut JsonObject<'_>, first: bool) {
     object.edit_each("locations", location_to_v1);
     clear(object, first);
     status_to_v1(object);
 }
 
 /// The four states of v1 are all it has.
-fn status_to_v1(object: &mut Object<'_>) {
+fn status_to_v1(object: &mut JsonObject<'_>) {
     let Some(status) = object.string("status") else { return };
     let nearest = match status.as_str() {
         "pending" | "in_progress" | "completed" | "failed" => return,
@@ -86,7 +86,7 @@ fn status_to_v1(object: &mut Object<'_>) {
 }
 
 /// The title of a tool call that has none.
-pub(crate) fn default_title(object: &Object<'_>) -> String {
+pub(crate) fn default_title(object: &JsonObject<'_>) -> String {
     let name = object.string("name").or_else(|| object.string("kind").filter(|kind| kind != "other"));
     name.unwrap_or_else(|| "Tool call".to_owned())
 }

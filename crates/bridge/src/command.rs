@@ -1,15 +1,15 @@
 //! Slash commands: v2 says of what type a command and its input are.
 
-use crate::object::{Object, quote};
+use crate::object::{JsonObject, quote};
 
 /// A command for v1.
 pub(crate) fn to_v1(text: &str) -> String {
-    let Some(mut command) = Object::read(text) else { return text.to_owned() };
+    let Some(mut command) = JsonObject::read(text) else { return text.to_owned() };
     if command.is("type", "command") {
         command.take("type");
     }
     let Some(input) = command.value("input").map(str::to_owned) else { return command.text() };
-    let Some(mut read) = Object::read(&input) else { return command.text() };
+    let Some(mut read) = JsonObject::read(&input) else { return command.text() };
     if read.is("type", "text") {
         read.take("type");
         command.set("input", read.text());
@@ -22,7 +22,7 @@ pub(crate) fn to_v1(text: &str) -> String {
 
 /// A command for v2.
 pub(crate) fn to_v2(text: &str) -> String {
-    let Some(mut command) = Object::read(text) else { return text.to_owned() };
+    let Some(mut command) = JsonObject::read(text) else { return text.to_owned() };
     if command.get("type").is_none() {
         command.put("type", "command");
     }

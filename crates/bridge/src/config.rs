@@ -2,7 +2,7 @@
 
 use nudge_wire::RawJson;
 
-use crate::object::{Object, items, list, members, raw, string};
+use crate::object::{JsonObject, items, list, members, raw, string};
 
 /// The option that stands for the modes of a v1 agent, unless the agent has an option of that id.
 const MODE: &str = "mode";
@@ -28,7 +28,8 @@ impl V2Options {
     pub(crate) fn modes(&mut self) -> Option<String> {
         let (_, current, option) = self.mode_option()?;
         let modes = flat(&option).into_iter().map(mode_of);
-        let state = Object::default().with_str("currentModeId", &current).with("availableModes", list(modes));
+        let state =
+            JsonObject::default().with_str("currentModeId", &current).with("availableModes", list(modes));
         self.mode = Some(current);
         Some(state.text())
     }
@@ -39,7 +40,7 @@ impl V2Options {
         if self.mode.as_ref() == Some(&current) {
             return None;
         }
-        let update = Object::default().with_str("sessionUpdate", "current_mode_update");
+        let update = JsonObject::default().with_str("sessionUpdate", "current_mode_update");
         let update = update.with_str("currentModeId", &current).raw();
         self.mode = Some(current);
         Some(update)
@@ -47,7 +48,7 @@ impl V2Options {
 
     /// The params of `session/set_mode` as those of `session/set_config_option`; `None` if there are no modes.
     pub(crate) fn set_mode(&self, params: &RawJson) -> Option<RawJson> {
-        let mut object = Object::read(params.as_str())?;
+        let mut object = JsonObject::read(params.as_str())?;
         let (id, _, _) = self.mode_option()?;
         let mode = object.take("modeId")?;
         object.put("configId", &id);
@@ -58,7 +59,7 @@ impl V2Options {
 
     /// The params of `session/set_config_option` for v2.
     pub(crate) fn set_option(&self, params: &RawJson) -> RawJson {
-        let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+        let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
         if object.get("type").is_some() {
             return params.clone();
         }
@@ -66,7 +67,7 @@ impl V2Options {
         let is_boolean = self
             .options
             .iter()
-            .filter_map(|option| Object::read(option))
+            .filter_map(|option| JsonObject::read(option))
             .any(|option| option.is("configId", &id) && option.is("type", "boolean"));
         match object.string("value").as_deref() {
             Some(value @ ("true" | "false")) if is_boolean => {
@@ -78,8 +79,8 @@ impl V2Options {
         object.raw()
     }
 
-    fn mode_option(&self) -> Option<(String, String, Object<'_>)> {
-        let mut options = self.options.iter().filter_map(|option| Object::read(option));
+    fn mode_option(&self) -> Option<(String, String, JsonObject<'_>)> {
+        let mut options = self.options.iter().filter_map(|option| JsonObject::read(option));
         let option = options.find(|option| option.is("category", "mode") && option.is("type", "select"))?;
         Some((option.string("configId")?, option.string("currentValue")?, option))
     }
@@ -96,7 +97,7 @@ impl V1Options {
     /// Takes what a session begins with.
     pub(crate) fn begin(&mut self, options: Option<&str>, modes: Option<&str>) {
         self.take(options);
-        self.modes = modes.filter(|modes| Object::read(modes).is_some()).map(str::to_owned);
+        self.modes = modes.filter(|modes| JsonObject::read(modes).is_some()).map(str::to_owned);
     }
 
     /// Takes the options of an update or a result.
@@ -116,14 +117,14 @@ impl V1Options {
     pub(crate) fn set_current(&mut self, mode: &str) -> bool {
         let changed = self.current().as_deref() != Some(mode);
         for text in &mut self.options {
-            if let Some(mut option) = Object::read(text).filter(|option| option.is("category", "mode")) {
+            if let Some(mut option) = JsonObject::read(text).filter(|option| option.is("category", "mode")) {
                 option.put("currentValue", mode);
                 *text = option.text();
                 return changed;
             }
         }
         let known = self.modes.take().unwrap_or_default();
-        let mut modes = Object::read(&known).unwrap_or_default();
+        let mut modes = JsonObject::read(&known).unwrap_or_default();
         modes.put("currentModeId", mode);
         self.modes = Some(modes.text());
         changed
@@ -135,28 +136,31 @@ impl V1Options {
     }
 
     fn current(&self) -> Option<String> {
-        let mut options = self.options.iter().filter_map(|option| Object::read(option));
+        let mut options = self.options.iter().filter_map(|option| JsonObject::read(option));
         match options.find(|option| option.is("category", "mode")) {
             Some(option) => option.string("currentValue"),
-            None => Object::read(self.modes.as_deref()?)?.string("currentModeId"),
+            None => JsonObject::read(self.modes.as_deref()?)?.string("currentModeId"),
         }
     }
 
     fn has_mode_option(&self) -> bool {
         self.options
             .iter()
-            .filter_map(|option| Object::read(option))
+            .filter_map(|option| JsonObject::read(option))
             .any(|option| option.is("category", "mode"))
     }
 
     fn mode_id(&self) -> &'static str {
-        let taken =
-            self.options.iter().filter_map(|option| Object::read(option)).any(|option| option.is("id", MODE));
+        let taken = self
+            .options
+            .iter()
+            .filter_map(|option| JsonObject::read(option))
+            .any(|option| option.is("id", MODE));
         if taken { MODE_IF_TAKEN } else { MODE }
     }
 
     fn mode_as_option(&self) -> Option<String> {
-        let modes = Object::read(self.modes.as_deref()?).filter(|_| !self.has_mode_option())?;
+        let modes = JsonObject::read(self.modes.as_deref()?).filter(|_| !self.has_mode_option())?;
         let current = modes.string("currentModeId")?;
         let mut values: Vec<String> = modes
             .get("availableModes")
@@ -165,11 +169,11 @@ impl V1Options {
             .into_iter()
             .map(value_of)
             .collect();
-        let known = |value: &String| Object::read(value).is_some_and(|value| value.is("value", &current));
+        let known = |value: &String| JsonObject::read(value).is_some_and(|value| value.is("value", &current));
         if !values.iter().any(known) {
-            values.push(Object::default().with_str("value", &current).with_str("name", &current).text());
+            values.push(JsonObject::default().with_str("value", &current).with_str("name", &current).text());
         }
-        let option = Object::default().with_str("configId", self.mode_id()).with_str("name", "Mode");
+        let option = JsonObject::default().with_str("configId", self.mode_id()).with_str("name", "Mode");
         let option = option.with_str("category", "mode").with_str("type", "select");
         Some(option.with_str("currentValue", &current).with("options", list(values)).text())
     }
@@ -177,7 +181,7 @@ impl V1Options {
 
 /// The params of `session/set_config_option` for v1.
 pub(crate) fn set_option_to_v1(params: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()).filter(|object| object.is("type", "id")) else {
+    let Some(mut object) = JsonObject::read(params.as_str()).filter(|object| object.is("type", "id")) else {
         return params.clone();
     };
     object.take("type");
@@ -186,7 +190,7 @@ pub(crate) fn set_option_to_v1(params: &RawJson) -> RawJson {
 
 /// The params of `session/set_config_option` as those of `session/set_mode`.
 pub(crate) fn set_mode_of(params: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     object.remove(&["type", "configId"]);
     object.rename("value", "modeId");
     object.raw()
@@ -194,7 +198,7 @@ pub(crate) fn set_mode_of(params: &RawJson) -> RawJson {
 
 /// A config option for v1. A client that does not know booleans is given a choice of two.
 fn option_to_v1(text: &str, booleans: bool) -> String {
-    let Some(mut option) = Object::read(text) else { return text.to_owned() };
+    let Some(mut option) = JsonObject::read(text) else { return text.to_owned() };
     option.rename("configId", "id");
     if option.is("type", "boolean") && !booleans {
         let current = option.get("currentValue").unwrap_or("false").to_owned();
@@ -209,7 +213,7 @@ fn option_to_v1(text: &str, booleans: bool) -> String {
 
 /// A config option for v2.
 fn option_to_v2(text: &str) -> String {
-    let Some(mut option) = Object::read(text) else { return text.to_owned() };
+    let Some(mut option) = JsonObject::read(text) else { return text.to_owned() };
     option.rename("id", "configId");
     if option.recall("boolean").is_some() {
         option.put("type", "boolean");
@@ -222,17 +226,17 @@ fn option_to_v2(text: &str) -> String {
 }
 
 fn renamed(text: &str, from: &str, to: &'static str) -> String {
-    let Some(mut object) = Object::read(text) else { return text.to_owned() };
+    let Some(mut object) = JsonObject::read(text) else { return text.to_owned() };
     object.rename(from, to);
     object.text()
 }
 
 fn choice(value: &str, name: &str) -> String {
-    Object::default().with_str("value", value).with_str("name", name).text()
+    JsonObject::default().with_str("value", value).with_str("name", name).text()
 }
 
 /// The values of a select option, out of their groups.
-fn flat<'a>(option: &'a Object<'_>) -> Vec<&'a str> {
+fn flat<'a>(option: &'a JsonObject<'_>) -> Vec<&'a str> {
     let values = option.get("options").and_then(items).unwrap_or_default();
     let inside = |value: &'a str| members(value).into_iter().rev().find(|(key, _)| key == "options");
     let of = |value| match inside(value).and_then(|(_, group)| items(group)) {
@@ -254,13 +258,13 @@ fn value_of(mode: &str) -> String {
 
 /// An update that says what the options are now.
 pub(crate) fn update(options: Option<String>) -> RawJson {
-    let update = Object::default().with_str("sessionUpdate", "config_option_update");
+    let update = JsonObject::default().with_str("sessionUpdate", "config_option_update");
     raw(update.with("configOptions", options.unwrap_or_else(|| "[]".to_owned())).text())
 }
 
 /// The mode that params of `session/set_mode` or `session/set_config_option` choose.
 pub(crate) fn chosen_mode(params: &RawJson) -> Option<String> {
-    let object = Object::read(params.as_str())?;
+    let object = JsonObject::read(params.as_str())?;
     object.get("modeId").or_else(|| object.get("value")).and_then(string)
 }
 

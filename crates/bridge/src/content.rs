@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     diff,
-    object::{Object, json},
+    object::{JsonObject, json},
 };
 
 /// The types of block v1 knows; it has no others.
@@ -12,7 +12,7 @@ const BLOCKS: [&str; 5] = ["text", "image", "audio", "resource_link", "resource"
 
 /// A content block for v1. One of a type v1 does not know becomes words and is kept in `_meta`.
 pub(crate) fn block_to_v1(block: &str) -> Cow<'_, str> {
-    let kind = Object::read(block).and_then(|object| object.string("type"));
+    let kind = JsonObject::read(block).and_then(|object| object.string("type"));
     match kind {
         Some(kind) if !BLOCKS.contains(&kind.as_str()) => {
             let mut words = text_block(&format!("[content of type {kind}]"));
@@ -25,13 +25,13 @@ pub(crate) fn block_to_v1(block: &str) -> Cow<'_, str> {
 
 /// A content block for v2.
 pub(crate) fn block_to_v2(block: &str) -> Cow<'_, str> {
-    let original = Object::read(block).and_then(|mut object| object.recall("content"));
+    let original = JsonObject::read(block).and_then(|mut object| object.recall("content"));
     original.map_or(block.into(), Cow::Owned)
 }
 
 /// An item of a tool call's content, which is this object, for v1: none, one or several. References to terminals are left to
-/// [`Terminals::item`](crate::terminal::Terminals::item), because what they show changes.
-pub(crate) fn item_to_v1(item: &str, mut object: Object<'_>) -> Vec<String> {
+/// [`SessionTerminals::item`](crate::terminal::SessionTerminals::item), because what they show changes.
+pub(crate) fn item_to_v1(item: &str, mut object: JsonObject<'_>) -> Vec<String> {
     match object.string("type").as_deref() {
         Some("content") => match object.get("content").map(block_to_v1) {
             Some(Cow::Owned(block)) => {
@@ -52,7 +52,7 @@ pub(crate) fn item_to_v1(item: &str, mut object: Object<'_>) -> Vec<String> {
 
 /// An item of a tool call's content for v2; `None` for what only v1 is shown.
 pub(crate) fn item_to_v2(item: &str, cwd: Option<&str>) -> Option<String> {
-    let Some(mut object) = Object::read(item) else { return Some(item.to_owned()) };
+    let Some(mut object) = JsonObject::read(item) else { return Some(item.to_owned()) };
     match object.string("type").as_deref() {
         Some("diff") => return Some(diff::to_v2(object, cwd)),
         Some("content") => {}
@@ -75,7 +75,7 @@ pub(crate) fn item_to_v2(item: &str, cwd: Option<&str>) -> Option<String> {
 
 /// A place in a file for v2, which has no line 0 and no relative paths.
 pub(crate) fn location_to_v2(location: &str, cwd: Option<&str>) -> String {
-    let Some(mut object) = Object::read(location) else { return location.to_owned() };
+    let Some(mut object) = JsonObject::read(location) else { return location.to_owned() };
     if let Some(path) = object.string("path") {
         object.put("path", &diff::absolute(&path, cwd));
     }
@@ -88,19 +88,19 @@ pub(crate) fn location_to_v2(location: &str, cwd: Option<&str>) -> String {
 
 /// A place in a file for v1.
 pub(crate) fn location_to_v1(location: &str) -> String {
-    let Some(mut object) = Object::read(location) else { return location.to_owned() };
+    let Some(mut object) = JsonObject::read(location) else { return location.to_owned() };
     object.restore("line");
     object.text()
 }
 
 /// A text block.
-pub(crate) fn text_block(words: &str) -> Object<'static> {
-    Object::default().with_str("type", "text").with_str("text", words)
+pub(crate) fn text_block(words: &str) -> JsonObject<'static> {
+    JsonObject::default().with_str("type", "text").with_str("text", words)
 }
 
 /// Text as an item of a tool call's content.
-pub(crate) fn text_item(words: &str) -> Object<'static> {
-    Object::default().with_str("type", "content").with("content", text_block(words).text())
+pub(crate) fn text_item(words: &str) -> JsonObject<'static> {
+    JsonObject::default().with_str("type", "content").with("content", text_block(words).text())
 }
 
 /// The item that says how many before it were left out.

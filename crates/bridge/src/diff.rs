@@ -2,14 +2,14 @@
 
 use crate::{
     content::text_item,
-    object::{Object, items, list, quote},
-    patch::{self, Section, Whole},
+    object::{JsonObject, items, list, quote},
+    patch::{self, FileFate, PatchSection},
 };
 
 /// A v2 diff as v1 content: a diff for each hunk of its patch, and words for what has no hunk.
 pub(crate) fn to_v1(diff: &str) -> Vec<String> {
-    let Some(object) = Object::read(diff) else { return vec![diff.to_owned()] };
-    let patch = object.get("patch").and_then(Object::read).unwrap_or_default();
+    let Some(object) = JsonObject::read(diff) else { return vec![diff.to_owned()] };
+    let patch = object.get("patch").and_then(JsonObject::read).unwrap_or_default();
     let text = patch.string("text").unwrap_or_default();
     let git = patch.is("format", "git_patch");
     let mut sections = if git { patch::parse(&text) } else { Vec::new() };
@@ -31,7 +31,7 @@ pub(crate) fn to_v1(diff: &str) -> Vec<String> {
 }
 
 /// A v1 diff as a v2 diff with a patch; relative paths are in `cwd`.
-pub(crate) fn to_v2(mut object: Object<'_>, cwd: Option<&str>) -> String {
+pub(crate) fn to_v2(mut object: JsonObject<'_>, cwd: Option<&str>) -> String {
     let Some(path) = object.string("path").map(|path| absolute(&path, cwd)) else {
         return object.text();
     };
@@ -40,19 +40,19 @@ pub(crate) fn to_v2(mut object: Object<'_>, cwd: Option<&str>) -> String {
     let starts = object.recall_string("hunk").and_then(|header| patch::starts(&header)).unwrap_or((1, 1));
     let change = object.recall("change").unwrap_or_else(|| {
         let operation = if old.is_none() { "add" } else { "modify" };
-        let change = Object::default().with_str("operation", operation).with_str("path", &path);
+        let change = JsonObject::default().with_str("operation", operation).with_str("path", &path);
         change.with_str("fileType", "text").text()
     });
-    let whole = match Object::read(&change).and_then(|change| change.string("operation")).as_deref() {
-        Some("add") if old.is_none() => Whole::Added,
-        Some("delete") => Whole::Deleted,
-        _ => Whole::Kept,
+    let whole = match JsonObject::read(&change).and_then(|change| change.string("operation")).as_deref() {
+        Some("add") if old.is_none() => FileFate::Added,
+        Some("delete") => FileFate::Deleted,
+        _ => FileFate::Kept,
     };
     object.remove(&["path", "oldText", "newText"]);
     object.set("changes", list([change]));
     let starts = (starts.0.max(1), starts.1.max(1));
     if let Some(text) = patch::make(&path, whole, &old.unwrap_or_default(), &new, starts) {
-        let git = Object::default().with_str("format", "git_patch").with_str("text", &text);
+        let git = JsonObject::default().with_str("format", "git_patch").with_str("text", &text);
         object.set("patch", git.text());
     }
     object.text()
@@ -60,7 +60,7 @@ pub(crate) fn to_v2(mut object: Object<'_>, cwd: Option<&str>) -> String {
 
 /// The change that words in v1 stand for, as the v2 diff it came from.
 pub(crate) fn change_to_v2(change: &str) -> String {
-    Object::default().with_str("type", "diff").with("changes", list([change])).text()
+    JsonObject::default().with_str("type", "diff").with("changes", list([change])).text()
 }
 
 /// The path as it is from `/`.
@@ -86,13 +86,13 @@ pub(crate) fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{text}{end}{fence}")
 }
 
-fn change_to_v1(change: &str, sections: &mut Vec<Section>, shown: &mut Vec<String>) {
-    let object = Object::read(change).unwrap_or_default();
+fn change_to_v1(change: &str, sections: &mut Vec<PatchSection>, shown: &mut Vec<String>) {
+    let object = JsonObject::read(change).unwrap_or_default();
     let path = object.string("path").unwrap_or_default();
     let (mine, others) = std::mem::take(sections).into_iter().partition(|section| is_of(section, &path));
     *sections = others;
     let parts: Vec<String> =
-        mine.iter().flat_map(|section: &Section| hunks(section, &path, Some(change))).collect();
+        mine.iter().flat_map(|section: &PatchSection| hunks(section, &path, Some(change))).collect();
     let moves = object.get("oldPath").is_some();
     if moves || parts.is_empty() {
         let mut item = text_item(&in_words(&object, &path));
@@ -103,7 +103,7 @@ fn change_to_v1(change: &str, sections: &mut Vec<Section>, shown: &mut Vec<Strin
 }
 
 /// Whether the section is about the file at `path`. Patches made with git's own prefixes count too.
-fn is_of(section: &Section, path: &str) -> bool {
+fn is_of(section: &PatchSection, path: &str) -> bool {
     let same = |side: &Option<String>, prefix: &str| {
         side.as_deref().is_some_and(|side| {
             side == path
@@ -119,13 +119,13 @@ fn is_of(section: &Section, path: &str) -> bool {
 }
 
 fn hunks<'a>(
-    section: &'a Section,
+    section: &'a PatchSection,
     path: &'a str,
     change: Option<&'a str>,
 ) -> impl Iterator<Item = String> + 'a {
     section.hunks.iter().map(move |hunk| {
         let old = if section.old.is_none() { "null".to_owned() } else { quote(&hunk.old) };
-        let mut item = Object::default().with_str("type", "diff").with_str("path", path);
+        let mut item = JsonObject::default().with_str("type", "diff").with_str("path", path);
         item.set("oldText", old);
         item.put("newText", &hunk.new);
         item.note("hunk", &quote(&hunk.header));
@@ -136,7 +136,7 @@ fn hunks<'a>(
     })
 }
 
-fn in_words(change: &Object<'_>, path: &str) -> String {
+fn in_words(change: &JsonObject<'_>, path: &str) -> String {
     let operation = change.string("operation").unwrap_or_default();
     let from = change.string("oldPath");
     let what = match change.string("fileType").as_deref() {
@@ -155,11 +155,11 @@ fn in_words(change: &Object<'_>, path: &str) -> String {
 
 /// The item with the members of `meta` that it does not have itself.
 fn with_meta(item: &str, meta: &str) -> String {
-    let (Some(mut object), Some(mut merged)) = (Object::read(item), Object::read(meta)) else {
+    let (Some(mut object), Some(mut merged)) = (JsonObject::read(item), JsonObject::read(meta)) else {
         return item.to_owned();
     };
     if let Some(own) =
-        object.get("_meta").and_then(Object::read).and_then(|own| own.get("nudge").map(str::to_owned))
+        object.get("_meta").and_then(JsonObject::read).and_then(|own| own.get("nudge").map(str::to_owned))
     {
         merged.set("nudge", own);
     }

@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use nudge_wire::{
-    Body, Message, RawJson, Version,
-    slice::{self, Member},
+    Message, MessageKind, RawJson, Version,
+    slice::{self, MemberSlice},
 };
 
 use crate::UpdateKind;
@@ -81,17 +81,21 @@ impl IndexedUpdate {
     /// What an agent of this version says. `None` if it is not a `session/update` as either version writes it, or names no
     /// session.
     pub fn heard(message: &Message, version: Version) -> Option<Self> {
-        let Body::Notification { method, params: Some(params) } = &message.body else { return None };
+        let MessageKind::Notification { method, params: Some(params) } = &message.body else { return None };
         if *method != "session/update" {
             return None;
         }
         let (mut members, mut update, mut named) = (Members::default(), None, None);
         let mut is_named_twice = false;
         slice::each_member_with(params.as_str(), "update", |member, value| match member {
-            Member::Inner(name) => members.take(&name, value),
-            Member::Outer(name) if name == "update" => update = Some((std::mem::take(&mut members), value)),
-            Member::Outer(name) if name == "sessionId" => is_named_twice |= named.replace(value).is_some(),
-            Member::Outer(_) => {}
+            MemberSlice::Inner(name) => members.take(&name, value),
+            MemberSlice::Outer(name) if name == "update" => {
+                update = Some((std::mem::take(&mut members), value))
+            }
+            MemberSlice::Outer(name) if name == "sessionId" => {
+                is_named_twice |= named.replace(value).is_some()
+            }
+            MemberSlice::Outer(_) => {}
         })?;
         let named = named.filter(|named| !is_named_twice && slice::unquoted(named).is_some())?;
         let (members, text) = update?;

@@ -2,7 +2,7 @@
 
 use nudge_wire::{RawJson, Version, caps::ClientInit};
 
-use crate::object::{Object, items, list, quote};
+use crate::object::{JsonObject, items, list, quote};
 
 /// Capabilities of a client that v2 has no place for.
 const V1_CLIENT: [&str; 5] = ["fs", "terminal", "session", "subagents", "plan"];
@@ -25,13 +25,13 @@ pub fn client_init(version: Version, params: RawJson) -> ClientInit {
 /// The params of a v2 `initialize`, where `clientInfo` and `clientCapabilities`, which some pages of the draft have, are
 /// also under their own names. What stands there already wins.
 fn client_v2(params: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     if let Some(info) = object.value("clientInfo").filter(|_| object.value("info").is_none()) {
         let info = info.to_owned();
         object.set("info", info);
     }
-    if let Some(more) = object.get("clientCapabilities").and_then(Object::read) {
-        let own = object.get("capabilities").and_then(Object::read).unwrap_or_default();
+    if let Some(more) = object.get("clientCapabilities").and_then(JsonObject::read) {
+        let own = object.get("capabilities").and_then(JsonObject::read).unwrap_or_default();
         let all = own.followed_by(&more).text();
         object.set("capabilities", all);
     }
@@ -40,10 +40,10 @@ fn client_v2(params: &RawJson) -> RawJson {
 
 /// The params of a v1 `initialize` for a v2 agent.
 pub fn client_to_v2(params: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     begin(&mut object, "2", ("clientCapabilities", "capabilities"), ("clientInfo", "info"));
     object.edit("capabilities", |capabilities| {
-        let mut kept = Object::default();
+        let mut kept = JsonObject::default();
         for member in V1_CLIENT {
             if let Some(value) = capabilities.take(member) {
                 kept.set(member, value);
@@ -58,7 +58,7 @@ pub fn client_to_v2(params: &RawJson) -> RawJson {
 
 /// The params of a v2 `initialize` for a v1 agent, which is told to send what every v2 client takes.
 pub fn client_to_v1(params: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     for (own, other) in [("capabilities", "clientCapabilities"), ("info", "clientInfo")] {
         if object.value(own).is_some() {
             object.take(other);
@@ -67,7 +67,7 @@ pub fn client_to_v1(params: &RawJson) -> RawJson {
     begin(&mut object, "1", ("capabilities", "clientCapabilities"), ("info", "clientInfo"));
     object.edit("clientCapabilities", |capabilities| {
         if let Some(kept) = capabilities.recall(KEPT) {
-            let mut kept = Object::read(&kept).unwrap_or_default();
+            let mut kept = JsonObject::read(&kept).unwrap_or_default();
             for member in V1_CLIENT {
                 if let Some(value) = kept.take(member) {
                     capabilities.set(member, value.into_owned());
@@ -85,7 +85,7 @@ pub fn client_to_v1(params: &RawJson) -> RawJson {
 
 /// The result of a v1 `initialize` for a v2 client.
 pub fn agent_to_v2(result: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
+    let Some(mut object) = JsonObject::read(result.as_str()) else { return result.clone() };
     begin(&mut object, "2", ("agentCapabilities", "capabilities"), ("agentInfo", "info"));
     object.edit("capabilities", agent_capabilities_to_v2);
     object.edit_each("authMethods", auth_method_to_v2);
@@ -94,7 +94,7 @@ pub fn agent_to_v2(result: &RawJson) -> RawJson {
 
 /// The result of a v2 `initialize` for a v1 client.
 pub fn agent_to_v1(result: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
+    let Some(mut object) = JsonObject::read(result.as_str()) else { return result.clone() };
     begin(&mut object, "1", ("capabilities", "agentCapabilities"), ("info", "agentInfo"));
     let signs_in = object.get("authMethods").and_then(items).is_some_and(|methods| !methods.is_empty());
     object.edit("agentCapabilities", |capabilities| agent_capabilities_to_v1(capabilities, signs_in));
@@ -104,7 +104,7 @@ pub fn agent_to_v1(result: &RawJson) -> RawJson {
 
 /// Version, names, and the members v2 requires.
 fn begin(
-    object: &mut Object<'_>,
+    object: &mut JsonObject<'_>,
     version: &'static str,
     capabilities: (&str, &'static str),
     info: (&str, &'static str),
@@ -115,15 +115,15 @@ fn begin(
     if object.value(capabilities.1).is_none() {
         object.set(capabilities.1, "{}");
     }
-    let unknown = || Object::default().with_str("name", "unknown").with_str("version", "0").text();
+    let unknown = || JsonObject::default().with_str("name", "unknown").with_str("version", "0").text();
     if version == "2" && object.value(info.1).is_none() {
         object.set(info.1, unknown());
     }
 }
 
-fn agent_capabilities_to_v2(capabilities: &mut Object<'_>) {
-    let mut kept = Object::default();
-    let keep = |kept: &mut Object<'_>, from: &mut Object<'_>, member: &'static str| {
+fn agent_capabilities_to_v2(capabilities: &mut JsonObject<'_>) {
+    let mut kept = JsonObject::default();
+    let keep = |kept: &mut JsonObject<'_>, from: &mut JsonObject<'_>, member: &'static str| {
         if let Some(value) = from.take(member) {
             kept.set(member, value.into_owned());
         }
@@ -161,7 +161,7 @@ fn agent_capabilities_to_v2(capabilities: &mut Object<'_>) {
     capabilities.note(KEPT, &kept.text());
 }
 
-fn agent_capabilities_to_v1(capabilities: &mut Object<'_>, signs_in: bool) {
+fn agent_capabilities_to_v1(capabilities: &mut JsonObject<'_>, signs_in: bool) {
     let kept = capabilities.recall(KEPT);
     let has_session = capabilities.value("session").is_some();
     let mut session = nested(capabilities, "session");
@@ -174,7 +174,7 @@ fn agent_capabilities_to_v1(capabilities: &mut Object<'_>, signs_in: bool) {
         flag(&mut mcp, member);
     }
     mcp.take("stdio");
-    let mut v1_session = Object::default();
+    let mut v1_session = JsonObject::default();
     for member in V1_SESSION {
         if let Some(value) = session.take(member) {
             v1_session.set(member, value);
@@ -182,7 +182,7 @@ fn agent_capabilities_to_v1(capabilities: &mut Object<'_>, signs_in: bool) {
     }
     let mut auth = nested(capabilities, "auth");
     if let Some(kept) = kept {
-        let mut kept = Object::read(&kept).unwrap_or_default();
+        let mut kept = JsonObject::read(&kept).unwrap_or_default();
         for member in BASELINE {
             restore(&mut kept, member, &mut v1_session);
         }
@@ -209,20 +209,20 @@ fn agent_capabilities_to_v1(capabilities: &mut Object<'_>, signs_in: bool) {
     }
 }
 
-fn restore(kept: &mut Object<'_>, member: &'static str, place: &mut Object<'_>) {
+fn restore(kept: &mut JsonObject<'_>, member: &'static str, place: &mut JsonObject<'_>) {
     if let Some(value) = kept.take(member) {
         place.set(member, value.into_owned());
     }
 }
 
 /// Takes a member that is an object out, as one of its own.
-fn nested(object: &mut Object<'_>, key: &str) -> Object<'static> {
-    let Some(text) = object.take(key) else { return Object::default() };
-    Object::read(&text).map(|object| object.to_owned()).unwrap_or_default()
+fn nested(object: &mut JsonObject<'_>, key: &str) -> JsonObject<'static> {
+    let Some(text) = object.take(key) else { return JsonObject::default() };
+    JsonObject::read(&text).map(|object| object.to_owned()).unwrap_or_default()
 }
 
 /// `true` becomes `{}`, anything else but an object becomes absence.
-fn marker(object: &mut Object<'_>, member: &'static str) {
+fn marker(object: &mut JsonObject<'_>, member: &'static str) {
     match object.get(member) {
         Some("true") => object.set(member, "{}"),
         Some(value) if value.starts_with('{') => {}
@@ -231,7 +231,7 @@ fn marker(object: &mut Object<'_>, member: &'static str) {
 }
 
 /// An object becomes `true`, anything else absence.
-fn flag(object: &mut Object<'_>, member: &'static str) {
+fn flag(object: &mut JsonObject<'_>, member: &'static str) {
     match object.get(member) {
         Some("true") => {}
         Some(value) if value.starts_with('{') => object.set(member, "true"),
@@ -240,7 +240,7 @@ fn flag(object: &mut Object<'_>, member: &'static str) {
 }
 
 fn auth_method_to_v2(text: &str) -> String {
-    let Some(mut method) = Object::read(text) else { return text.to_owned() };
+    let Some(mut method) = JsonObject::read(text) else { return text.to_owned() };
     method.rename("id", "methodId");
     if method.get("type").is_none() {
         method.put("type", "agent");
@@ -248,7 +248,7 @@ fn auth_method_to_v2(text: &str) -> String {
     let env = method.get("env").and_then(|env| serde_json::from_str::<serde_json::Map<_, _>>(env).ok());
     if let Some(env) = env.filter(|_| method.is("type", "terminal")) {
         let variable = |(name, value): (&String, &serde_json::Value)| {
-            Object::default().with_str("name", name).with("value", value.to_string()).text()
+            JsonObject::default().with_str("name", name).with("value", value.to_string()).text()
         };
         method.set("env", list(env.iter().map(variable)));
     }
@@ -256,7 +256,7 @@ fn auth_method_to_v2(text: &str) -> String {
 }
 
 fn auth_method_to_v1(text: &str) -> String {
-    let Some(mut method) = Object::read(text) else { return text.to_owned() };
+    let Some(mut method) = JsonObject::read(text) else { return text.to_owned() };
     method.rename("methodId", "id");
     if method.is("type", "agent") {
         method.take("type");
@@ -264,7 +264,7 @@ fn auth_method_to_v1(text: &str) -> String {
     let env = method.get("env").and_then(items).filter(|_| method.is("type", "terminal"));
     if let Some(env) = env {
         let variable = |text: &str| {
-            let variable = Object::read(text)?;
+            let variable = JsonObject::read(text)?;
             Some(format!("{}:{}", quote(&variable.string("name")?), variable.get("value")?))
         };
         let env: Vec<String> = env.into_iter().filter_map(variable).collect();

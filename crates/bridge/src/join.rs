@@ -6,7 +6,7 @@ use nudge_wire::RawJson;
 
 use crate::{
     UpdateKind,
-    object::{Object, raw},
+    object::{JsonObject, raw},
 };
 
 /// How much of one message is joined; what follows is appended to it.
@@ -40,7 +40,7 @@ struct Open {
 impl JoinChunks {
     /// What is to be sent now that this update has come; chunks wait for what follows.
     pub fn update(&mut self, update: &RawJson) -> Vec<RawJson> {
-        let object = Object::read(update.as_str());
+        let object = JsonObject::read(update.as_str());
         let kind = object.as_ref().and_then(|object| object.string("sessionUpdate")).unwrap_or_default();
         let id = object.as_ref().and_then(|object| object.string("messageId"));
         let known = UpdateKind::of(&kind);
@@ -66,7 +66,7 @@ impl JoinChunks {
         open.chunks()
     }
 
-    fn chunk(&mut self, message: &str, id: &str, object: &Object<'_>) -> Vec<RawJson> {
+    fn chunk(&mut self, message: &str, id: &str, object: &JsonObject<'_>) -> Vec<RawJson> {
         let block = object.get("content").unwrap_or_default();
         let meta = object.get("_meta");
         let goes_on = self.open.as_ref().is_some_and(|open| {
@@ -105,20 +105,20 @@ impl Open {
     }
 
     fn whole(&self) -> RawJson {
-        let object = Object::default().with("sessionUpdate", format!("\"{}\"", self.kind));
+        let object = JsonObject::default().with("sessionUpdate", format!("\"{}\"", self.kind));
         let content = format!("[{}]", self.blocks.join(","));
         self.with_meta(object.with_str("messageId", &self.id).with("content", content))
     }
 
     fn chunks(&self) -> Vec<RawJson> {
         let chunk = |block: &String| {
-            let object = Object::default().with("sessionUpdate", format!("\"{}_chunk\"", self.kind));
+            let object = JsonObject::default().with("sessionUpdate", format!("\"{}_chunk\"", self.kind));
             self.with_meta(object.with_str("messageId", &self.id).with("content", block.clone()))
         };
         self.blocks.iter().map(chunk).collect()
     }
 
-    fn with_meta(&self, mut object: Object<'_>) -> RawJson {
+    fn with_meta(&self, mut object: JsonObject<'_>) -> RawJson {
         if let Some(meta) = &self.meta {
             object.set("_meta", meta.clone());
         }
@@ -136,7 +136,7 @@ fn plain_text(block: &str) -> Option<&str> {
     {
         return Some(text);
     }
-    let object = Object::read(block)?;
+    let object = JsonObject::read(block)?;
     let is_plain = object.is("type", "text") && object.keys().all(|key| matches!(key, "type" | "text"));
     let at = object.get("text").filter(|text| is_plain && text.starts_with('"'))?;
     // A slice of the block rather than of the members that were read from it.
@@ -145,7 +145,7 @@ fn plain_text(block: &str) -> Option<&str> {
 }
 
 /// Whether a chunk has nothing that a whole message of several would have no place for.
-fn is_plain(object: &Object<'_>) -> bool {
+fn is_plain(object: &JsonObject<'_>) -> bool {
     let is_known = |key: &str| matches!(key, "sessionUpdate" | "messageId" | "content" | "_meta");
     object.get("content").is_some() && object.keys().all(is_known)
 }

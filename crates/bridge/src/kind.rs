@@ -9,7 +9,7 @@ const OWN: &str = "_nudge/";
 
 /// Who speaks in an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Speaker {
+pub enum UpdateSpeaker {
     /// The user.
     User,
     /// The agent.
@@ -24,7 +24,7 @@ pub enum Speaker {
 
 /// How much of what it is about an update has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Portion {
+pub enum UpdatePortion {
     /// All of it, or what has changed of it.
     Whole,
     /// What is to be appended.
@@ -34,15 +34,15 @@ pub enum Portion {
 /// How a kind of update is treated.
 struct Row {
     name: &'static str,
-    speaker: Speaker,
-    portion: Portion,
+    speaker: UpdateSpeaker,
+    portion: UpdatePortion,
     stored: bool,
     replayed: bool,
     state: bool,
 }
 
 impl Row {
-    const fn new(name: &'static str, speaker: Speaker, portion: Portion) -> Self {
+    const fn new(name: &'static str, speaker: UpdateSpeaker, portion: UpdatePortion) -> Self {
         Self { name, speaker, portion, stored: false, replayed: false, state: false }
     }
 }
@@ -72,10 +72,10 @@ macro_rules! update_kinds {
             fn row(&self) -> &'static Row {
                 match self {
                     $(Self::$kind => const {
-                        &Row { $($is: true,)* ..Row::new($name, Speaker::$speaker, Portion::$portion) }
+                        &Row { $($is: true,)* ..Row::new($name, UpdateSpeaker::$speaker, UpdatePortion::$portion) }
                     },)*
                     Self::Unknown(_) => const {
-                        &Row { stored: true, replayed: true, ..Row::new("", Speaker::Nobody, Portion::Whole) }
+                        &Row { stored: true, replayed: true, ..Row::new("", UpdateSpeaker::Nobody, UpdatePortion::Whole) }
                     },
                 }
             }
@@ -144,23 +144,23 @@ impl UpdateKind {
     }
 
     /// Who speaks in it.
-    pub fn speaker(&self) -> Speaker {
+    pub fn speaker(&self) -> UpdateSpeaker {
         self.row().speaker
     }
 
     /// How much it has of what it is about.
-    pub fn portion(&self) -> Portion {
+    pub fn portion(&self) -> UpdatePortion {
         self.row().portion
     }
 
     /// Whether it is a message or thought, whole or a chunk of it.
     pub(crate) fn is_message(&self) -> bool {
-        matches!(self.speaker(), Speaker::User | Speaker::Agent | Speaker::Thought)
+        matches!(self.speaker(), UpdateSpeaker::User | UpdateSpeaker::Agent | UpdateSpeaker::Thought)
     }
 
     /// Whether it is a chunk of a message or thought, which both versions write alike.
     pub fn is_message_chunk(&self) -> bool {
-        self.is_message() && self.portion() == Portion::Chunk
+        self.is_message() && self.portion() == UpdatePortion::Chunk
     }
 
     /// Whether it tells of a tool call and how far that has come.

@@ -41,8 +41,8 @@ pub use call::{CALL_CONTENT, SESSION_CONTENT};
 pub use indexed::{CallProgress, IndexedUpdate, update_params};
 pub use init::{agent_to_v1, agent_to_v2, client_init, client_to_v1, client_to_v2};
 pub use join::JoinChunks;
-pub use kind::{Portion, Speaker, UpdateKind};
-pub use request::{Call, request_between, request_to_v1, request_to_v2};
+pub use kind::{UpdateKind, UpdatePortion, UpdateSpeaker};
+pub use request::{MethodCall, request_between, request_to_v1, request_to_v2};
 pub use terminal::TERMINAL_TAIL;
 pub use to_v1::{ToV1, V1Client};
 pub use to_v2::ToV2;
@@ -52,7 +52,7 @@ use nudge_wire::RawJson;
 
 /// How a session begins, or goes on, for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setup {
+pub struct ClientSessionSetup {
     /// The result of the request.
     pub result: RawJson,
     /// Updates that the client gets after it.

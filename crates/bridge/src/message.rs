@@ -4,8 +4,8 @@ use nudge_wire::RawJson;
 
 use crate::{
     content::block_to_v1,
-    object::{Object, items, quote, raw},
-    recent::Recent,
+    object::{JsonObject, items, quote, raw},
+    recent::RecentValues,
 };
 
 /// How many messages are remembered. One that is older is shown whole again if it is sent whole again.
@@ -13,7 +13,7 @@ const MESSAGES: usize = 1024;
 
 /// What a v1 client has been shown of each message.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Messages(Recent<Shown, MESSAGES>);
+pub(crate) struct ShownMessages(RecentValues<Shown, MESSAGES>);
 
 /// What has been shown of one message: not the text, only enough to recognise it as the beginning of a longer one.
 #[derive(Debug, Clone, Default)]
@@ -25,9 +25,9 @@ struct Shown {
     fresh: bool,
 }
 
-impl Messages {
+impl ShownMessages {
     /// A chunk of a message.
-    pub(crate) fn chunk(&mut self, update: &RawJson, mut object: Object<'_>) -> RawJson {
+    pub(crate) fn chunk(&mut self, update: &RawJson, mut object: JsonObject<'_>) -> RawJson {
         let (Some(id), Some(block)) = (object.string("messageId"), object.get("content")) else {
             return update.clone();
         };
@@ -43,7 +43,7 @@ impl Messages {
     }
 
     /// A whole message, as chunks of what has not been shown.
-    pub(crate) fn whole(&mut self, chunk_kind: &str, mut object: Object<'_>) -> Vec<RawJson> {
+    pub(crate) fn whole(&mut self, chunk_kind: &str, mut object: JsonObject<'_>) -> Vec<RawJson> {
         let (Some(id), Some(content)) = (object.string("messageId"), object.take("content")) else {
             return Vec::new();
         };
@@ -66,7 +66,7 @@ impl Messages {
             chunk.set("content", block_to_v1(&block.text()).into_owned());
             shown.name(&id, &mut chunk);
             chunks.push(chunk.raw());
-            object = Object::default().with_str("sessionUpdate", chunk_kind).with_str("messageId", &id);
+            object = JsonObject::default().with_str("sessionUpdate", chunk_kind).with_str("messageId", &id);
         }
         chunks
     }
@@ -82,7 +82,7 @@ impl Shown {
     }
 
     /// Puts the id under which the message is shown now.
-    fn name(&mut self, id: &str, chunk: &mut Object<'_>) {
+    fn name(&mut self, id: &str, chunk: &mut JsonObject<'_>) {
         if self.rewrites == 0 {
             return;
         }
@@ -94,8 +94,8 @@ impl Shown {
     }
 }
 
-/// A v1 chunk that carries what [`Messages`] did, as the v2 update it came from.
-pub(crate) fn chunk_to_v2(mut object: Object<'_>, whole_kind: &str) -> RawJson {
+/// A v1 chunk that carries what [`ShownMessages`] did, as the v2 update it came from.
+pub(crate) fn chunk_to_v2(mut object: JsonObject<'_>, whole_kind: &str) -> RawJson {
     object.restore("messageId");
     if object.recall("replaces").is_some() {
         object.put("sessionUpdate", whole_kind);
@@ -107,13 +107,13 @@ pub(crate) fn chunk_to_v2(mut object: Object<'_>, whole_kind: &str) -> RawJson {
 
 /// A content block as it counts for what has been shown.
 enum Block<'a> {
-    Text(String, Object<'a>),
+    Text(String, JsonObject<'a>),
     Opaque(&'a str),
 }
 
 impl<'a> Block<'a> {
     fn read(text: &'a str) -> Self {
-        let object = Object::read(text).filter(|object| object.is("type", "text"));
+        let object = JsonObject::read(text).filter(|object| object.is("type", "text"));
         match object.and_then(|object| Some((object.string("text")?, object))) {
             Some((words, object)) => Self::Text(words, object),
             None => Self::Opaque(text),

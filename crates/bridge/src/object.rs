@@ -11,12 +11,12 @@ const NUDGE: &str = "nudge";
 
 /// The members of one object, in their order, each value as JSON text.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Object<'a> {
+pub(crate) struct JsonObject<'a> {
     members: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     is_changed: bool,
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonObject<'a> {
     /// The members of the object `text` is; `None` if it is none.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
         let members = slice::members(text)?;
@@ -87,23 +87,23 @@ impl<'a> Object<'a> {
     }
 
     /// The same with the members of another after its own, which win.
-    pub(crate) fn followed_by(mut self, other: &Object<'a>) -> Self {
+    pub(crate) fn followed_by(mut self, other: &JsonObject<'a>) -> Self {
         self.follow_with(other.clone());
         self
     }
 
     /// Adds the members of another that it has not itself.
-    pub(crate) fn follow_with(&mut self, other: Object<'a>) {
+    pub(crate) fn follow_with(&mut self, other: JsonObject<'a>) {
         let more: Vec<_> = other.members.into_iter().filter(|(key, _)| self.get(key).is_none()).collect();
         self.is_changed |= !more.is_empty();
         self.members.extend(more);
     }
 
     /// The same with texts of its own.
-    pub(crate) fn to_owned(&self) -> Object<'static> {
+    pub(crate) fn to_owned(&self) -> JsonObject<'static> {
         let own = |text: &Cow<'_, str>| Cow::Owned(text.clone().into_owned());
         let members = self.members.iter().map(|(key, value)| (own(key), own(value))).collect();
-        Object { members, is_changed: self.is_changed }
+        JsonObject { members, is_changed: self.is_changed }
     }
 
     /// Takes a member out.
@@ -133,9 +133,9 @@ impl<'a> Object<'a> {
     }
 
     /// Changes a member that is an object.
-    pub(crate) fn edit(&mut self, key: &'static str, change: impl FnOnce(&mut Object<'_>)) {
+    pub(crate) fn edit(&mut self, key: &'static str, change: impl FnOnce(&mut JsonObject<'_>)) {
         let Some(text) = self.get(key).and_then(|text| {
-            let mut inner = Object::read(text)?;
+            let mut inner = JsonObject::read(text)?;
             change(&mut inner);
             Some(inner.text())
         }) else {
@@ -154,8 +154,8 @@ impl<'a> Object<'a> {
 
     /// Keeps JSON text in `_meta.nudge`.
     pub(crate) fn note(&mut self, key: &'static str, value: &str) {
-        let mut meta = self.get(META).and_then(Object::read).unwrap_or_default();
-        let mut nudge = meta.get(NUDGE).and_then(Object::read).unwrap_or_default();
+        let mut meta = self.get(META).and_then(JsonObject::read).unwrap_or_default();
+        let mut nudge = meta.get(NUDGE).and_then(JsonObject::read).unwrap_or_default();
         nudge.set(key, value);
         let nudge = nudge.text();
         meta.set(NUDGE, nudge);
@@ -165,8 +165,8 @@ impl<'a> Object<'a> {
 
     /// What was kept in `_meta.nudge`; it is taken out, and so is what becomes empty by that.
     pub(crate) fn recall(&mut self, key: &str) -> Option<String> {
-        let mut meta = Object::read(self.get(META)?)?;
-        let mut nudge = Object::read(meta.get(NUDGE)?)?;
+        let mut meta = JsonObject::read(self.get(META)?)?;
+        let mut nudge = JsonObject::read(meta.get(NUDGE)?)?;
         let value = nudge.take(key)?.into_owned();
         if nudge.is_empty() {
             meta.take(NUDGE);
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn untouched_members_keep_their_text() {
-        let mut object = Object::read(r#"{ "a": 1.50, "b\u0021":[ 1 ], "a": 1e400 }"#).unwrap();
+        let mut object = JsonObject::read(r#"{ "a": 1.50, "b\u0021":[ 1 ], "a": 1e400 }"#).unwrap();
         object.set("c", "null");
         assert_eq!(object.text(), r#"{"a":1.50,"b!":[ 1 ],"a":1e400,"c":null}"#);
         assert_eq!(object.take("a").as_deref(), Some("1e400"));
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_note_is_recalled_and_leaves_no_trace() {
         for text in [r#"{"x":1}"#, r#"{"x":1,"_meta":{"own":2}}"#, r#"{"_meta":{"nudge":{"b":1}}}"#] {
-            let mut object = Object::read(text).unwrap();
+            let mut object = JsonObject::read(text).unwrap();
             object.note("a", "[7]");
             assert_eq!(object.recall("a").as_deref(), Some("[7]"));
             assert_eq!(object.text(), text);
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_taken_wins() {
-        let mut object = Object::read(r#"{"id":1,"configId":2}"#).unwrap();
+        let mut object = JsonObject::read(r#"{"id":1,"configId":2}"#).unwrap();
         object.rename("id", "configId");
         assert_eq!(object.text(), r#"{"configId":2}"#);
     }

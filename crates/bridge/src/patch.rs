@@ -7,17 +7,17 @@ const NO_NEWLINE: &str = "\\ No newline at end of file\n";
 
 /// What a patch does to one file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Section {
+pub(crate) struct PatchSection {
     /// Its path before; `None` if there was none.
     pub(crate) old: Option<String>,
     /// Its path after; `None` if there is none.
     pub(crate) new: Option<String>,
-    pub(crate) hunks: Vec<Hunk>,
+    pub(crate) hunks: Vec<PatchHunk>,
 }
 
 /// One place that changes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hunk {
+pub(crate) struct PatchHunk {
     /// The line that says where.
     pub(crate) header: String,
     pub(crate) old: String,
@@ -25,7 +25,7 @@ pub(crate) struct Hunk {
 }
 
 /// Reads what can be read; lines that make no sense are passed over.
-pub(crate) fn parse(text: &str) -> Vec<Section> {
+pub(crate) fn parse(text: &str) -> Vec<PatchSection> {
     let mut reader = Reader::default();
     text.split('\n').for_each(|line| reader.line(line));
     reader.sections
@@ -39,7 +39,7 @@ pub(crate) fn starts(header: &str) -> Option<(usize, usize)> {
 
 /// What happens to the file as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whole {
+pub(crate) enum FileFate {
     Added,
     Deleted,
     Kept,
@@ -47,19 +47,25 @@ pub(crate) enum Whole {
 
 /// A patch of one file with one hunk; `None` if there is nothing to show. `starts` are the lines of the file the
 /// texts begin at.
-pub(crate) fn make(path: &str, whole: Whole, old: &str, new: &str, starts: (usize, usize)) -> Option<String> {
+pub(crate) fn make(
+    path: &str,
+    whole: FileFate,
+    old: &str,
+    new: &str,
+    starts: (usize, usize),
+) -> Option<String> {
     let path = quoted(path);
     let header = match whole {
-        Whole::Added => "new file mode 100644\n",
-        Whole::Deleted => "deleted file mode 100644\n",
-        Whole::Kept if old == new => return None,
-        Whole::Kept => "",
+        FileFate::Added => "new file mode 100644\n",
+        FileFate::Deleted => "deleted file mode 100644\n",
+        FileFate::Kept if old == new => return None,
+        FileFate::Kept => "",
     };
     let mut text = format!("diff --git {path} {path}\n{header}");
     if old != new {
         let end = if path.contains(' ') { "\t" } else { "" };
-        let side = |gone: Whole| if whole == gone { NOWHERE.to_owned() } else { format!("{path}{end}") };
-        text.extend(["--- ", &side(Whole::Added), "\n+++ ", &side(Whole::Deleted), "\n"]);
+        let side = |gone: FileFate| if whole == gone { NOWHERE.to_owned() } else { format!("{path}{end}") };
+        text.extend(["--- ", &side(FileFate::Added), "\n+++ ", &side(FileFate::Deleted), "\n"]);
         text += &hunk(old, new, starts);
     }
     Some(text)
@@ -120,7 +126,7 @@ fn quoted(path: &str) -> String {
 
 #[derive(Default)]
 struct Reader {
-    sections: Vec<Section>,
+    sections: Vec<PatchSection>,
     /// Lines of the open hunk that are still to come, on either side.
     left: (usize, usize),
     last: Side,
@@ -190,15 +196,15 @@ impl Reader {
 
     fn header_line(&mut self, line: &str) {
         if line.starts_with("diff --git ") {
-            self.sections.push(Section::default());
+            self.sections.push(PatchSection::default());
         } else if let Some((old, new)) = ranges(line) {
             let Some(section) = self.sections.last_mut() else { return };
-            section.hunks.push(Hunk { header: line.to_owned(), ..Hunk::default() });
+            section.hunks.push(PatchHunk { header: line.to_owned(), ..PatchHunk::default() });
             self.left = (old.1, new.1);
         } else if let Some(path) = line.strip_prefix("--- ") {
             // Without `diff --git`, this is what begins a file.
             if self.sections.last().is_none_or(|section| !section.hunks.is_empty()) {
-                self.sections.push(Section::default());
+                self.sections.push(PatchSection::default());
             }
             self.paths(Some(path), None);
         } else if let Some(path) = line.strip_prefix("+++ ") {
@@ -281,7 +287,7 @@ mod tests {
 
     fn check(old: &str, new: &str, expected: &str) {
         assert_eq!(hunk(old, new, (1, 1)), expected);
-        let patch = make("/p q", Whole::Kept, old, new, (1, 1)).unwrap();
+        let patch = make("/p q", FileFate::Kept, old, new, (1, 1)).unwrap();
         let sections = parse(&patch);
         assert_eq!(sections.len(), 1, "{patch}");
         assert_eq!(sections[0].new.as_deref(), Some("/p q"));
@@ -303,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_made_patch_reads_as_both_texts() {
-        let patch = make("/a \"b\\\u{1}\n", Whole::Added, "", "x\n\ny", (1, 1)).unwrap();
+        let patch = make("/a \"b\\\u{1}\n", FileFate::Added, "", "x\n\ny", (1, 1)).unwrap();
         let sections = parse(&patch);
         let hunk = &sections[0].hunks[0];
         assert_eq!((sections[0].old.as_deref(), sections[0].new.as_deref()), (None, Some("/a \"b\\\u{1}\n")));

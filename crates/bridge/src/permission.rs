@@ -3,20 +3,25 @@
 use nudge_wire::RawJson;
 
 use crate::{
-    call::{Calls, Prompt},
+    call::{KnownToolCalls, PermissionPrompt},
     call_members,
     content::text_item,
     diff::fenced,
-    object::{Object, quote, string},
-    terminal::Terminals,
+    object::{JsonObject, quote, string},
+    terminal::SessionTerminals,
 };
 
 const PROMPT: &str = "Permission needed";
 const KINDS: [&str; 4] = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
 /// The params of `session/request_permission` for v1. `minted` names a tool call where there is none.
-pub(crate) fn to_v1(params: &RawJson, calls: &mut Calls, terminals: &Terminals, minted: &str) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+pub(crate) fn to_v1(
+    params: &RawJson,
+    calls: &mut KnownToolCalls,
+    terminals: &SessionTerminals,
+    minted: &str,
+) -> RawJson {
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     let title = object.take("title");
     let description = object.take("description");
     let subject = object.take("subject");
@@ -28,9 +33,10 @@ pub(crate) fn to_v1(params: &RawJson, calls: &mut Calls, terminals: &Terminals, 
     let title = title.as_deref().and_then(string);
     let description = description.as_deref().and_then(string);
     let subject_text = subject.unwrap_or_else(|| "null".into());
-    let subject = Object::read(&subject_text).unwrap_or_default();
-    let prompt = Prompt { title: title.as_deref(), description: description.as_deref() };
-    let about = subject.get("toolCall").filter(|_| subject.is("type", "tool_call")).and_then(Object::read);
+    let subject = JsonObject::read(&subject_text).unwrap_or_default();
+    let prompt = PermissionPrompt { title: title.as_deref(), description: description.as_deref() };
+    let about =
+        subject.get("toolCall").filter(|_| subject.is("type", "tool_call")).and_then(JsonObject::read);
     let call = if let Some(mut call) = about {
         if let Some(meta) = subject.value("_meta") {
             object.note("subjectMeta", meta);
@@ -48,13 +54,13 @@ pub(crate) fn to_v1(params: &RawJson, calls: &mut Calls, terminals: &Terminals, 
 
 /// The params of `session/request_permission` for v2. `known` is the title of the tool call as last seen.
 pub(crate) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) -> Option<String>) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     let asked = object.recall("title");
     let description = object.recall("description");
     let subject = object.recall("subject");
     let meta = object.recall("subjectMeta");
     let call_text = object.take("toolCall").unwrap_or_default();
-    let mut call = Object::read(&call_text).unwrap_or_default();
+    let mut call = JsonObject::read(&call_text).unwrap_or_default();
     let title = asked.unwrap_or_else(|| {
         let id = call.string("toolCallId").unwrap_or_default();
         let title = call.string("title").or_else(|| known(&id));
@@ -69,7 +75,8 @@ pub(crate) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) ->
         Some("null") => {}
         Some(subject) => object.set("subject", subject.to_owned()),
         None => {
-            let mut subject = Object::default().with_str("type", "tool_call").with("toolCall", call.text());
+            let mut subject =
+                JsonObject::default().with_str("type", "tool_call").with("toolCall", call.text());
             if let Some(meta) = meta {
                 subject.set("_meta", meta);
             }
@@ -82,11 +89,11 @@ pub(crate) fn to_v2(params: &RawJson, cwd: Option<&str>, known: impl Fn(&str) ->
 
 /// The answer of a v2 client for a v1 agent. One that v1 does not know is never taken for consent.
 pub(crate) fn answer_to_v1(result: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
+    let Some(mut object) = JsonObject::read(result.as_str()) else { return result.clone() };
     let outcome = object.get("outcome").unwrap_or("null").to_owned();
-    let kind = Object::read(&outcome).and_then(|outcome| outcome.string("outcome"));
+    let kind = JsonObject::read(&outcome).and_then(|outcome| outcome.string("outcome"));
     if !matches!(kind.as_deref(), Some("selected" | "cancelled")) {
-        object.set("outcome", Object::default().with_str("outcome", "cancelled").text());
+        object.set("outcome", JsonObject::default().with_str("outcome", "cancelled").text());
         object.note("outcome", &outcome);
     }
     object.raw()
@@ -94,21 +101,21 @@ pub(crate) fn answer_to_v1(result: &RawJson) -> RawJson {
 
 /// The answer of a v1 client for a v2 agent.
 pub(crate) fn answer_to_v2(result: &RawJson) -> RawJson {
-    let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
+    let Some(mut object) = JsonObject::read(result.as_str()) else { return result.clone() };
     object.restore("outcome");
     object.raw()
 }
 
 /// A tool call for a question that is about none, or about a command.
 fn stand_in(
-    subject: &Object<'_>,
+    subject: &JsonObject<'_>,
     minted: &str,
-    calls: &Calls,
-    terminals: &Terminals,
-    prompt: &Prompt<'_>,
-) -> Object<'static> {
+    calls: &KnownToolCalls,
+    terminals: &SessionTerminals,
+    prompt: &PermissionPrompt<'_>,
+) -> JsonObject<'static> {
     let id = subject.string("toolCallId").unwrap_or_else(|| minted.to_owned());
-    let mut call = Object::default().with_str("toolCallId", &id);
+    let mut call = JsonObject::default().with_str("toolCallId", &id);
     let command = subject.string("command").filter(|_| subject.is("type", "command"));
     let item = command.map(|command| {
         let cwd = subject.string("cwd").unwrap_or_default();
@@ -122,7 +129,7 @@ fn stand_in(
 
 /// A kind that v1 does not know is shown as the one that does the least harm if a client answers by itself.
 fn option_to_v1(text: &str) -> String {
-    let Some(mut option) = Object::read(text) else { return text.to_owned() };
+    let Some(mut option) = JsonObject::read(text) else { return text.to_owned() };
     if let Some(kind) = option.string("kind").filter(|kind| !KINDS.contains(&kind.as_str())) {
         option.put("kind", "reject_once");
         option.note("kind", &quote(&kind));
@@ -131,7 +138,7 @@ fn option_to_v1(text: &str) -> String {
 }
 
 fn option_to_v2(text: &str) -> String {
-    let Some(mut option) = Object::read(text) else { return text.to_owned() };
+    let Some(mut option) = JsonObject::read(text) else { return text.to_owned() };
     option.restore("kind");
     option.text()
 }

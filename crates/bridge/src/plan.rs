@@ -2,17 +2,17 @@
 
 use nudge_wire::RawJson;
 
-use crate::object::{Object, items, list, quote, raw};
+use crate::object::{JsonObject, items, list, quote, raw};
 
 /// The plan a v1 client is shown: the one that changed last.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shown(Option<String>);
+pub(crate) struct ShownPlan(Option<String>);
 
-impl Shown {
+impl ShownPlan {
     /// A `plan_update` for a client that knows only one plan; `None` for a kind of plan it cannot be shown.
-    pub(crate) fn update(&mut self, mut object: Object<'_>) -> Option<RawJson> {
+    pub(crate) fn update(&mut self, mut object: JsonObject<'_>) -> Option<RawJson> {
         let plan = object.take("plan")?;
-        let mut plan = Object::read(&plan)?;
+        let mut plan = JsonObject::read(&plan)?;
         let id = plan.string("planId")?;
         let entries = match plan.string("type")?.as_str() {
             "items" => list(items(plan.get("entries")?)?.into_iter().map(entry_to_v1)),
@@ -34,7 +34,7 @@ impl Shown {
     }
 
     /// A `plan_removed` for such a client: nothing if another plan is shown.
-    pub(crate) fn removed(&mut self, mut object: Object<'_>) -> Option<RawJson> {
+    pub(crate) fn removed(&mut self, mut object: JsonObject<'_>) -> Option<RawJson> {
         let id = object.string("planId")?;
         self.0.take_if(|shown| *shown == id)?;
         object.take("planId");
@@ -47,19 +47,19 @@ impl Shown {
 }
 
 /// A `plan_update` for a v1 client that knows them.
-pub(crate) fn update_to_v1(mut object: Object<'_>) -> RawJson {
+pub(crate) fn update_to_v1(mut object: JsonObject<'_>) -> RawJson {
     object.edit("plan", |plan| plan.edit_each("entries", entry_to_v1));
     object.raw()
 }
 
 /// A v1 `plan_update` for v2.
-pub(crate) fn update_to_v2(mut object: Object<'_>) -> RawJson {
+pub(crate) fn update_to_v2(mut object: JsonObject<'_>) -> RawJson {
     object.edit("plan", |plan| plan.edit_each("entries", entry_to_v2));
     object.raw()
 }
 
 /// A v1 `plan` for v2.
-pub(crate) fn to_v2(mut object: Object<'_>, default_id: &str) -> RawJson {
+pub(crate) fn to_v2(mut object: JsonObject<'_>, default_id: &str) -> RawJson {
     let id = object.recall_string("planId");
     let kept = object.recall("plan");
     let removed = object.recall("removed").is_some();
@@ -70,10 +70,10 @@ pub(crate) fn to_v2(mut object: Object<'_>, default_id: &str) -> RawJson {
         object.put("planId", id_text);
         return object.raw();
     }
-    let mut plan = kept.as_deref().and_then(Object::read).unwrap_or_default();
+    let mut plan = kept.as_deref().and_then(JsonObject::read).unwrap_or_default();
     if plan.get("type").is_none() {
         let entries = items(&entries).map(|entries| list(entries.into_iter().map(entry_to_v2)));
-        let mut whole = Object::default().with_str("type", "items").with_str("planId", id_text);
+        let mut whole = JsonObject::default().with_str("type", "items").with_str("planId", id_text);
         whole.set("entries", entries.unwrap_or_else(|| "[]".to_owned()));
         if let Some(meta) = plan.take("_meta") {
             whole.set("_meta", meta);
@@ -87,7 +87,7 @@ pub(crate) fn to_v2(mut object: Object<'_>, default_id: &str) -> RawJson {
 
 /// The closed words of v1 for those of v2.
 fn entry_to_v1(text: &str) -> String {
-    let Some(mut entry) = Object::read(text) else { return text.to_owned() };
+    let Some(mut entry) = JsonObject::read(text) else { return text.to_owned() };
     if let Some(status) = entry.string("status") {
         let nearest = match status.as_str() {
             "pending" | "in_progress" | "completed" => None,
@@ -109,14 +109,14 @@ fn entry_to_v1(text: &str) -> String {
 }
 
 fn entry_to_v2(text: &str) -> String {
-    let Some(mut entry) = Object::read(text) else { return text.to_owned() };
+    let Some(mut entry) = JsonObject::read(text) else { return text.to_owned() };
     entry.restore("status");
     entry.restore("priority");
     entry.text()
 }
 
 fn entry(content: &str, status: &str) -> String {
-    let entry = Object::default().with_str("content", content).with_str("priority", "medium");
+    let entry = JsonObject::default().with_str("content", content).with_str("priority", "medium");
     entry.with_str("status", status).text()
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The latest `LIMIT` values by their ids. The oldest is forgotten first.
 #[derive(Debug, Clone)]
-pub(crate) struct Recent<V, const LIMIT: usize> {
+pub(crate) struct RecentValues<V, const LIMIT: usize> {
     values: VecDeque<(String, V)>,
     /// The number of each value, counted from the first there ever was.
     numbers: BTreeMap<String, usize>,
@@ -12,13 +12,13 @@ pub(crate) struct Recent<V, const LIMIT: usize> {
     forgotten: usize,
 }
 
-impl<V, const LIMIT: usize> Default for Recent<V, LIMIT> {
+impl<V, const LIMIT: usize> Default for RecentValues<V, LIMIT> {
     fn default() -> Self {
         Self { values: VecDeque::new(), numbers: BTreeMap::new(), forgotten: 0 }
     }
 }
 
-impl<V, const LIMIT: usize> Recent<V, LIMIT> {
+impl<V, const LIMIT: usize> RecentValues<V, LIMIT> {
     pub(crate) fn get(&self, id: &str) -> Option<&V> {
         Some(&self.values.get(self.place(id)?)?.1)
     }
@@ -74,7 +74,7 @@ impl<V, const LIMIT: usize> Recent<V, LIMIT> {
     }
 }
 
-impl<V: Default, const LIMIT: usize> Recent<V, LIMIT> {
+impl<V: Default, const LIMIT: usize> RecentValues<V, LIMIT> {
     /// The value of `id`, made if it is not known.
     pub(crate) fn entry(&mut self, id: &str) -> &mut V {
         if self.get(id).is_none() {
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_oldest_is_forgotten() {
-        let mut recent: Recent<u8, 2> = Recent::default();
+        let mut recent: RecentValues<u8, 2> = RecentValues::default();
         *recent.entry("a") = 1;
         recent.insert("b", 2);
         recent.insert("a", 3);

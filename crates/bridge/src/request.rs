@@ -6,12 +6,12 @@ use crate::{
     config, content,
     init::{client_to_v1, client_to_v2},
     mcp,
-    object::{Object, quote},
+    object::{JsonObject, quote},
 };
 
 /// A method and its params.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct MethodCall {
     /// The method.
     pub method: String,
     /// Its params.
@@ -19,7 +19,7 @@ pub struct Call {
 }
 
 /// A request or notification of one version in the other; `None` if that is the same.
-pub fn request_between(from: Version, to: Version, method: &str, params: &RawJson) -> Option<Call> {
+pub fn request_between(from: Version, to: Version, method: &str, params: &RawJson) -> Option<MethodCall> {
     match (from, to) {
         (Version::V1, Version::V2) => Some(request_to_v2(method, params)),
         (Version::V2, Version::V1) => Some(request_to_v1(method, params)),
@@ -32,7 +32,7 @@ pub fn request_between(from: Version, to: Version, method: &str, params: &RawJso
 ///
 /// Not here: `session/set_mode` and `session/set_config_option` ([`crate::ToV1`]), `session/update` and
 /// `session/request_permission` ([`crate::ToV2`]).
-pub fn request_to_v2(method: &str, params: &RawJson) -> Call {
+pub fn request_to_v2(method: &str, params: &RawJson) -> MethodCall {
     let same = || params.clone();
     let (method, params) = match method {
         "initialize" => (method, client_to_v2(params)),
@@ -44,11 +44,11 @@ pub fn request_to_v2(method: &str, params: &RawJson) -> Call {
         "elicitation/create" => (method, edit(params, elicitation_to_v2)),
         _ => (method, same()),
     };
-    Call { method: method.to_owned(), params }
+    MethodCall { method: method.to_owned(), params }
 }
 
 /// A v2 request or notification for v1; see [`request_to_v2`].
-pub fn request_to_v1(method: &str, params: &RawJson) -> Call {
+pub fn request_to_v1(method: &str, params: &RawJson) -> MethodCall {
     let same = || params.clone();
     let (method, params) = match method {
         "initialize" => (method, client_to_v1(params)),
@@ -56,7 +56,7 @@ pub fn request_to_v1(method: &str, params: &RawJson) -> Call {
         "auth/logout" => ("logout", same()),
         "session/resume" => {
             let replays =
-                Object::read(params.as_str()).is_some_and(|object| object.value("replayFrom").is_some());
+                JsonObject::read(params.as_str()).is_some_and(|object| object.value("replayFrom").is_some());
             let method = if replays { "session/load" } else { method };
             (method, edit(params, resume_to_v1))
         }
@@ -65,51 +65,51 @@ pub fn request_to_v1(method: &str, params: &RawJson) -> Call {
         "session/set_config_option" => (method, config::set_option_to_v1(params)),
         _ => (method, same()),
     };
-    Call { method: method.to_owned(), params }
+    MethodCall { method: method.to_owned(), params }
 }
 
-fn edit(params: &RawJson, change: impl FnOnce(&mut Object<'_>)) -> RawJson {
-    let Some(mut object) = Object::read(params.as_str()) else { return params.clone() };
+fn edit(params: &RawJson, change: impl FnOnce(&mut JsonObject<'_>)) -> RawJson {
+    let Some(mut object) = JsonObject::read(params.as_str()) else { return params.clone() };
     change(&mut object);
     object.raw()
 }
 
-fn servers_to_v2(object: &mut Object<'_>) {
+fn servers_to_v2(object: &mut JsonObject<'_>) {
     object.edit_each("mcpServers", mcp::to_v2);
 }
 
 /// v1 wants the list even if it is empty.
-fn servers_to_v1(object: &mut Object<'_>) {
+fn servers_to_v1(object: &mut JsonObject<'_>) {
     if object.value("mcpServers").is_none() {
         object.set("mcpServers", "[]");
     }
     object.edit_each("mcpServers", mcp::to_v1);
 }
 
-fn load_to_v2(object: &mut Object<'_>) {
+fn load_to_v2(object: &mut JsonObject<'_>) {
     servers_to_v2(object);
-    let start = || Object::default().with_str("type", "start").text();
+    let start = || JsonObject::default().with_str("type", "start").text();
     let from = object.recall("replayFrom").unwrap_or_else(start);
     object.set("replayFrom", from);
 }
 
 /// v1 replays all or nothing, so a place to begin at that it does not know means all.
-fn resume_to_v1(object: &mut Object<'_>) {
+fn resume_to_v1(object: &mut JsonObject<'_>) {
     servers_to_v1(object);
     let Some(from) = object.take("replayFrom") else { return };
     let start =
-        Object::read(&from).is_some_and(|from| from.is("type", "start") && from.get("_meta").is_none());
+        JsonObject::read(&from).is_some_and(|from| from.is("type", "start") && from.get("_meta").is_none());
     if !start && from != "null" {
         object.note("replayFrom", &from);
     }
 }
 
-fn blocks(object: &mut Object<'_>, key: &'static str, convert: fn(&str) -> std::borrow::Cow<'_, str>) {
+fn blocks(object: &mut JsonObject<'_>, key: &'static str, convert: fn(&str) -> std::borrow::Cow<'_, str>) {
     object.edit_each(key, |block| convert(block).into_owned());
 }
 
 /// v2 wants the type of a form's schema, which v1 takes for granted.
-fn elicitation_to_v2(object: &mut Object<'_>) {
+fn elicitation_to_v2(object: &mut JsonObject<'_>) {
     object.edit("requestedSchema", |schema| {
         if schema.get("type").is_none() {
             schema.set("type", quote("object"));

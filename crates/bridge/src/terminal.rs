@@ -11,8 +11,8 @@ use base64::{
 use crate::{
     content::text_item,
     diff::fenced,
-    object::{Object, string},
-    recent::Recent,
+    object::{JsonObject, string},
+    recent::RecentValues,
 };
 
 /// How much of a terminal's output is kept and shown.
@@ -29,10 +29,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// The terminals of a session.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Terminals {
-    known: Recent<Terminal, TERMINALS>,
+pub(crate) struct SessionTerminals {
+    known: RecentValues<Terminal, TERMINALS>,
     /// Those that the client runs itself.
-    own: Recent<(), OWN>,
+    own: RecentValues<(), OWN>,
 }
 
 /// What is known of one terminal.
@@ -48,21 +48,21 @@ struct Terminal {
     has_ended: bool,
 }
 
-impl Terminals {
+impl SessionTerminals {
     /// From now on the client that is written for runs this one.
     pub(crate) fn own(&mut self, id: &str) {
         self.own.insert(id, ());
     }
 
     /// Takes a `terminal_update`; the id, if something changed that is shown.
-    pub(crate) fn update(&mut self, update: &Object<'_>) -> Option<String> {
+    pub(crate) fn update(&mut self, update: &JsonObject<'_>) -> Option<String> {
         let id = self.foreign(update)?;
         let terminal = self.known.entry(&id);
         if let Some(command) = update.get("command") {
             terminal.command = string(command);
         }
         if let Some(output) = update.get("output") {
-            let data = Object::read(output).and_then(|output| output.string("data"));
+            let data = JsonObject::read(output).and_then(|output| output.string("data"));
             terminal.tail.clear();
             terminal.cut = false;
             terminal.push(&data.unwrap_or_default());
@@ -75,20 +75,20 @@ impl Terminals {
     }
 
     /// Takes a `terminal_output_chunk`; the id, if it is one that is shown.
-    pub(crate) fn chunk(&mut self, chunk: &Object<'_>) -> Option<String> {
+    pub(crate) fn chunk(&mut self, chunk: &JsonObject<'_>) -> Option<String> {
         let id = self.foreign(chunk)?;
         self.known.entry(&id).push(&chunk.string("data")?);
         Some(id)
     }
 
     /// Whether this update says for the first time that a terminal has ended.
-    pub(crate) fn ends(&self, update: &Object<'_>) -> bool {
+    pub(crate) fn ends(&self, update: &JsonObject<'_>) -> bool {
         let runs = |id: String| self.known.get(&id).is_none_or(|terminal| !terminal.has_ended);
         update.value("exitStatus").is_some() && self.foreign(update).is_some_and(runs)
     }
 
     /// The terminal that is forgotten because of this update.
-    pub(crate) fn forgets_for(&self, update: &Object<'_>) -> Option<String> {
+    pub(crate) fn forgets_for(&self, update: &JsonObject<'_>) -> Option<String> {
         self.foreign(update).filter(|id| self.known.get(id).is_none())?;
         self.known.next_to_go().map(str::to_owned)
     }
@@ -102,7 +102,7 @@ impl Terminals {
     }
 
     /// The item of a tool call's content that stands for a reference to a terminal.
-    pub(crate) fn item(&self, reference: &Object<'_>) -> String {
+    pub(crate) fn item(&self, reference: &JsonObject<'_>) -> String {
         let id = reference.string("terminalId").unwrap_or_default();
         if self.own.get(&id).is_some() {
             return reference.text();
@@ -112,7 +112,7 @@ impl Terminals {
         item.text()
     }
 
-    fn foreign(&self, update: &Object<'_>) -> Option<String> {
+    fn foreign(&self, update: &JsonObject<'_>) -> Option<String> {
         update.string("terminalId").filter(|id| self.own.get(id).is_none())
     }
 }
@@ -143,7 +143,7 @@ impl Terminal {
 }
 
 fn in_words(exit: &str) -> String {
-    let exit = Object::read(exit).unwrap_or_default();
+    let exit = JsonObject::read(exit).unwrap_or_default();
     match (exit.value("exitCode"), exit.string("signal")) {
         (_, Some(signal)) => format!("Ended by {signal}"),
         (Some(code), None) => format!("Exit code {code}"),

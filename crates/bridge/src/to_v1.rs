@@ -3,8 +3,8 @@
 use nudge_wire::RawJson;
 
 use crate::{
-    Setup, UpdateKind, call::Calls, command, config::V2Options, message::Messages, object::Object,
-    permission, plan, terminal::Terminals, turn,
+    ClientSessionSetup, UpdateKind, call::KnownToolCalls, command, config::V2Options, message::ShownMessages,
+    object::JsonObject, permission, plan, terminal::SessionTerminals, turn,
 };
 
 /// What a v1 client says it takes beyond the plain protocol.
@@ -47,10 +47,10 @@ impl V1Client {
 #[derive(Debug, Clone, Default)]
 pub struct ToV1 {
     client: V1Client,
-    messages: Messages,
-    calls: Calls,
-    terminals: Terminals,
-    plan: plan::Shown,
+    messages: ShownMessages,
+    calls: KnownToolCalls,
+    terminals: SessionTerminals,
+    plan: plan::ShownPlan,
     options: V2Options,
     minted: u64,
 }
@@ -93,7 +93,7 @@ impl ToV1 {
 
     fn converted(&mut self, update: &RawJson) -> Vec<RawJson> {
         let pass = || vec![update.clone()];
-        let Some(object) = Object::read(update.as_str()) else { return pass() };
+        let Some(object) = JsonObject::read(update.as_str()) else { return pass() };
         let Some(kind) = object.string("sessionUpdate") else { return pass() };
         let kind = UpdateKind::of(&kind);
         match &kind {
@@ -118,7 +118,7 @@ impl ToV1 {
                 updates
             }
             UpdateKind::Notice if !self.client.notices => vec![turn::notice_to_v1(update, &object)],
-            _ if self.must_carry(&kind) => vec![turn::carried(update, Object::default())],
+            _ if self.must_carry(&kind) => vec![turn::carried(update, JsonObject::default())],
             _ => pass(),
         }
     }
@@ -136,9 +136,9 @@ impl ToV1 {
     }
 
     /// The result of a v2 `session/new`, `session/resume` or `session/fork` for v1, and what v1 is told by updates.
-    pub fn setup(&mut self, result: &RawJson) -> Setup {
-        let as_is = || Setup { result: result.clone(), updates: Vec::new() };
-        let Some(mut object) = Object::read(result.as_str()) else { return as_is() };
+    pub fn setup(&mut self, result: &RawJson) -> ClientSessionSetup {
+        let as_is = || ClientSessionSetup { result: result.clone(), updates: Vec::new() };
+        let Some(mut object) = JsonObject::read(result.as_str()) else { return as_is() };
         if let Some(options) = object.get("configOptions").and_then(|options| self.take_options(options)) {
             object.set("configOptions", options);
             if let Some(modes) = self.options.modes() {
@@ -146,10 +146,10 @@ impl ToV1 {
             }
         }
         let commands = object.take("availableCommands").map(|list| {
-            let update = Object::default().with_str("sessionUpdate", "available_commands_update");
+            let update = JsonObject::default().with_str("sessionUpdate", "available_commands_update");
             commands(update.with("availableCommands", list))
         });
-        Setup { result: object.raw(), updates: commands.into_iter().collect() }
+        ClientSessionSetup { result: object.raw(), updates: commands.into_iter().collect() }
     }
 
     /// The params of the client's `session/set_mode` as those of a v2 `session/set_config_option`; `None` if the
@@ -165,7 +165,7 @@ impl ToV1 {
 
     /// The result of a v2 `session/set_config_option` for v1; it also answers `session/set_mode`.
     pub fn config_result(&mut self, result: &RawJson) -> RawJson {
-        let Some(mut object) = Object::read(result.as_str()) else { return result.clone() };
+        let Some(mut object) = JsonObject::read(result.as_str()) else { return result.clone() };
         if let Some(options) = object.get("configOptions").and_then(|options| self.take_options(options)) {
             object.set("configOptions", options);
         }
@@ -176,7 +176,7 @@ impl ToV1 {
         self.options.take(options, self.client.boolean_options)
     }
 
-    fn terminal_changed(&mut self, object: &Object<'_>, is_update: bool, length: usize) -> Vec<RawJson> {
+    fn terminal_changed(&mut self, object: &JsonObject<'_>, is_update: bool, length: usize) -> Vec<RawJson> {
         let forgotten = self.terminals.forgets_for(object);
         let mut updates =
             forgotten.map(|id| self.calls.terminal_forgotten(&id, &self.terminals)).unwrap_or_default();
@@ -188,14 +188,14 @@ impl ToV1 {
         updates
     }
 
-    fn plan_update(&mut self, update: &RawJson, object: Object<'_>) -> RawJson {
+    fn plan_update(&mut self, update: &RawJson, object: JsonObject<'_>) -> RawJson {
         if self.client.plans {
             return plan::update_to_v1(object);
         }
-        self.plan.update(object).unwrap_or_else(|| turn::carried(update, Object::default()))
+        self.plan.update(object).unwrap_or_else(|| turn::carried(update, JsonObject::default()))
     }
 
-    fn config_update(&mut self, mut object: Object<'_>) -> Vec<RawJson> {
+    fn config_update(&mut self, mut object: JsonObject<'_>) -> Vec<RawJson> {
         if let Some(options) = object.get("configOptions").and_then(|options| self.take_options(options)) {
             object.set("configOptions", options);
         }
@@ -214,7 +214,7 @@ impl ToV1 {
     }
 }
 
-fn commands(mut object: Object<'_>) -> RawJson {
+fn commands(mut object: JsonObject<'_>) -> RawJson {
     object.edit_each("availableCommands", command::to_v1);
     object.raw()
 }

@@ -3,14 +3,14 @@
 use nudge_wire::RawJson;
 
 use crate::{
-    Setup, UpdateKind, call_members, command,
+    ClientSessionSetup, UpdateKind, call_members, command,
     config::{self, V1Options},
     content::block_to_v2,
     message::chunk_to_v2,
-    object::Object,
+    object::JsonObject,
     permission, plan,
-    recent::Recent,
-    request::Call,
+    recent::RecentValues,
+    request::MethodCall,
     turn,
 };
 
@@ -29,7 +29,7 @@ pub struct ToV2 {
     /// The message that chunks without an id belong to: its kind and id.
     run: Option<(String, String)>,
     options: V1Options,
-    titles: Recent<String, TITLES>,
+    titles: RecentValues<String, TITLES>,
 }
 
 impl ToV2 {
@@ -53,8 +53,8 @@ impl ToV2 {
     /// The `update` of a v1 `session/update`, as none, one or several for v2.
     pub fn update(&mut self, update: &RawJson) -> Vec<RawJson> {
         let pass = || vec![update.clone()];
-        let read =
-            Object::read(update.as_str()).and_then(|object| Some((object.string("sessionUpdate")?, object)));
+        let read = JsonObject::read(update.as_str())
+            .and_then(|object| Some((object.string("sessionUpdate")?, object)));
         let Some((kind, mut object)) = read else { return pass() };
         let known = UpdateKind::of(&kind);
         if let Some(message) = kind.strip_suffix("_chunk").filter(|_| known.is_message_chunk()) {
@@ -94,31 +94,33 @@ impl ToV2 {
     }
 
     /// The result of a v1 `session/new`, `session/load`, `session/resume` or `session/fork` for v2.
-    pub fn setup(&mut self, result: &RawJson) -> Setup {
-        let object = Object::read(result.as_str());
-        let Some(mut object) = object else { return Setup { result: result.clone(), updates: Vec::new() } };
+    pub fn setup(&mut self, result: &RawJson) -> ClientSessionSetup {
+        let object = JsonObject::read(result.as_str());
+        let Some(mut object) = object else {
+            return ClientSessionSetup { result: result.clone(), updates: Vec::new() };
+        };
         let modes = object.take("modes");
         self.options.begin(object.get("configOptions"), modes.as_deref());
         object.take("configOptions");
         if let Some(options) = self.options.to_v2() {
             object.set("configOptions", options);
         }
-        Setup { result: object.raw(), updates: Vec::new() }
+        ClientSessionSetup { result: object.raw(), updates: Vec::new() }
     }
 
     /// The client's `session/set_config_option` for v1: `session/set_mode` if the option stands for the modes.
-    pub fn set_config_option(&self, params: &RawJson) -> Call {
-        let id = Object::read(params.as_str()).and_then(|object| object.string("configId"));
+    pub fn set_config_option(&self, params: &RawJson) -> MethodCall {
+        let id = JsonObject::read(params.as_str()).and_then(|object| object.string("configId"));
         let (method, params) = match id {
             Some(id) if self.options.is_mode(&id) => ("session/set_mode", config::set_mode_of(params)),
             _ => ("session/set_config_option", config::set_option_to_v1(params)),
         };
-        Call { method: method.to_owned(), params }
+        MethodCall { method: method.to_owned(), params }
     }
 
     /// What v1 answered to `call`, as the result of the client's `session/set_config_option`.
-    pub fn config_result(&mut self, call: &Call, result: &RawJson) -> RawJson {
-        let mut object = Object::read(result.as_str()).unwrap_or_default();
+    pub fn config_result(&mut self, call: &MethodCall, result: &RawJson) -> RawJson {
+        let mut object = JsonObject::read(result.as_str()).unwrap_or_default();
         if call.method == "session/set_mode" {
             if let Some(mode) = config::chosen_mode(&call.params) {
                 self.options.set_current(&mode);
@@ -130,7 +132,7 @@ impl ToV2 {
         object.raw()
     }
 
-    fn chunk(&mut self, update: &RawJson, kind: &str, message: &str, mut object: Object<'_>) -> RawJson {
+    fn chunk(&mut self, update: &RawJson, kind: &str, message: &str, mut object: JsonObject<'_>) -> RawJson {
         if object.value("messageId").is_some() {
             self.run = None;
             if object.get("_meta").is_none()
@@ -158,7 +160,7 @@ impl ToV2 {
         id
     }
 
-    fn call(&mut self, mut object: Object<'_>) -> RawJson {
+    fn call(&mut self, mut object: JsonObject<'_>) -> RawJson {
         if let (Some(id), Some(title)) = (object.string("toolCallId"), object.string("title")) {
             self.titles.insert(&id, title);
         }
@@ -167,7 +169,7 @@ impl ToV2 {
         object.raw()
     }
 
-    fn mode_update(&mut self, object: &Object<'_>) -> Option<RawJson> {
+    fn mode_update(&mut self, object: &JsonObject<'_>) -> Option<RawJson> {
         let mode = object.string("currentModeId")?;
         self.options.set_current(&mode).then(|| config::update(self.options.to_v2()))
     }

@@ -2,7 +2,7 @@
 
 use nudge_wire::RawJson;
 
-use crate::object::{Object, quote, raw};
+use crate::object::{JsonObject, quote, raw};
 
 /// The reasons to stop that v1 knows.
 const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
@@ -11,7 +11,7 @@ const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refu
 ///
 /// `state` is the `state_update` that says `idle`.
 pub fn prompt_answer(state: &RawJson) -> Result<RawJson, RawJson> {
-    let mut object = Object::read(state.as_str()).unwrap_or_default();
+    let mut object = JsonObject::read(state.as_str()).unwrap_or_default();
     object.remove(&["sessionUpdate", "state", "background"]);
     let reason = object.string("stopReason");
     if reason.as_deref() == Some("error") {
@@ -28,7 +28,7 @@ pub fn turn_started() -> RawJson {
 
 /// The `state_update` for the result of a v1 prompt: that the turn ended, and how.
 pub fn turn_ended(result: &RawJson) -> RawJson {
-    let mut object = Object::read(result.as_str()).unwrap_or_default();
+    let mut object = JsonObject::read(result.as_str()).unwrap_or_default();
     object.restore("stopReason");
     if object.value("usage").is_none() {
         object.take("usage");
@@ -46,11 +46,11 @@ pub fn turn_failed(error: &RawJson) -> RawJson {
 }
 
 /// A `state_update` for a v1 client, which has nothing like it: as `_meta` of a `session_info_update`.
-pub(crate) fn state_to_v1(update: &RawJson, object: &Object<'_>) -> Option<RawJson> {
+pub(crate) fn state_to_v1(update: &RawJson, object: &JsonObject<'_>) -> Option<RawJson> {
     if object.is("state", "requires_action") {
         return None;
     }
-    let mut meta = Object::default();
+    let mut meta = JsonObject::default();
     for member in ["state", "stopReason"] {
         if let Some(value) = object.get(member) {
             meta.set(member, value);
@@ -60,32 +60,32 @@ pub(crate) fn state_to_v1(update: &RawJson, object: &Object<'_>) -> Option<RawJs
 }
 
 /// A `notice` for a v1 client that does not know it.
-pub(crate) fn notice_to_v1(update: &RawJson, object: &Object<'_>) -> RawJson {
+pub(crate) fn notice_to_v1(update: &RawJson, object: &JsonObject<'_>) -> RawJson {
     let mut notice = object.clone();
     notice.take("sessionUpdate");
-    carried(update, Object::default().with("notice", notice.text()))
+    carried(update, JsonObject::default().with("notice", notice.text()))
 }
 
 /// A v2 update that v1 has no place for, whole in the `_meta` of an update that changes nothing.
-pub(crate) fn carried(update: &RawJson, mut meta: Object<'_>) -> RawJson {
+pub(crate) fn carried(update: &RawJson, mut meta: JsonObject<'_>) -> RawJson {
     meta.set("nudge", update.as_str().to_owned());
-    let carrier = Object::default().with_str("sessionUpdate", "session_info_update");
+    let carrier = JsonObject::default().with_str("sessionUpdate", "session_info_update");
     raw(carrier.with("_meta", meta.text()).text())
 }
 
 /// The update that [`carried`] carries.
-pub(crate) fn uncarried(object: &Object<'_>) -> Option<RawJson> {
-    let meta = Object::read(object.get("_meta")?)?;
+pub(crate) fn uncarried(object: &JsonObject<'_>) -> Option<RawJson> {
+    let meta = JsonObject::read(object.get("_meta")?)?;
     let nudge = meta.get("nudge")?;
-    Object::read(nudge)?.string("sessionUpdate")?;
+    JsonObject::read(nudge)?.string("sessionUpdate")?;
     Some(raw(nudge.to_owned()))
 }
 
-fn state(name: &str) -> Object<'static> {
-    Object::default().with_str("sessionUpdate", "state_update").with_str("state", name)
+fn state(name: &str) -> JsonObject<'static> {
+    JsonObject::default().with_str("sessionUpdate", "state_update").with_str("state", name)
 }
 
-fn stop_reason_to_v1(object: &mut Object<'_>) {
+fn stop_reason_to_v1(object: &mut JsonObject<'_>) {
     match object.string("stopReason") {
         Some(reason) if REASONS.contains(&reason.as_str()) => {}
         Some(reason) => {
@@ -96,11 +96,12 @@ fn stop_reason_to_v1(object: &mut Object<'_>) {
     }
 }
 
-fn prompt_error(state: &Object<'_>) -> RawJson {
+fn prompt_error(state: &JsonObject<'_>) -> RawJson {
     let error = state.get("error").filter(|error| {
-        Object::read(error)
+        JsonObject::read(error)
             .is_some_and(|error| error.get("code").is_some() && error.string("message").is_some())
     });
-    let unknown = || Object::default().with("code", "-32603").with_str("message", "The turn failed").text();
+    let unknown =
+        || JsonObject::default().with("code", "-32603").with_str("message", "The turn failed").text();
     raw(error.map_or_else(unknown, str::to_owned))
 }

@@ -7,25 +7,25 @@ use std::{
 
 use anyhow::{Context, Result};
 use nudge_hub::Hub;
-use nudge_peer::{Closed, Cx, Stdio};
+use nudge_peer::{ConnectionClosed, Cx, StdioTransport};
 use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
 };
 
 use crate::{
-    args::{Acp, read_rehearsal},
-    daemon::{self, Line},
-    house::{ProcessGateway, Serving, open_gateway, open_tap},
-    place::Place,
-    refusal::{Framing, refuse_first_request},
-    settings::{DaemonMode, NesBy, OnClose, Origin, Settings},
+    args::{AcpArgs, read_rehearsal},
+    daemon::{self, WelcomedLink},
+    house::{ProcessGateway, ServingMode, open_gateway, open_tap},
+    place::DataPlace,
+    refusal::{RefusalFraming, refuse_first_request},
+    settings::{DaemonMode, NesBy, OnClose, SettingOrigin, Settings},
 };
 
 /// Threads that compute suggestions, and those that read and write what is no pipe.
 const THREADS: usize = 8;
 
-pub(crate) fn run(args: &Acp, place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn run(args: &AcpArgs, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     if io::stdin().is_terminal() {
         let _ = writeln!(
             io::stderr(),
@@ -34,13 +34,14 @@ pub(crate) fn run(args: &Acp, place: &Place, settings: &Settings) -> Result<Exit
         );
     }
     let serving = serving(args, settings);
-    let serving = serving.inspect_err(|error| refuse_first_request(Framing::Lines, &format!("{error:#}")))?;
+    let serving =
+        serving.inspect_err(|error| refuse_first_request(RefusalFraming::Lines, &format!("{error:#}")))?;
     let on_close = &settings.session_on_close;
     if settings.daemon_mode == DaemonMode::Off || place.socket().is_none() {
         return alone(on_close.value, place, &serving);
     }
     // Elsewhere than on the command line it is for when there is no daemon.
-    if on_close.value == OnClose::Cancel && matches!(on_close.origin, Origin::Flag(_)) {
+    if on_close.value == OnClose::Cancel && matches!(on_close.origin, SettingOrigin::Flag(_)) {
         anyhow::bail!(
             "a turn in a daemon goes on when the editor leaves; --on-close cancel needs --no-daemon beside it"
         );
@@ -48,18 +49,18 @@ pub(crate) fn run(args: &Acp, place: &Place, settings: &Settings) -> Result<Exit
     relay(place, &serving, settings)
 }
 
-fn serving(args: &Acp, settings: &Settings) -> Result<Serving> {
+fn serving(args: &AcpArgs, settings: &Settings) -> Result<ServingMode> {
     let trace = settings.trace_file.as_deref().map(std::path::absolute).transpose();
     let trace = trace.context("cannot find the trace's folder")?;
     let agent = args.agent.downstream(settings, settings.agent_name.value.as_deref())?;
     let nes_by_agent = settings.nes_by == NesBy::Agent && agent.is_some();
     let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
     let (max_message, linger) = (settings.message_limit, settings.daemon_linger.asked());
-    Ok(Serving { trace, max_message, agent, nes_by_agent, rehearsal, linger })
+    Ok(ServingMode { trace, max_message, agent, nes_by_agent, rehearsal, linger })
 }
 
 /// Passes everything on to the daemon.
-fn relay(place: &Place, serving: &Serving, settings: &Settings) -> Result<ExitCode> {
+fn relay(place: &DataPlace, serving: &ServingMode, settings: &Settings) -> Result<ExitCode> {
     let line = daemon::attach(place, serving)?;
     tell_of_log(&line, settings);
     match daemon::relay(line) {
@@ -70,7 +71,7 @@ fn relay(place: &Place, serving: &Serving, settings: &Settings) -> Result<ExitCo
 }
 
 /// What is logged was settled when the daemon was started.
-fn tell_of_log(line: &Line, settings: &Settings) {
+fn tell_of_log(line: &WelcomedLink, settings: &Settings) {
     let level = &settings.log_level;
     if let (Some(asked), Some(logged)) = (&level.value, &line.log)
         && asked != logged
@@ -85,7 +86,7 @@ fn tell_of_log(line: &Line, settings: &Settings) {
 }
 
 /// Holds the sessions in this process.
-fn alone(on_close: OnClose, place: &Place, serving: &Serving) -> Result<ExitCode> {
+fn alone(on_close: OnClose, place: &DataPlace, serving: &ServingMode) -> Result<ExitCode> {
     // One connection: everything but the computing in one thread costs no hop between threads.
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().max_blocking_threads(THREADS).build();
@@ -96,10 +97,10 @@ fn alone(on_close: OnClose, place: &Place, serving: &Serving) -> Result<ExitCode
     code
 }
 
-async fn serve(on_close: OnClose, place: &Place, serving: &Serving) -> Result<ExitCode> {
+async fn serve(on_close: OnClose, place: &DataPlace, serving: &ServingMode) -> Result<ExitCode> {
     let ProcessGateway { gateway, hub } = open_gateway(place, None, false).await?;
     let options = serving.options(open_tap(serving)?, None)?;
-    let connection = gateway.connect(Stdio, options).context("cannot open the connection")?;
+    let connection = gateway.connect(StdioTransport, options).context("cannot open the connection")?;
     let cx = connection.cx();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -124,11 +125,13 @@ async fn end(hub: &Hub, cx: &Cx, is_patient: bool) {
     hub.end(is_patient).await;
 }
 
-fn finished(ended: Result<(), Closed>) -> Result<ExitCode> {
+fn finished(ended: Result<(), ConnectionClosed>) -> Result<ExitCode> {
     match ended {
         Ok(()) => Ok(ExitCode::SUCCESS),
         // An editor that goes away while we still write is an ordinary end.
-        Err(Closed::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(ConnectionClosed::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(ExitCode::SUCCESS)
+        }
         Err(why) => Err(why.into()),
     }
 }

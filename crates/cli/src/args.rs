@@ -4,22 +4,22 @@ use std::{io::Read, path::Path};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use nudge_model::script::Script;
+use nudge_model::script::ScriptedModel;
 
 use crate::{
-    agents, config::Config, daemon::Daemon, logs::Logs, packaging, refusal::Framing, replay::Replay,
-    sessions, settings,
+    agents, config::ConfigArgs, daemon::DaemonArgs, logs::LogsArgs, packaging, refusal::RefusalFraming,
+    replay::ReplayArgs, sessions, settings,
 };
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
 #[derive(Debug, Parser)]
 #[command(name = "nudge", version, after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct ProgramArgs {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
-impl Args {
+impl ProgramArgs {
     /// What the command line asks for, and what was matched, for the settings.
     pub(crate) fn read() -> (Self, ArgMatches) {
         let matches = command_line().get_matches();
@@ -29,7 +29,7 @@ impl Args {
 
 /// The command line with the flags of all settings.
 pub(crate) fn command_line() -> clap::Command {
-    settings::with_settings(Args::command())
+    settings::with_settings(ProgramArgs::command())
 }
 
 const EXAMPLES: &str = "\
@@ -50,12 +50,12 @@ Exit status:
   143  ended by SIGTERM";
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Acp(Acp),
-    Lsp(crate::lsp::Lsp),
-    Agents(agents::list::Agents),
-    Doctor(agents::doctor::Doctor),
-    Sessions(sessions::Sessions),
+pub(crate) enum CliCommand {
+    Acp(AcpArgs),
+    Lsp(crate::lsp::LspArgs),
+    Agents(agents::list::AgentsArgs),
+    Doctor(agents::doctor::DoctorArgs),
+    Sessions(sessions::SessionsArgs),
     /// Hand a message to a session for a turn of its own, once it is idle
     ///
     /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id to standard output, for
@@ -65,7 +65,7 @@ Examples:
   nudge queue last \"then run the tests\"
   nudge queue last @plan.md               what a file says
   git diff | nudge queue last -           what standard input says")]
-    Queue(sessions::Say),
+    Queue(sessions::SayArgs),
     /// Hand a message to a session into the turn that runs, at its next break-point
     ///
     /// Works on a live session from any terminal, whatever its editor offers. Prints the message's id to standard output, for
@@ -75,25 +75,25 @@ Examples:
   nudge steer last \"keep the old name\"
   nudge steer last @hints.md              what a file says
   cargo test 2>&1 | nudge steer last -    what standard input says")]
-    Steer(sessions::Say),
-    Revoke(sessions::Revoke),
-    Cancel(sessions::Cancel),
-    Approve(sessions::Approve),
-    Reject(sessions::Reject),
-    Answer(sessions::Fill),
-    Watch(sessions::Watch),
+    Steer(sessions::SayArgs),
+    Revoke(sessions::RevokeArgs),
+    Cancel(sessions::CancelArgs),
+    Approve(sessions::ApproveArgs),
+    Reject(sessions::RejectArgs),
+    Answer(sessions::FillArgs),
+    Watch(sessions::WatchArgs),
     Status(sessions::StatusArgs),
-    Config(Config),
-    Logs(Logs),
+    Config(ConfigArgs),
+    Logs(LogsArgs),
     /// End the daemon; turns that run are cancelled, what waits is kept
     #[command(after_help = "\
 Example:
   nudge stop && nudge status")]
     Stop,
-    Daemon(Daemon),
-    Replay(Replay),
-    Completions(packaging::Completions),
-    Man(packaging::Man),
+    Daemon(DaemonArgs),
+    Replay(ReplayArgs),
+    Completions(packaging::CompletionsArgs),
+    Man(packaging::ManArgs),
     /// Print the version and the build
     #[command(after_help = "\
 Example:
@@ -118,12 +118,12 @@ pub(crate) enum OnWrongSettings {
     GoOn,
 }
 
-impl Command {
+impl CliCommand {
     /// How messages come on standard input, if the command is a server for an editor.
-    pub(crate) fn framing(&self) -> Option<Framing> {
+    pub(crate) fn framing(&self) -> Option<RefusalFraming> {
         match self {
-            Self::Acp(_) => Some(Framing::Lines),
-            Self::Lsp(_) => Some(Framing::Headers),
+            Self::Acp(_) => Some(RefusalFraming::Lines),
+            Self::Lsp(_) => Some(RefusalFraming::Headers),
             _ => None,
         }
     }
@@ -158,7 +158,7 @@ Examples:
   nudge acp                  the built-in agent
   nudge acp -- goose acp     in front of an agent
   nudge acp --agent claude   in front of one of `nudge agents`")]
-pub(crate) struct Acp {
+pub(crate) struct AcpArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }
@@ -185,7 +185,7 @@ pub(crate) fn read_rehearsal(path: Option<&Path>) -> Result<Option<String>> {
     if text.len() as u64 > LONGEST_REHEARSAL {
         bail!("the rehearsal {shown} is too long; at most {LONGEST_REHEARSAL} bytes are taken");
     }
-    Script::parse(&text).with_context(|| shown.to_string())?;
+    ScriptedModel::parse(&text).with_context(|| shown.to_string())?;
     Ok(Some(text))
 }
 

@@ -29,7 +29,7 @@ mod armed {
         sync::atomic::{AtomicU64, Ordering},
     };
 
-    use nudge_hub::Boundary;
+    use nudge_hub::DurableBoundary;
     use rustix::process::{Signal, getpid, kill_process};
 
     pub(super) struct Failpoints {
@@ -51,7 +51,7 @@ mod armed {
             Self { trap: env::var("NUDGE_FAILPOINT").ok().map(|setting| Trap::parse(&setting)), log }
         }
 
-        pub(super) fn hit(&self, boundary: Boundary) {
+        pub(super) fn hit(&self, boundary: DurableBoundary) {
             let name = name(boundary);
             if let Some(mut log) = self.log.as_ref() {
                 // One write a line: lines of several processes do not mix.
@@ -78,14 +78,14 @@ mod armed {
         }
     }
 
-    fn name(boundary: Boundary) -> &'static str {
+    fn name(boundary: DurableBoundary) -> &'static str {
         match boundary {
-            Boundary::BeforeCommit => "store.commit.before",
-            Boundary::AfterCommit => "store.commit.after",
-            Boundary::BeforeUpdate => "hub.update.before",
-            Boundary::AfterUpdate => "hub.update.after",
-            Boundary::BeforeAnswer => "hub.answer.before",
-            Boundary::AfterAnswer => "hub.answer.after",
+            DurableBoundary::BeforeCommit => "store.commit.before",
+            DurableBoundary::AfterCommit => "store.commit.after",
+            DurableBoundary::BeforeUpdate => "hub.update.before",
+            DurableBoundary::AfterUpdate => "hub.update.after",
+            DurableBoundary::BeforeAnswer => "hub.answer.before",
+            DurableBoundary::AfterAnswer => "hub.answer.after",
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result};
-use nudge_adapt::Spec;
+use nudge_adapt::AgentProgram;
 use nudge_agent::BuiltInSource;
 use nudge_gateway::{ConnectionAgent, ConnectionOptions, Gateway, NesProvider, ProgramInfo};
-use nudge_hub::{Environment, Hub, Source};
-use nudge_model::script::Script;
-use nudge_nes::Service;
-use nudge_peer::{Limits, Tap};
+use nudge_hub::{Environment, Hub, SessionSource};
+use nudge_model::script::ScriptedModel;
+use nudge_nes::NesService;
+use nudge_peer::{ConnectionLimits, FrameTap};
 
-use crate::{daemon::make_private, failpoint, place::Place, version};
+use crate::{daemon::make_private, failpoint, place::DataPlace, version};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -28,14 +28,14 @@ pub(crate) struct ProcessGateway {
 
 /// How one connection is served.
 #[derive(Debug, Default, Clone, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Serving {
+pub(crate) struct ServingMode {
     /// The file every message is appended to.
     pub(crate) trace: Option<PathBuf>,
     /// The longest message taken.
     pub(crate) max_message: usize,
     /// The agent that runs the sessions; the built-in one unless set.
     #[serde(default)]
-    pub(crate) agent: Option<Downstream>,
+    pub(crate) agent: Option<DownstreamCommand>,
     /// Whether next edit suggestions are left to it.
     #[serde(default)]
     pub(crate) nes_by_agent: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Serving {
 
 /// An agent behind Nudge, as the command line names it. Its arguments may hold keys.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Downstream {
+pub(crate) struct DownstreamCommand {
     pub(crate) name: String,
     pub(crate) program: String,
     pub(crate) args: Vec<String>,
@@ -69,24 +69,24 @@ pub(crate) const fn start_timeout() -> u64 {
     300
 }
 
-impl std::fmt::Debug for Downstream {
+impl std::fmt::Debug for DownstreamCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Downstream").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Downstream {
+impl DownstreamCommand {
     /// The agent to be started, as if the editor had started it.
-    pub(crate) fn spec(&self, environment: Option<Environment>) -> Spec {
+    pub(crate) fn spec(&self, environment: Option<Environment>) -> AgentProgram {
         let Self { name, program, args, env, cwd, isolate, patience, start_timeout } = self.clone();
         let (patience, start_timeout) = (Duration::from_secs(patience), Duration::from_secs(start_timeout));
-        Spec { name, program, args, env, cwd, environment, isolate, patience, start_timeout }
+        AgentProgram { name, program, args, env, cwd, environment, isolate, patience, start_timeout }
     }
 }
 
 /// Opens the store and makes a gateway to it.
 pub(crate) async fn open_gateway(
-    place: &Place,
+    place: &DataPlace,
     rehearsal: Option<&str>,
     is_daemon: bool,
 ) -> Result<ProcessGateway> {
@@ -98,10 +98,10 @@ pub(crate) async fn open_gateway(
         return Err(error);
     }
     let model = match rehearsal {
-        Some(text) => Script::parse(text)?,
-        None => Script::built_in(),
+        Some(text) => ScriptedModel::parse(text)?,
+        None => ScriptedModel::built_in(),
     };
-    let options = nudge_hub::Options {
+    let options = nudge_hub::HubOptions {
         store: place.store_url(),
         owners: place.owners(),
         built_in: Arc::new(BuiltInSource::new(Arc::new(model))),
@@ -113,7 +113,7 @@ pub(crate) async fn open_gateway(
     if let Some(path) = set_aside {
         tracing::error!("the store was damaged; it was set aside as {} and a new one begun", path.display());
     }
-    let nes = Service::new(nudge_nes::Options { data_dir: place.data_dir(), ..Default::default() });
+    let nes = NesService::new(nudge_nes::NesOptions { data_dir: place.data_dir(), ..Default::default() });
     let program = ProgramInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: version::BUILD.to_owned(),
@@ -122,17 +122,21 @@ pub(crate) async fn open_gateway(
     Ok(ProcessGateway { gateway: Gateway::new(nes, Some(hub.clone()), program), hub })
 }
 
-impl Serving {
+impl ServingMode {
     /// How the gateway serves such a connection.
     pub(crate) fn options(
         &self,
-        tap: Option<Tap>,
+        tap: Option<FrameTap>,
         environment: Option<Environment>,
     ) -> Result<ConnectionOptions> {
         let agent =
             self.agent.as_ref().map(|agent| ConnectionAgent::Program(agent.spec(environment.clone())));
         Ok(ConnectionOptions {
-            limits: Limits { max_message: self.max_message, drain: DRAIN, ..Limits::default() },
+            limits: ConnectionLimits {
+                max_message: self.max_message,
+                drain: DRAIN,
+                ..ConnectionLimits::default()
+            },
             tap,
             environment,
             agent,
@@ -144,14 +148,14 @@ impl Serving {
 }
 
 /// Opens the file that every message is appended to, if one is wanted.
-pub(crate) fn open_tap(serving: &Serving) -> Result<Option<Tap>> {
+pub(crate) fn open_tap(serving: &ServingMode) -> Result<Option<FrameTap>> {
     let Some(path) = &serving.trace else { return Ok(None) };
-    let opened = Tap::to_file(path);
+    let opened = FrameTap::to_file(path);
     Ok(Some(opened.with_context(|| format!("cannot write the trace to {}", path.display()))?))
 }
 
 /// What the built-in agent is to play for a connection, if it wants something of its own.
-pub(crate) fn rehearsed(serving: &Serving) -> Result<Option<Source>> {
+pub(crate) fn rehearsed(serving: &ServingMode) -> Result<Option<SessionSource>> {
     let Some(text) = &serving.rehearsal else { return Ok(None) };
-    Ok(Some(Arc::new(BuiltInSource::new(Arc::new(Script::parse(text)?)))))
+    Ok(Some(Arc::new(BuiltInSource::new(Arc::new(ScriptedModel::parse(text)?)))))
 }

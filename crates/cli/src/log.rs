@@ -21,7 +21,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::{output, settings::Chosen, terminal_text};
+use crate::{output, settings::ChosenValue, terminal_text};
 
 /// Lines that may wait for standard error.
 const WAITING: usize = 1024;
@@ -29,7 +29,7 @@ const WAITING: usize = 1024;
 const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// The log while the program runs. Dropping it writes what waits.
-pub(crate) struct Log {
+pub(crate) struct ProgramLog {
     lines: SyncSender<Entry>,
 }
 
@@ -45,18 +45,18 @@ pub(crate) const EXPECTED: &str =
 
 /// What is logged, where this was asked for.
 pub(crate) fn logged(asked: Option<&str>) -> String {
-    asked.unwrap_or(Wanted::Warnings.filter()).to_owned()
+    asked.unwrap_or(WantedLog::Warnings.filter()).to_owned()
 }
 
 /// What of the log is wanted unless the user asks for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum WantedLog {
     Warnings,
     /// The command tells by itself what it finds, once.
     Errors,
 }
 
-impl Wanted {
+impl WantedLog {
     fn filter(self) -> &'static str {
         match self {
             Self::Warnings => "warn",
@@ -66,7 +66,7 @@ impl Wanted {
 }
 
 /// Logs what is asked for; a filter that cannot be read is said, and the default used.
-pub(crate) fn init(asked: &Chosen<Option<String>>, wanted: Wanted) -> Log {
+pub(crate) fn init(asked: &ChosenValue<Option<String>>, wanted: WantedLog) -> ProgramLog {
     let default = wanted.filter();
     let filter = match &asked.value {
         Some(text) => read(text).unwrap_or_else(|| {
@@ -87,14 +87,14 @@ pub(crate) fn init(asked: &Chosen<Option<String>>, wanted: Wanted) -> Log {
             }
         }
     });
-    let log = Log { lines };
+    let log = ProgramLog { lines };
     let writer = Lines { lines: log.lines.clone(), has_colours: output::has_colours(&io::stderr()) };
     let to_stderr = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(false)
         .log_internal_errors(false)
         .with_filter(filter);
-    let heard = (wanted == Wanted::Errors).then(|| AgentLines.with_filter(LevelFilter::INFO));
+    let heard = (wanted == WantedLog::Errors).then(|| AgentLines.with_filter(LevelFilter::INFO));
     tracing_subscriber::registry().with(to_stderr).with(heard).init();
     log
 }
@@ -118,7 +118,7 @@ fn is_level(text: &str) -> bool {
     text.trim().parse::<LevelFilter>().is_ok()
 }
 
-impl Drop for Log {
+impl Drop for ProgramLog {
     fn drop(&mut self) {
         let (told, written) = sync_channel(1);
         if self.lines.try_send(Entry::End(told)).is_ok() {

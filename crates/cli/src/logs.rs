@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::{output, place::Place, terminal_text};
+use crate::{output, place::DataPlace, terminal_text};
 
 /// How much of the end of the log is looked through.
 const LOOKED_AT: u64 = 8 * 1024 * 1024;
@@ -29,7 +29,7 @@ Examples:
   nudge logs           the last 100 lines
   nudge logs -n 0      all of it
   nudge logs -f        and what comes; Ctrl-C ends it")]
-pub(crate) struct Logs {
+pub(crate) struct LogsArgs {
     /// Go on with what comes
     #[arg(short, long)]
     follow: bool,
@@ -38,7 +38,7 @@ pub(crate) struct Logs {
     lines: usize,
 }
 
-pub(crate) fn run(args: &Logs, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: &LogsArgs, place: &DataPlace) -> Result<ExitCode> {
     let Some(path) = place.log_file() else {
         bail!("there is no data folder, so there is no daemon that logs; name one with --data");
     };

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use nudge_lsp::{Connecting, Connector, Ended, Options};
+use nudge_lsp::{LspEnded, LspOptions, NesConnecting, NesConnector};
 use nudge_peer::{Transport, pair};
 use nudge_wire::frame::DEFAULT_MESSAGE_LIMIT;
 use tokio::{
@@ -18,8 +18,8 @@ use tokio::{
 
 use crate::{
     daemon,
-    house::{Serving, open_gateway, open_tap},
-    place::Place,
+    house::{ServingMode, open_gateway, open_tap},
+    place::DataPlace,
     settings::{DaemonMode, Settings},
 };
 
@@ -37,7 +37,7 @@ use crate::{
 /// with `nudge acp` and every other editor.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EDITORS)]
-pub(crate) struct Lsp {
+pub(crate) struct LspArgs {
     /// Taken and ignored: many editors add it
     #[arg(long, hide = true)]
     stdio: bool,
@@ -75,7 +75,7 @@ Environment:
 /// Threads that compute suggestions where there is no daemon, and those that read and write.
 const THREADS: usize = 8;
 
-pub(crate) fn run(place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn run(place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     if io::stdin().is_terminal() {
         let _ = writeln!(
             io::stderr(),
@@ -91,25 +91,25 @@ pub(crate) fn run(place: &Place, settings: &Settings) -> Result<ExitCode> {
     code
 }
 
-async fn serve(place: &Place, settings: &Settings) -> Result<ExitCode> {
+async fn serve(place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let trace = settings.trace_file.as_deref().map(std::path::absolute).transpose();
     let trace = trace.context("cannot find the trace's folder")?;
     let linger = settings.daemon_linger.asked();
-    let serving = Serving { trace, max_message: DEFAULT_MESSAGE_LIMIT, linger, ..Serving::default() };
+    let serving = ServingMode { trace, max_message: DEFAULT_MESSAGE_LIMIT, linger, ..ServingMode::default() };
     let connect = if settings.daemon_mode == DaemonMode::Off || place.socket().is_none() {
         alone(place, &serving)
     } else {
         through_daemon(place, &serving)
     };
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let options = Options { connect, version, max_message: settings.message_limit };
+    let options = LspOptions { connect, version, max_message: settings.message_limit };
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let served = nudge_lsp::serve(tokio::io::stdin(), tokio::io::stdout(), options);
     let code = tokio::select! {
         ended = served => match ended? {
-            Ended::Orderly => 0,
-            Ended::WithoutShutdown => 1,
+            LspEnded::Orderly => 0,
+            LspEnded::WithoutShutdown => 1,
         },
         _ = interrupt.recv() => 130,
         _ = terminate.recv() => 143,
@@ -118,9 +118,9 @@ async fn serve(place: &Place, settings: &Settings) -> Result<ExitCode> {
 }
 
 /// The way to the daemon, which is started if there is none.
-fn through_daemon(place: &Place, serving: &Serving) -> Connector {
+fn through_daemon(place: &DataPlace, serving: &ServingMode) -> NesConnector {
     let (place, serving) = (place.clone(), serving.clone());
-    Arc::new(move || -> Connecting {
+    Arc::new(move || -> NesConnecting {
         let (place, serving) = (place.clone(), serving.clone());
         Box::pin(async move {
             let reached = tokio::task::spawn_blocking(move || daemon::reach(&place, &serving)).await;
@@ -137,12 +137,12 @@ fn usable(stream: std::os::unix::net::UnixStream) -> io::Result<Transport> {
 }
 
 /// The way to a gateway of our own, made when it is first needed.
-fn alone(place: &Place, serving: &Serving) -> Connector {
+fn alone(place: &DataPlace, serving: &ServingMode) -> NesConnector {
     // Nothing of this process is a session that could be shared.
-    let place = Place { store: Some("memory".to_owned()), ..place.clone() };
+    let place = DataPlace { store: Some("memory".to_owned()), ..place.clone() };
     let serving = serving.clone();
     let opened = Arc::new(OnceCell::new());
-    Arc::new(move || -> Connecting {
+    Arc::new(move || -> NesConnecting {
         let (place, serving, opened) = (place.clone(), serving.clone(), Arc::clone(&opened));
         Box::pin(async move {
             let opened = opened.get_or_try_init(|| open_gateway(&place, None, false)).await;

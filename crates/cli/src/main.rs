@@ -26,10 +26,10 @@ use std::process::ExitCode;
 use nudge_process::shim;
 
 use crate::{
-    args::{Args, Command, OnWrongSettings},
-    place::Place,
+    args::{CliCommand, OnWrongSettings, ProgramArgs},
+    place::DataPlace,
     refusal::refuse_first_request,
-    settings::{Loaded, PlaceDoubt, Problem},
+    settings::{LoadedSettings, PlaceDoubt, SettingsProblem},
 };
 
 fn main() -> ExitCode {
@@ -37,12 +37,14 @@ fn main() -> ExitCode {
     if started_as.next().is_some_and(|first| first == shim::ARGUMENT) {
         return shim::run(started_as);
     }
-    let (Args { command }, matches) = Args::read();
+    let (ProgramArgs { command }, matches) = ProgramArgs::read();
     let loaded = settings::load(&matches);
-    let (settings, place) = (&loaded.settings, Place::chosen(&loaded));
+    let (settings, place) = (&loaded.settings, DataPlace::chosen(&loaded));
     output::set_colours(settings.output_color);
     if let Some(end) = told_of_settings(command.on_wrong_settings(), &loaded, &place) {
-        if let (Some(framing), Some(why)) = (command.framing(), Problem::summary(&loaded.all_problems())) {
+        if let (Some(framing), Some(why)) =
+            (command.framing(), SettingsProblem::summary(&loaded.all_problems()))
+        {
             refuse_first_request(framing, &why);
         }
         return end;
@@ -50,32 +52,34 @@ fn main() -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         shim::set_program(program);
     }
-    let is_doctor = matches!(command, Command::Doctor(_));
-    let log =
-        log::init(&settings.log_level, if is_doctor { log::Wanted::Errors } else { log::Wanted::Warnings });
+    let is_doctor = matches!(command, CliCommand::Doctor(_));
+    let log = log::init(
+        &settings.log_level,
+        if is_doctor { log::WantedLog::Errors } else { log::WantedLog::Warnings },
+    );
     let outcome = match command {
-        Command::Acp(acp) => acp::run(&acp, &place, settings),
-        Command::Lsp(_) => lsp::run(&place, settings),
-        Command::Agents(agents) => agents::list::run(&agents),
-        Command::Doctor(doctor) => agents::doctor::run(&doctor, &place, &loaded),
-        Command::Daemon(daemon) => daemon::run(&daemon, &place, settings),
-        Command::Replay(replay) => replay::run(&replay),
-        Command::Sessions(sessions) => sessions::run(sessions, &place, settings),
-        Command::Queue(say) => sessions::say(&say, "queue", &place, settings),
-        Command::Steer(say) => sessions::say(&say, "steer", &place, settings),
-        Command::Revoke(revoke) => sessions::revoke(&revoke, &place, settings),
-        Command::Cancel(cancel) => sessions::cancel(&cancel, &place),
-        Command::Approve(approve) => sessions::approve(&approve, &place),
-        Command::Reject(reject) => sessions::reject(&reject, &place),
-        Command::Answer(fill) => sessions::answer(&fill, &place),
-        Command::Watch(watch) => sessions::watch(&watch, &place, settings),
-        Command::Status(status) => sessions::status(&status, &place),
-        Command::Config(config) => config::run(&config, &loaded),
-        Command::Logs(logs) => logs::run(&logs, &place),
-        Command::Stop => sessions::stop(&place),
-        Command::Completions(completions) => packaging::completions(&completions),
-        Command::Man(man) => packaging::man(&man),
-        Command::Version => output::say(format!("nudge {}", version::LONG)).map(|()| ExitCode::SUCCESS),
+        CliCommand::Acp(acp) => acp::run(&acp, &place, settings),
+        CliCommand::Lsp(_) => lsp::run(&place, settings),
+        CliCommand::Agents(agents) => agents::list::run(&agents),
+        CliCommand::Doctor(doctor) => agents::doctor::run(&doctor, &place, &loaded),
+        CliCommand::Daemon(daemon) => daemon::run(&daemon, &place, settings),
+        CliCommand::Replay(replay) => replay::run(&replay),
+        CliCommand::Sessions(sessions) => sessions::run(sessions, &place, settings),
+        CliCommand::Queue(say) => sessions::say(&say, "queue", &place, settings),
+        CliCommand::Steer(say) => sessions::say(&say, "steer", &place, settings),
+        CliCommand::Revoke(revoke) => sessions::revoke(&revoke, &place, settings),
+        CliCommand::Cancel(cancel) => sessions::cancel(&cancel, &place),
+        CliCommand::Approve(approve) => sessions::approve(&approve, &place),
+        CliCommand::Reject(reject) => sessions::reject(&reject, &place),
+        CliCommand::Answer(fill) => sessions::answer(&fill, &place),
+        CliCommand::Watch(watch) => sessions::watch(&watch, &place, settings),
+        CliCommand::Status(status) => sessions::status(&status, &place),
+        CliCommand::Config(config) => config::run(&config, &loaded),
+        CliCommand::Logs(logs) => logs::run(&logs, &place),
+        CliCommand::Stop => sessions::stop(&place),
+        CliCommand::Completions(completions) => packaging::completions(&completions),
+        CliCommand::Man(man) => packaging::man(&man),
+        CliCommand::Version => output::say(format!("nudge {}", version::LONG)).map(|()| ExitCode::SUCCESS),
     };
     drop(log);
     outcome.unwrap_or_else(|error| {
@@ -90,14 +94,14 @@ fn main() -> ExitCode {
 }
 
 /// Tells what is wrong with the settings, as far as the command is to; its end, if it is not to go on.
-fn told_of_settings(does: OnWrongSettings, loaded: &Loaded, place: &Place) -> Option<ExitCode> {
+fn told_of_settings(does: OnWrongSettings, loaded: &LoadedSettings, place: &DataPlace) -> Option<ExitCode> {
     if does == OnWrongSettings::GoOn {
         return None;
     }
     output::tell_problems(&loaded.problems);
     if does == OnWrongSettings::Stop {
         output::tell_problems(&loaded.project_problems);
-    } else if let Some(wrong) = Problem::summary(&loaded.project_problems) {
+    } else if let Some(wrong) = SettingsProblem::summary(&loaded.project_problems) {
         output::remark(format!("nudge: {}", terminal_text::one_line(&wrong)));
     }
     let doubt = loaded.place_doubt();
@@ -114,7 +118,7 @@ fn told_of_settings(does: OnWrongSettings, loaded: &Loaded, place: &Place) -> Op
 }
 
 /// Says that it is not known where sessions are kept, and what that means for the command.
-fn tell_of_doubt(does: OnWrongSettings, why: &PlaceDoubt, place: &Place) {
+fn tell_of_doubt(does: OnWrongSettings, why: &PlaceDoubt, place: &DataPlace) {
     let means = match does {
         OnWrongSettings::Tell | OnWrongSettings::GoOn => return,
         OnWrongSettings::TellOfGuess => match place.data_dir() {
@@ -127,7 +131,7 @@ fn tell_of_doubt(does: OnWrongSettings, why: &PlaceDoubt, place: &Place) {
 }
 
 /// The end of a command that does nothing because of its settings: 1 for a file, 2 for a variable, as for the command line.
-fn stopped(problems: &[Problem]) -> ExitCode {
-    let is_environment = problems.iter().all(Problem::is_of_environment);
+fn stopped(problems: &[SettingsProblem]) -> ExitCode {
+    let is_environment = problems.iter().all(SettingsProblem::is_of_environment);
     ExitCode::from(if is_environment { 2 } else { 1 })
 }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::{settings::Problem, terminal_text};
+use crate::{settings::SettingsProblem, terminal_text};
 
 /// Whether the user wants colours.
 static WANTS_COLOURS: AtomicBool = AtomicBool::new(true);
@@ -30,7 +30,7 @@ pub(crate) fn remark(text: impl Display) {
 }
 
 /// Tells what is wrong with the settings, a line for each.
-pub(crate) fn tell_problems(problems: &[Problem]) {
+pub(crate) fn tell_problems(problems: &[SettingsProblem]) {
     for problem in problems {
         remark(format!("nudge: {}", terminal_text::one_line(&problem.to_string())));
     }

@@ -14,7 +14,7 @@ Examples:
   nudge completions bash > ~/.local/share/bash-completion/completions/nudge
   nudge completions zsh > ~/.zfunc/_nudge
   nudge completions fish > ~/.config/fish/completions/nudge.fish")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// Which shell
     shell: Shell,
 }
@@ -24,19 +24,19 @@ pub(crate) struct Completions {
 #[command(after_help = "\
 Example:
   nudge man ~/.local/share/man/man1 && man nudge-steer")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// The folder; it is made if it is not there
     dir: PathBuf,
 }
 
-pub(crate) fn completions(args: &Completions) -> Result<ExitCode> {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command_line(), "nudge", &mut script);
     io::Write::write_all(&mut io::stdout(), &script)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn man(args: &Man) -> Result<ExitCode> {
+pub(crate) fn man(args: &ManArgs) -> Result<ExitCode> {
     let dir = args.dir.display();
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot make {dir}"))?;
     let command = command_line().disable_help_subcommand(true);

@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::settings::Loaded;
+use crate::settings::LoadedSettings;
 
 /// Longer names of sockets are refused by the system.
 const LONGEST_SOCKET: usize = 100;
 
 /// Where sessions and what is learned are kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct DataPlace {
     /// The data folder, if one is named; an empty name keeps nothing.
     pub(crate) data: Option<OsString>,
     /// The store, if one is named.
@@ -23,10 +23,10 @@ pub(crate) struct Place {
     pub(crate) config: Option<OsString>,
 }
 
-impl Place {
+impl DataPlace {
     /// The one that the settings choose.
-    pub(crate) fn chosen(loaded: &Loaded) -> Self {
-        let Loaded { settings, places, .. } = loaded;
+    pub(crate) fn chosen(loaded: &LoadedSettings) -> Self {
+        let LoadedSettings { settings, places, .. } = loaded;
         let user = || places.user.clone().unwrap_or_default().into_os_string();
         Self {
             data: settings.data_dir.clone(),

@@ -18,7 +18,7 @@ const INTERNAL_ERROR: i32 = -32603;
 
 /// How messages are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub(crate) enum RefusalFraming {
     /// One a line, as in ACP.
     Lines,
     /// Behind a header with their length, as in LSP.
@@ -26,7 +26,7 @@ pub(crate) enum Framing {
 }
 
 /// Answers the first request on standard input with an error. Nobody is waited for long, and nobody at a terminal.
-pub(crate) fn refuse_first_request(framing: Framing, why: &str) {
+pub(crate) fn refuse_first_request(framing: RefusalFraming, why: &str) {
     if io::stdin().is_terminal() {
         return;
     }
@@ -43,12 +43,12 @@ pub(crate) fn refuse_first_request(framing: Framing, why: &str) {
 }
 
 /// The answer to the first request, if there is one.
-fn answer(framing: Framing, input: impl BufRead, message: &str) -> Option<String> {
+fn answer(framing: RefusalFraming, input: impl BufRead, message: &str) -> Option<String> {
     let mut input = input.take(LONGEST_INPUT);
     let id = loop {
         let text = match framing {
-            Framing::Lines => next_line(&mut input)?,
-            Framing::Headers => next_body(&mut input)?,
+            RefusalFraming::Lines => next_line(&mut input)?,
+            RefusalFraming::Headers => next_body(&mut input)?,
         };
         let Ok(mut said) = serde_json::from_slice::<Value>(&text) else { continue };
         if said["method"].is_string() && (said["id"].is_string() || said["id"].is_number()) {
@@ -58,8 +58,8 @@ fn answer(framing: Framing, input: impl BufRead, message: &str) -> Option<String
     let error = json!({ "code": INTERNAL_ERROR, "message": message });
     let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
     Some(match framing {
-        Framing::Lines => format!("{answer}\n"),
-        Framing::Headers => format!("Content-Length: {}\r\n\r\n{answer}", answer.len()),
+        RefusalFraming::Lines => format!("{answer}\n"),
+        RefusalFraming::Headers => format!("Content-Length: {}\r\n\r\n{answer}", answer.len()),
     })
 }
 
@@ -97,7 +97,7 @@ mod tests {
         let note = r#"{"jsonrpc":"2.0","method":"note"}"#;
         let headed = |text: &str| format!("Content-Length: {}\r\n\r\n{text}", text.len());
         let expected = r#"{"error":{"code":-32603,"message":"hush"},"id":7,"jsonrpc":"2.0"}"#;
-        let check = |framing: Framing, input: &str, expected: Option<String>| {
+        let check = |framing: RefusalFraming, input: &str, expected: Option<String>| {
             let said = answer(framing, input.as_bytes(), "hush");
             let sorted = |text: String| {
                 let at = text.find('{').expect("it has a body");
@@ -107,13 +107,17 @@ mod tests {
             assert_eq!(said.map(sorted), expected.map(sorted), "{input}");
         };
         let line = Some(format!("{expected}\n"));
-        check(Framing::Lines, &format!("{request}\n{request}\n"), line.clone());
-        check(Framing::Lines, &format!("no JSON\n\n{note}\n{request}"), line);
-        check(Framing::Lines, &format!("{note}\n"), None);
-        check(Framing::Lines, "", None);
-        check(Framing::Headers, &format!("{}{}", headed(note), headed(request)), Some(headed(expected)));
-        check(Framing::Headers, &headed(request)[..40], None);
-        check(Framing::Headers, "Content-Length: 99999999999999999999\r\n\r\n", None);
-        check(Framing::Headers, "\r\n", None);
+        check(RefusalFraming::Lines, &format!("{request}\n{request}\n"), line.clone());
+        check(RefusalFraming::Lines, &format!("no JSON\n\n{note}\n{request}"), line);
+        check(RefusalFraming::Lines, &format!("{note}\n"), None);
+        check(RefusalFraming::Lines, "", None);
+        check(
+            RefusalFraming::Headers,
+            &format!("{}{}", headed(note), headed(request)),
+            Some(headed(expected)),
+        );
+        check(RefusalFraming::Headers, &headed(request)[..40], None);
+        check(RefusalFraming::Headers, "Content-Length: 99999999999999999999\r\n\r\n", None);
+        check(RefusalFraming::Headers, "\r\n", None);
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use nudge_replay::{Level, Options, Scored};
+use nudge_replay::{EagernessLevel, ReplayOptions, ScoredEngine};
 
 use crate::terminal_text;
 
@@ -33,7 +33,7 @@ use crate::terminal_text;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(crate) struct Replay {
+pub(crate) struct ReplayArgs {
     /// A git repository, a work tree or bare; can be given several times
     #[arg(long, value_name = "DIR", required_unless_present = "recording")]
     git: Vec<PathBuf>,
@@ -114,23 +114,23 @@ enum Eagerness {
     All,
 }
 
-pub(crate) fn run(args: &Replay) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let report = nudge_replay::run(&Options {
+    let report = nudge_replay::run(&ReplayOptions {
         git: args.git.clone(),
         recordings: args.recording.clone(),
         limit: args.limit,
         seed: args.seed,
         jobs: args.jobs.unwrap_or(cores),
         engine: match args.engine {
-            EngineName::Local => Scored::Local,
-            EngineName::Naive => Scored::Naive,
+            EngineName::Local => ScoredEngine::Local,
+            EngineName::Naive => ScoredEngine::Naive,
         },
         eagerness: match args.eagerness {
-            Eagerness::Low => vec![Level::Low],
-            Eagerness::Medium => vec![Level::Medium],
-            Eagerness::High => vec![Level::High],
-            Eagerness::All => Level::ALL.to_vec(),
+            Eagerness::Low => vec![EagernessLevel::Low],
+            Eagerness::Medium => vec![EagernessLevel::Medium],
+            Eagerness::High => vec![EagernessLevel::High],
+            Eagerness::All => EagernessLevel::ALL.to_vec(),
         },
         by_line: args.by_line,
         typed: args.typed,

@@ -2,8 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-use nudge_adapt::{AdaptedSource, Agent, Lane, Listening, Spec};
-use nudge_hub::Source;
+use nudge_adapt::{AdaptedSource, AgentLane, AgentProgram, DownstreamAgent, ListenerGuard};
+use nudge_hub::SessionSource;
 use nudge_peer::Cx;
 use nudge_wire::{
     Error,
@@ -13,17 +13,17 @@ use nudge_wire::{
 use crate::Gateway;
 
 /// Finds or makes the agent for a client that said this in `initialize`.
-pub type AgentFinder = Arc<dyn Fn(&ClientInit) -> Arc<Agent> + Send + Sync>;
+pub type AgentFinder = Arc<dyn Fn(&ClientInit) -> Arc<DownstreamAgent> + Send + Sync>;
 
 /// What runs the sessions that a connection begins, in place of the built-in agent.
 #[derive(Clone)]
 pub enum ConnectionAgent {
     /// A program that speaks ACP. Connections that want the same share it.
-    Program(Spec),
+    Program(AgentProgram),
     /// An ACP agent that is reached in another way.
     Found(AgentFinder),
     /// Anything that runs sessions. Nothing of it is seen but its sessions.
-    Source(Source),
+    Source(SessionSource),
 }
 
 impl fmt::Debug for ConnectionAgent {
@@ -39,11 +39,11 @@ impl fmt::Debug for ConnectionAgent {
 /// The ACP agent behind a connection.
 #[derive(Clone)]
 pub(crate) struct AgentBehind {
-    agent: Arc<Agent>,
+    agent: Arc<DownstreamAgent>,
     /// What this connection says to it and nobody else understands.
-    pub(crate) lane: Arc<Lane>,
+    pub(crate) lane: Arc<AgentLane>,
     /// What the agent says to nobody in particular is for this connection.
-    _listening: Arc<Listening>,
+    _listening: Arc<ListenerGuard>,
 }
 
 impl AgentBehind {
@@ -61,7 +61,7 @@ impl AgentBehind {
         };
         agent.init().await?;
         let listening = Arc::new(agent.listen(client.version, cx.clone()));
-        let lane = Arc::new(Lane::new(Arc::clone(&agent), client.version));
+        let lane = Arc::new(AgentLane::new(Arc::clone(&agent), client.version));
         Ok(Some(Self { agent, lane, _listening: listening }))
     }
 
@@ -71,7 +71,7 @@ impl AgentBehind {
     }
 
     /// It, as the hub knows it.
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> SessionSource {
         Arc::new(AdaptedSource::new(Arc::clone(&self.agent)))
     }
 }

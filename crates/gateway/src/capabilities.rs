@@ -1,11 +1,11 @@
 //! What is offered in `initialize`, declared in one place: by the built-in agent, and in front of another.
 
-use nudge_adapt::{Offers, Tier};
+use nudge_adapt::{AgentOffers, SteerTier};
 use nudge_bridge::{agent_to_v1, agent_to_v2};
 use nudge_wire::{
     RawJson, Version, acp,
     caps::AgentInit,
-    inject::{InjectCapability, Mode, SteerInStream},
+    inject::{InjectCapability, InjectMode, SteerInStream},
     raw::NotAnObject,
 };
 use serde::Serialize;
@@ -21,7 +21,7 @@ struct SessionCapability {
     /// Whether the built-in agent has it.
     built_in: bool,
     /// Where Nudge supplies it to agents that lack it: whether an agent has it.
-    supplied: Option<fn(&Offers) -> bool>,
+    supplied: Option<fn(&AgentOffers) -> bool>,
 }
 
 /// Every capability of sessions but mid-turn input and suggestions, which are negotiated.
@@ -122,13 +122,13 @@ pub(crate) fn of_built_in(version: Version, release: &str) -> Result<AgentInit, 
     let result = said.fold(introduction(version, release), |result, (path, value)| set(result, path, value));
     let init = AgentInit::new(version, with_prompt_steers(result, version));
     let in_stream = vec![SteerInStream::Interrupt, SteerInStream::Finish];
-    let inject = InjectCapability::new(vec![Mode::Queue, Mode::Steer], in_stream).with_replace();
+    let inject = InjectCapability::new(vec![InjectMode::Queue, InjectMode::Steer], in_stream).with_replace();
     init.with_inject(&inject)?.with_steering(true)
 }
 
 /// What is offered in front of an agent, suggestions aside: all it says itself, and what Nudge adds.
 pub(crate) fn in_front_of(agent: &AgentInit, version: Version, release: &str) -> AgentInit {
-    let (offers, tier) = (Offers::of(agent), Tier::of(agent));
+    let (offers, tier) = (AgentOffers::of(agent), SteerTier::of(agent));
     let result = match (agent.version, version) {
         (Version::V1, Version::V2) => agent_to_v2(&agent.result),
         (Version::V2, Version::V1) => agent_to_v1(&agent.result),

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use nudge_hub::{Environment, SessionApi, Source};
-use nudge_peer::{Closed, Connect, Cx, Limits, Peer, Tap, Unhandled};
+use nudge_hub::{Environment, SessionApi, SessionSource};
+use nudge_peer::{Connect, ConnectionClosed, ConnectionLimits, Cx, FrameTap, Peer, UnhandledMessage};
 use nudge_wire::{Error, RawJson};
 use parking_lot::Mutex;
 
@@ -14,7 +14,7 @@ use crate::{
     ConnectionAgent, Gateway, NesClock, NesProvider,
     agent_behind::AgentBehind,
     control,
-    initialize::{Initialize, initialize},
+    initialize::{InitializeParams, initialize},
     nes_methods::NesMethods,
 };
 
@@ -22,15 +22,15 @@ use crate::{
 #[derive(Default, Clone)]
 pub struct ConnectionOptions {
     /// How much may wait, how long a message may be, and how long the end may take.
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// Where every message is written down.
-    pub tap: Option<Tap>,
+    pub tap: Option<FrameTap>,
     /// The environment in which commands of the client's sessions run; that of the process unless set.
     pub environment: Option<Environment>,
     /// What runs the sessions that it begins; the built-in agent unless set.
     pub agent: Option<ConnectionAgent>,
     /// The built-in agent of the sessions that it brings into use; that of the gateway unless set.
-    pub built_in: Option<Source>,
+    pub built_in: Option<SessionSource>,
     /// Who makes next edit suggestions.
     pub nes: NesProvider,
     /// What tells the time of document events; the clock of the machine unless set.
@@ -49,7 +49,7 @@ impl fmt::Debug for ConnectionOptions {
 /// The connection of a client, ready to run.
 pub struct ClientConnection {
     connection: nudge_peer::Connection,
-    routes: Arc<Routes>,
+    routes: Arc<ClientRoutes>,
 }
 
 impl ClientConnection {
@@ -64,7 +64,7 @@ impl ClientConnection {
             NesProvider::Nudge => nes.handlers(peer),
             NesProvider::Agent => peer,
         };
-        let routes = Arc::new(Routes {
+        let routes = Arc::new(ClientRoutes {
             gateway,
             options,
             nes,
@@ -74,7 +74,7 @@ impl ClientConnection {
         });
         let connection = peer
             .with(Arc::clone(&routes))
-            .on_request(async |routes, Initialize(params), _| routes.initialize(&params).await)
+            .on_request(async |routes, InitializeParams(params), _| routes.initialize(&params).await)
             .on_unknown(async |routes, message, _| routes.route(message).await)
             .connect(transport)?;
         let _ = routes.cx.set(connection.cx());
@@ -87,13 +87,13 @@ impl ClientConnection {
     }
 
     /// Runs the connection to its end; its client has left its sessions then.
-    pub async fn run(self) -> Result<(), Closed> {
+    pub async fn run(self) -> Result<(), ConnectionClosed> {
         self.run_until(std::future::pending()).await
     }
 
     /// As [`run`](Self::run), but ends at once when the client is `gone`: what it has asked for goes on, and is answered to
     /// nobody.
-    pub async fn run_until(self, gone: impl Future<Output = ()>) -> Result<(), Closed> {
+    pub async fn run_until(self, gone: impl Future<Output = ()>) -> Result<(), ConnectionClosed> {
         let Self { connection, routes } = self;
         let ended = tokio::select! {
             // What it has said before it went is taken first.
@@ -113,7 +113,7 @@ impl fmt::Debug for ClientConnection {
 }
 
 /// Who answers what a client says.
-pub(crate) struct Routes {
+pub(crate) struct ClientRoutes {
     pub(crate) gateway: Gateway,
     pub(crate) options: ConnectionOptions,
     pub(crate) nes: Arc<NesMethods>,
@@ -122,7 +122,7 @@ pub(crate) struct Routes {
     agent: Mutex<Option<AgentBehind>>,
 }
 
-impl Routes {
+impl ClientRoutes {
     pub(crate) fn cx(&self) -> Result<&Cx, Error> {
         self.cx.get().ok_or_else(|| Error::internal("The connection is not open yet"))
     }
@@ -135,7 +135,7 @@ impl Routes {
     }
 
     /// Gives a message that no typed handler took to who answers it.
-    async fn route(&self, message: Unhandled) -> Result<(), Closed> {
+    async fn route(&self, message: UnhandledMessage) -> Result<(), ConnectionClosed> {
         let message = match self.options.nes {
             NesProvider::Nudge => self.nes.take(message).await,
             NesProvider::Agent => Some(message),
@@ -145,7 +145,7 @@ impl Routes {
         let sessions = self.sessions.lock().clone();
         let message = match (sessions, message) {
             (Some(sessions), message) => sessions.handle(message).await,
-            (None, Unhandled::Request(request)) if self.wants_initialize(request.method()) => {
+            (None, UnhandledMessage::Request(request)) if self.wants_initialize(request.method()) => {
                 let error = Error::invalid_request("Invalid request: `initialize` comes first");
                 return request.respond::<()>(Err(error)).await;
             }
@@ -163,7 +163,7 @@ impl Routes {
     }
 
     /// Forwards what nobody here understands to the agent, which may.
-    async fn forward(&self, message: Unhandled) -> Result<(), Closed> {
+    async fn forward(&self, message: UnhandledMessage) -> Result<(), ConnectionClosed> {
         let agent = self.agent.lock().clone();
         match agent {
             Some(agent) => {

@@ -1,7 +1,7 @@
 //! The methods about the process itself: `_nudge/status`, `settle`, `questions`, `answer` and `stop`.
 
 use nudge_hub::Hub;
-use nudge_peer::Unhandled;
+use nudge_peer::UnhandledMessage;
 use nudge_wire::Error;
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ pub struct ProgramInfo {
 }
 
 /// Answers what is said to the process itself; gives back all else.
-pub(crate) async fn answer(gateway: &Gateway, message: Unhandled) -> Option<Unhandled> {
-    let Unhandled::Request(request) = message else { return Some(message) };
+pub(crate) async fn answer(gateway: &Gateway, message: UnhandledMessage) -> Option<UnhandledMessage> {
+    let UnhandledMessage::Request(request) = message else { return Some(message) };
     let hub = gateway.sessions();
     let result = match &**request.method() {
         "_nudge/status" => Ok(status(gateway.program(), hub).await),
@@ -34,7 +34,7 @@ pub(crate) async fn answer(gateway: &Gateway, message: Unhandled) -> Option<Unha
             gateway.ask_to_stop();
             Ok(json!({}))
         }
-        _ => return Some(Unhandled::Request(request)),
+        _ => return Some(UnhandledMessage::Request(request)),
     };
     // Whoever asked may be gone.
     let _ = request.respond(result).await;

@@ -2,9 +2,9 @@
 
 use std::{fmt, io, sync::Arc};
 
-use nudge_adapt::Pool;
+use nudge_adapt::AgentPool;
 use nudge_hub::Hub;
-use nudge_nes::Service;
+use nudge_nes::NesService;
 use nudge_peer::Connect;
 use tokio::sync::Notify;
 
@@ -17,17 +17,17 @@ use crate::{ClientConnection, ConnectionOptions, ProgramInfo};
 pub struct Gateway(Arc<Shared>);
 
 struct Shared {
-    nes: Service,
+    nes: NesService,
     sessions: Option<Hub>,
-    agents: Pool,
+    agents: AgentPool,
     program: ProgramInfo,
     stop_asked: Notify,
 }
 
 impl Gateway {
     /// A gateway to next edit suggestions, and to sessions if there is a hub; without one all of `session/*` is refused.
-    pub fn new(nes: Service, sessions: Option<Hub>, program: ProgramInfo) -> Self {
-        let (agents, stop_asked) = (Pool::default(), Notify::new());
+    pub fn new(nes: NesService, sessions: Option<Hub>, program: ProgramInfo) -> Self {
+        let (agents, stop_asked) = (AgentPool::default(), Notify::new());
         Self(Arc::new(Shared { nes, sessions, agents, program, stop_asked }))
     }
 
@@ -55,11 +55,11 @@ impl Gateway {
         self.0.stop_asked.notify_one();
     }
 
-    pub(crate) fn nes(&self) -> &Service {
+    pub(crate) fn nes(&self) -> &NesService {
         &self.0.nes
     }
 
-    pub(crate) fn agents(&self) -> &Pool {
+    pub(crate) fn agents(&self) -> &AgentPool {
         &self.0.agents
     }
 

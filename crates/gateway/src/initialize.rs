@@ -4,27 +4,29 @@ use nudge_hub::SessionApi;
 use nudge_wire::{Error, RawJson, Request, Version};
 use serde_json::Value;
 
-use crate::{ConnectionAgent, NesProvider, agent_behind::AgentBehind, capabilities, connection::Routes};
+use crate::{
+    ConnectionAgent, NesProvider, agent_behind::AgentBehind, capabilities, connection::ClientRoutes,
+};
 
 /// `initialize` of either version, read leniently: what version it asks for decides what it is.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Initialize(pub(crate) RawJson);
+pub(crate) struct InitializeParams(pub(crate) RawJson);
 
-impl Request for Initialize {
+impl Request for InitializeParams {
     const METHOD: &'static str = "initialize";
     type Response = RawJson;
 }
 
 /// What a client has after `initialize`; a second one takes the place of the first.
-pub(crate) struct Initialized {
+pub(crate) struct InitializedClient {
     pub(crate) answer: RawJson,
     pub(crate) sessions: Option<SessionApi>,
     pub(crate) agent: Option<AgentBehind>,
 }
 
 /// Takes what the client says of itself, and says what is offered.
-pub(crate) async fn initialize(routes: &Routes, params: &RawJson) -> Result<Initialized, Error> {
+pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Result<InitializedClient, Error> {
     if !params.as_str().starts_with('{') {
         return Err(Error::invalid_params("Invalid params for initialize: expected an object"));
     }
@@ -55,7 +57,7 @@ pub(crate) async fn initialize(routes: &Routes, params: &RawJson) -> Result<Init
         };
         hub.connect(cx.clone(), &client, options.environment.clone(), source, options.built_in.clone())
     });
-    Ok(Initialized { answer: with_agent_info(version, offered.result), sessions, agent })
+    Ok(InitializedClient { answer: with_agent_info(version, offered.result), sessions, agent })
 }
 
 /// Who answers, also under the name that some pages of the draft of version 2 have for it.

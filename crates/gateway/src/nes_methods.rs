@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Instant};
 
-use nudge_nes::{Cancel, Connection, Pending, Response, Service, SettingValue};
-use nudge_peer::{Peer, Unhandled};
+use nudge_nes::{NesAnswer, NesConnection, NesService, PendingSuggestion, SettingValue, SuggestCanceller};
+use nudge_peer::{Peer, UnhandledMessage};
 use nudge_wire::{
     Error, Notification, Request, Version,
     caps::{AgentInit, ClientInit},
@@ -30,13 +30,13 @@ pub type NesClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// The methods of next edit suggestions on one connection, from its `initialize` on.
 pub(crate) struct NesMethods {
-    service: Service,
-    connection: Mutex<Option<Arc<Connection>>>,
+    service: NesService,
+    connection: Mutex<Option<Arc<NesConnection>>>,
     clock: NesClock,
 }
 
 impl NesMethods {
-    pub(crate) fn new(service: Service, clock: Option<NesClock>) -> Arc<Self> {
+    pub(crate) fn new(service: NesService, clock: Option<NesClock>) -> Arc<Self> {
         let clock = clock.unwrap_or_else(machine_clock);
         Arc::new(Self { service, connection: Mutex::default(), clock })
     }
@@ -81,8 +81,8 @@ impl NesMethods {
     }
 
     /// Takes `session/set_config_option` where it is about a session of suggestions; gives back all else.
-    pub(crate) async fn take(&self, message: Unhandled) -> Option<Unhandled> {
-        let Unhandled::Request(request) = message else { return Some(message) };
+    pub(crate) async fn take(&self, message: UnhandledMessage) -> Option<UnhandledMessage> {
+        let UnhandledMessage::Request(request) = message else { return Some(message) };
         let is_set = &**request.method() == "session/set_config_option";
         let set = request.params().filter(|_| is_set).and_then(|params| params.to::<SetConfigOption>().ok());
         match (set, self.connection()) {
@@ -91,13 +91,13 @@ impl NesMethods {
                 let _ = request.respond(set_config_option(&connection, set)).await;
                 None
             }
-            _ => Some(Unhandled::Request(request)),
+            _ => Some(UnhandledMessage::Request(request)),
         }
     }
 
     fn answer<R: Request, P>(
         self: &Arc<Self>,
-        handler: impl Fn(&Connection, R) -> Result<R::Response, Error> + Send + Sync + 'static,
+        handler: impl Fn(&NesConnection, R) -> Result<R::Response, Error> + Send + Sync + 'static,
     ) -> impl Fn(R, P) -> std::future::Ready<Result<R::Response, Error>> + Send + Sync + 'static {
         let nes = Arc::clone(self);
         move |request, _| {
@@ -108,7 +108,7 @@ impl NesMethods {
 
     fn note<N: Notification, P>(
         self: &Arc<Self>,
-        handler: impl Fn(&Connection, N, u64) + Send + Sync + 'static,
+        handler: impl Fn(&NesConnection, N, u64) + Send + Sync + 'static,
     ) -> impl Fn(N, P) -> std::future::Ready<Result<(), Error>> + Send + Sync + 'static {
         let nes = Arc::clone(self);
         move |event, _| {
@@ -117,7 +117,7 @@ impl NesMethods {
         }
     }
 
-    fn connection(&self) -> Result<Arc<Connection>, Error> {
+    fn connection(&self) -> Result<Arc<NesConnection>, Error> {
         let connection = self.connection.lock();
         connection.clone().ok_or_else(|| Error::invalid_request("Invalid request: `initialize` comes first"))
     }
@@ -134,7 +134,7 @@ fn machine_clock() -> NesClock {
 }
 
 /// Computes an answer on a thread of its own. The computing ends early when this future is dropped.
-async fn compute(pending: Pending) -> Result<Response, Error> {
+async fn compute(pending: PendingSuggestion) -> Result<NesAnswer, Error> {
     if pending.is_known() {
         return pending.run();
     }
@@ -148,7 +148,7 @@ async fn compute(pending: Pending) -> Result<Response, Error> {
     }
 }
 
-struct CancelOnDrop(Cancel);
+struct CancelOnDrop(SuggestCanceller);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
@@ -169,7 +169,7 @@ enum Suggested {
 }
 
 impl Suggested {
-    fn new(response: Response, version: Version) -> Self {
+    fn new(response: NesAnswer, version: Version) -> Self {
         match version {
             Version::V1 => Self::V1(response.into()),
             Version::V2 => Self::V2(response.into()),
@@ -230,7 +230,7 @@ struct ConfigOptions {
     config_options: Vec<Value>,
 }
 
-fn set_config_option(connection: &Connection, request: SetConfigOption) -> Result<ConfigOptions, Error> {
+fn set_config_option(connection: &NesConnection, request: SetConfigOption) -> Result<ConfigOptions, Error> {
     let SetConfigOption { session_id, config_id, value, kind } = request;
     let value = match (kind.as_deref(), value) {
         (None | Some("boolean"), Value::Bool(value)) => SettingValue::Boolean(value),

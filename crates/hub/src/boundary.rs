@@ -6,7 +6,7 @@ use nudge_store::{CommitMoment, CommitObserver};
 
 /// A moment at which something is about to leave memory, or has just left it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Boundary {
+pub enum DurableBoundary {
     /// A commit is written, and not durable.
     BeforeCommit,
     /// A commit is durable, and nobody who waits for it was told.
@@ -22,20 +22,20 @@ pub enum Boundary {
 }
 
 /// Is told of every boundary, at once and on the thread that crosses it, which waits meanwhile.
-pub type BoundaryObserver = Arc<dyn Fn(Boundary) + Send + Sync>;
+pub type BoundaryObserver = Arc<dyn Fn(DurableBoundary) + Send + Sync>;
 
 /// What a store is given, so that it tells of its commits.
 pub(crate) fn of_commits(observer: BoundaryObserver) -> CommitObserver {
     Arc::new(move |moment| {
         observer(match moment {
-            CommitMoment::Before => Boundary::BeforeCommit,
-            CommitMoment::After => Boundary::AfterCommit,
+            CommitMoment::Before => DurableBoundary::BeforeCommit,
+            CommitMoment::After => DurableBoundary::AfterCommit,
         });
     })
 }
 
 /// Tells of a boundary, if somebody wants to know.
-pub(crate) fn crossed(observer: Option<&BoundaryObserver>, boundary: Boundary) {
+pub(crate) fn crossed(observer: Option<&BoundaryObserver>, boundary: DurableBoundary) {
     if let Some(observer) = observer {
         observer(boundary);
     }

@@ -10,14 +10,14 @@ use std::{
 
 use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
-use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, Responder};
+use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, RequestResponder};
 use nudge_session::ClientOffers;
 use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::{
-    boundary::{Boundary, BoundaryObserver, crossed},
-    sources::Source,
+    boundary::{BoundaryObserver, DurableBoundary, crossed},
+    sources::SessionSource,
 };
 
 /// Bytes waiting for a client, past which what can wait does: a history, and the backend if nobody else listens.
@@ -28,7 +28,7 @@ const HARD: usize = 32 * 1024 * 1024;
 const OVERHEAD: usize = 256;
 
 /// One connected client.
-pub(crate) struct Client {
+pub(crate) struct ConnectedClient {
     pub(crate) id: ClientId,
     pub(crate) version: Version,
     pub(crate) offers: ClientOffers,
@@ -37,11 +37,11 @@ pub(crate) struct Client {
     /// What commands see of the environment in sessions that it brings into use.
     pub(crate) environment: Option<Environment>,
     /// What runs the sessions that it begins; the built-in agent unless set.
-    pub(crate) agent: Option<Source>,
+    pub(crate) agent: Option<SessionSource>,
     /// Its own built-in agent; that of the process unless set.
-    pub(crate) built_in: Option<Source>,
+    pub(crate) built_in: Option<SessionSource>,
     cx: Cx,
-    queue: mpsc::UnboundedSender<Out>,
+    queue: mpsc::UnboundedSender<ClientMessage>,
     waiting: Arc<Waiting>,
     is_cut_off: AtomicBool,
 }
@@ -55,7 +55,7 @@ struct Waiting {
 }
 
 /// What is sent to a client.
-pub(crate) enum Out {
+pub(crate) enum ClientMessage {
     /// `session/update`, with these params.
     Update(RawJson),
     /// A notification as it came from the agent.
@@ -63,26 +63,26 @@ pub(crate) enum Out {
     /// A notification of the agent, written anew for the client.
     Notify(String, RawJson),
     /// The answer to a request.
-    Answer(Responder, Result<RawJson, Error>),
+    Answer(RequestResponder, Result<RawJson, Error>),
     /// A request; nobody is told of its answer once `withdrawn`.
-    Ask(Ask),
+    Ask(ClientRequest),
 }
 
 /// A request to a client.
-pub(crate) struct Ask {
+pub(crate) struct ClientRequest {
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: RawJson,
     pub(crate) answer: oneshot::Sender<Result<RawJson, CallError>>,
     pub(crate) withdrawn: CancellationToken,
 }
 
-impl Out {
+impl ClientMessage {
     fn size(&self) -> usize {
         OVERHEAD
             + match self {
-                Self::Update(params) | Self::Ask(Ask { params, .. }) | Self::Answer(_, Ok(params)) => {
-                    params.as_str().len()
-                }
+                Self::Update(params)
+                | Self::Ask(ClientRequest { params, .. })
+                | Self::Answer(_, Ok(params)) => params.as_str().len(),
                 Self::Note(note) => note.size(),
                 Self::Notify(method, params) => method.len() + params.as_str().len(),
                 Self::Answer(_, Err(error)) => error.message.len(),
@@ -90,14 +90,14 @@ impl Out {
     }
 }
 
-impl Client {
+impl ConnectedClient {
     /// A client and the task that sends what it is to get. The task ends with the connection.
     pub(crate) fn start(
         id: ClientId,
         init: &ClientInit,
         environment: Option<Environment>,
-        agent: Option<Source>,
-        built_in: Option<Source>,
+        agent: Option<SessionSource>,
+        built_in: Option<SessionSource>,
         cx: Cx,
         observer: Option<BoundaryObserver>,
     ) -> Arc<Self> {
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// Queues `out`.
-    pub(crate) fn push(&self, out: Out) {
+    pub(crate) fn push(&self, out: ClientMessage) {
         let size = out.size();
         self.waiting.bytes.fetch_add(size, Ordering::AcqRel);
         self.waiting.largest.fetch_max(size, Ordering::AcqRel);
@@ -134,8 +134,8 @@ impl Client {
         }
     }
 
-    /// As [`Client::push`], but waits for room first.
-    pub(crate) async fn push_when_room(&self, out: Out) {
+    /// As [`ConnectedClient::push`], but waits for room first.
+    pub(crate) async fn push_when_room(&self, out: ClientMessage) {
         self.room().await;
         self.push(out);
     }
@@ -186,7 +186,7 @@ impl Client {
 
 async fn send_all(
     cx: Cx,
-    mut outs: mpsc::UnboundedReceiver<Out>,
+    mut outs: mpsc::UnboundedReceiver<ClientMessage>,
     waiting: Arc<Waiting>,
     observer: Option<BoundaryObserver>,
 ) {
@@ -206,31 +206,31 @@ async fn send_all(
     }
 }
 
-async fn send(cx: &Cx, out: Out, observer: Option<&BoundaryObserver>) {
+async fn send(cx: &Cx, out: ClientMessage, observer: Option<&BoundaryObserver>) {
     // That the connection is over is seen by the loop.
     match out {
-        Out::Update(params) => {
-            crossed(observer, Boundary::BeforeUpdate);
+        ClientMessage::Update(params) => {
+            crossed(observer, DurableBoundary::BeforeUpdate);
             let _ = cx.notify_raw("session/update", Some(&params)).await;
-            crossed(observer, Boundary::AfterUpdate);
+            crossed(observer, DurableBoundary::AfterUpdate);
         }
-        Out::Notify(method, params) => {
+        ClientMessage::Notify(method, params) => {
             let _ = cx.notify_raw(&method, Some(&params)).await;
         }
-        Out::Note(note) => {
-            crossed(observer, Boundary::BeforeUpdate);
+        ClientMessage::Note(note) => {
+            crossed(observer, DurableBoundary::BeforeUpdate);
             let _ = note.send_to(cx).await;
-            crossed(observer, Boundary::AfterUpdate);
+            crossed(observer, DurableBoundary::AfterUpdate);
         }
-        Out::Answer(responder, outcome) => {
-            crossed(observer, Boundary::BeforeAnswer);
+        ClientMessage::Answer(responder, outcome) => {
+            crossed(observer, DurableBoundary::BeforeAnswer);
             let _ = match outcome {
                 Ok(result) => responder.respond_raw(&result).await,
                 Err(error) => responder.respond::<()>(Err(error)).await,
             };
-            crossed(observer, Boundary::AfterAnswer);
+            crossed(observer, DurableBoundary::AfterAnswer);
         }
-        Out::Ask(Ask { method, params, answer, withdrawn }) => {
+        ClientMessage::Ask(ClientRequest { method, params, answer, withdrawn }) => {
             let requested = cx.request_raw(&method, Some(&params));
             tokio::spawn(async move {
                 tokio::select! {
@@ -242,7 +242,7 @@ async fn send(cx: &Cx, out: Out, observer: Option<&BoundaryObserver>) {
     }
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for ConnectedClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").field("id", &self.id).field("version", &self.version).finish_non_exhaustive()
     }

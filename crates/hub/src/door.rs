@@ -5,15 +5,15 @@ use std::{
     sync::Arc,
 };
 
-use nudge_peer::Responder;
+use nudge_peer::RequestResponder;
 use nudge_session::unknown_session;
 use nudge_wire::Error;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    client::{Client, Out},
-    hub::Shared,
-    session::{Command, Request},
+    client::{ClientMessage, ConnectedClient},
+    hub::HubShared,
+    session::{InUseRequest, SessionCommand},
 };
 
 /// What may wait for one session to be opened.
@@ -22,13 +22,13 @@ const MOST: usize = 64;
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// What a client says about a session.
-pub(crate) enum Visit {
-    Request(Request, Responder),
-    Close(Responder),
+pub(crate) enum SessionCall {
+    Request(InUseRequest, RequestResponder),
+    Close(RequestResponder),
     Cancel,
 }
 
-impl Visit {
+impl SessionCall {
     fn size(&self) -> usize {
         match self {
             Self::Request(request, _) => request.size(),
@@ -39,9 +39,9 @@ impl Visit {
 
 /// The way of one client into its sessions.
 #[derive(Clone)]
-pub(crate) struct Door {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) client: Arc<Client>,
+pub(crate) struct JoinedSessions {
+    pub(crate) shared: Arc<HubShared>,
+    pub(crate) client: Arc<ConnectedClient>,
     sessions: Arc<Mutex<Sessions>>,
 }
 
@@ -49,11 +49,11 @@ pub(crate) struct Door {
 struct Sessions {
     joined: HashSet<String>,
     /// What was said about those that are being opened, oldest first.
-    opening: HashMap<String, VecDeque<Visit>>,
+    opening: HashMap<String, VecDeque<SessionCall>>,
 }
 
-impl Door {
-    pub(crate) fn new(shared: Arc<Shared>, client: Arc<Client>) -> Self {
+impl JoinedSessions {
+    pub(crate) fn new(shared: Arc<HubShared>, client: Arc<ConnectedClient>) -> Self {
         Self { shared, client, sessions: Arc::default() }
     }
 
@@ -75,60 +75,60 @@ impl Door {
     }
 
     /// From now on what is said about a session waits until it is opened; `None` if that is so already.
-    pub(crate) fn opens(&self, id: &str) -> Option<Ajar> {
+    pub(crate) fn opens(&self, id: &str) -> Option<OpeningGuard> {
         let mut sessions = self.sessions();
         if sessions.opening.contains_key(id) {
             return None;
         }
         sessions.opening.insert(id.to_owned(), VecDeque::new());
-        Some(Ajar { door: self.clone(), id: id.to_owned() })
+        Some(OpeningGuard { door: self.clone(), id: id.to_owned() })
     }
 
     /// Passes on what is said about a session, in the order in which it is said.
-    pub(crate) async fn enter(&self, id: String, visit: Visit) {
+    pub(crate) async fn enter(&self, id: String, visit: SessionCall) {
         if let Some(visit) = self.wait(&id, visit) {
             self.enter_now(&id, visit).await;
         }
     }
 
     /// Gives back what need not wait.
-    fn wait(&self, id: &str, visit: Visit) -> Option<Visit> {
+    fn wait(&self, id: &str, visit: SessionCall) -> Option<SessionCall> {
         let mut sessions = self.sessions();
         let Some(waiting) = sessions.opening.get_mut(id) else { return Some(visit) };
-        let bytes: usize = waiting.iter().map(Visit::size).sum();
+        let bytes: usize = waiting.iter().map(SessionCall::size).sum();
         let fits = waiting.len() < MOST && bytes + visit.size() <= MOST_BYTES;
         if waiting.is_empty() || fits {
             waiting.push_back(visit);
-        } else if let Visit::Request(_, responder) | Visit::Close(responder) = visit {
+        } else if let SessionCall::Request(_, responder) | SessionCall::Close(responder) = visit {
             let what = "Too much was asked of a session that is still being opened";
             let error = Error::invalid_request(what).reason("session_opening");
-            self.client.push(Out::Answer(responder, Err(error)));
+            self.client.push(ClientMessage::Answer(responder, Err(error)));
         }
         None
     }
 
-    async fn enter_now(&self, id: &str, visit: Visit) {
+    async fn enter_now(&self, id: &str, visit: SessionCall) {
         let handle = if self.has_joined(id) { self.shared.live(id) } else { None };
         let command = match visit {
-            Visit::Cancel => Command::Cancel,
-            Visit::Request(request, responder) => self.request(request, responder),
-            Visit::Close(responder) => {
+            SessionCall::Cancel => SessionCommand::Cancel,
+            SessionCall::Request(request, responder) => self.request(request, responder),
+            SessionCall::Close(responder) => {
                 self.leaves(id);
-                let closing = Closing { door: self.clone(), session: id.to_owned() };
-                self.request(Request::Close(closing), responder)
+                let closing = ClosingSession { door: self.clone(), session: id.to_owned() };
+                self.request(InUseRequest::Close(closing), responder)
             }
         };
         let left = match handle {
             Some(handle) => handle.send(command).await.err(),
             None => Some(command),
         };
-        if let Some(Command::Request { responder, .. }) = left {
-            self.client.push(Out::Answer(responder, Err(unknown_session())));
+        if let Some(SessionCommand::Request { responder, .. }) = left {
+            self.client.push(ClientMessage::Answer(responder, Err(unknown_session())));
         }
     }
 
-    fn request(&self, request: Request, responder: Responder) -> Command {
-        Command::Request { client: Arc::clone(&self.client), request, responder }
+    fn request(&self, request: InUseRequest, responder: RequestResponder) -> SessionCommand {
+        SessionCommand::Request { client: Arc::clone(&self.client), request, responder }
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -138,36 +138,36 @@ impl Door {
 }
 
 /// A session that a client has left in order to close it.
-pub(crate) struct Closing {
-    door: Door,
+pub(crate) struct ClosingSession {
+    door: JoinedSessions,
     session: String,
 }
 
-impl Closing {
-    pub(crate) fn client(&self) -> &Client {
+impl ClosingSession {
+    pub(crate) fn client(&self) -> &ConnectedClient {
         &self.door.client
     }
 
     /// It cannot be closed: the client has it as before.
-    pub(crate) fn refuse(self, responder: Responder, error: &Error) {
+    pub(crate) fn refuse(self, responder: RequestResponder, error: &Error) {
         self.door.joins(&self.session);
-        self.client().push(Out::Answer(responder, Err(error.clone())));
+        self.client().push(ClientMessage::Answer(responder, Err(error.clone())));
     }
 }
 
-impl std::fmt::Debug for Closing {
+impl std::fmt::Debug for ClosingSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Closing").field("session", &self.session).finish_non_exhaustive()
     }
 }
 
 /// A session that is being opened. If this is dropped, what waits for it is refused.
-pub(crate) struct Ajar {
-    door: Door,
+pub(crate) struct OpeningGuard {
+    door: JoinedSessions,
     id: String,
 }
 
-impl Ajar {
+impl OpeningGuard {
     /// It was opened, or cannot be: what has waited goes on.
     pub(crate) async fn open(self) {
         while let Some(visit) = self.next() {
@@ -176,7 +176,7 @@ impl Ajar {
     }
 
     /// The next that has waited; after the last, nobody waits any more.
-    fn next(&self) -> Option<Visit> {
+    fn next(&self) -> Option<SessionCall> {
         let mut sessions = self.door.sessions();
         let next = sessions.opening.get_mut(&self.id)?.pop_front();
         if next.is_none() {
@@ -186,7 +186,7 @@ impl Ajar {
     }
 }
 
-impl Drop for Ajar {
+impl Drop for OpeningGuard {
     fn drop(&mut self) {
         // Requests are answered when they are dropped, which is not done under the lock.
         let waiting = self.door.sessions().opening.remove(&self.id);

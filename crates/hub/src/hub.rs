@@ -15,7 +15,7 @@ use std::{
 
 use nudge_mailbox::ClientId;
 use nudge_peer::{CancellationToken, Cx};
-use nudge_store::{Batch, Held, Lease, Op, Store, StoreError};
+use nudge_store::{HeldLease, SessionLease, Store, StoreError, StoreOp, WriteBatch};
 use nudge_wire::{Environment, Error, RawJson, caps::ClientInit};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
@@ -23,11 +23,11 @@ use tokio::sync::{OnceCell, oneshot};
 
 use crate::{
     boundary::{self, BoundaryObserver},
-    client::{Client, Out},
-    session::{self, Command, Handle, Live, OpenQuestion, Wanted, Wish},
+    client::{ClientMessage, ConnectedClient},
+    session::{self, LiveStatus, OpenQuestion, QuestionWish, RestoreWish, SessionCommand, SessionHandle},
     session_api::SessionApi,
     shape,
-    sources::Source,
+    sources::SessionSource,
     time::now,
 };
 
@@ -37,13 +37,13 @@ const LEASE: Duration = Duration::from_secs(15);
 const DYING: Duration = Duration::from_secs(1);
 
 /// How a hub is set up.
-pub struct Options {
+pub struct HubOptions {
     /// The address of the store: `memory`, `sqlite:PATH` or a path.
     pub store: String,
     /// The folder in which processes show that they are alive; without one, a lease of a dead process has to run out.
     pub owners: Option<PathBuf>,
     /// What runs sessions unless a connection has an agent of its own.
-    pub built_in: Source,
+    pub built_in: SessionSource,
     /// How long a session that nobody looks at and that does nothing stays in use.
     pub linger: Duration,
     /// Whether the process stays when a client goes: what is asked then waits for another client.
@@ -71,21 +71,21 @@ pub enum HubError {
 /// The sessions of a process.
 #[derive(Clone)]
 pub struct Hub {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<HubShared>,
 }
 
 /// What all sessions share.
-pub(crate) struct Shared {
+pub(crate) struct HubShared {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) built_in: Source,
+    pub(crate) built_in: SessionSource,
     pub(crate) linger: Duration,
     pub(crate) outlives_clients: bool,
     observer: Option<BoundaryObserver>,
     owner: Owner,
-    sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<Handle>>>>,
-    leases: Mutex<HashMap<Arc<str>, Lease>>,
+    sessions: Mutex<HashMap<Arc<str>, Arc<OnceCell<SessionHandle>>>>,
+    leases: Mutex<HashMap<Arc<str>, SessionLease>>,
     /// Leases of sessions that were left when the store could not be written.
-    unreleased: Mutex<HashMap<Arc<str>, Lease>>,
+    unreleased: Mutex<HashMap<Arc<str>, SessionLease>>,
     clients: AtomicU64,
     opening: Arc<AtomicUsize>,
     is_ending: AtomicBool,
@@ -93,7 +93,7 @@ pub(crate) struct Shared {
     pub(crate) hurry: CancellationToken,
 }
 
-impl Drop for Shared {
+impl Drop for HubShared {
     fn drop(&mut self) {
         // Who wants a session that could not be given up has to find that its owner is gone.
         if self.leases.lock().is_empty() && self.unreleased.lock().is_empty() {
@@ -105,23 +105,23 @@ impl Drop for Shared {
 /// How a hub stands.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct HubStatus {
     /// The sessions in use, and how each stands.
-    pub sessions: Vec<(String, Live)>,
+    pub sessions: Vec<(String, LiveStatus)>,
 }
 
 impl Hub {
     /// Opens the store. Also gives the file that had to be set aside, if one was damaged.
-    pub async fn open(options: Options) -> Result<(Self, Option<PathBuf>), HubError> {
+    pub async fn open(options: HubOptions) -> Result<(Self, Option<PathBuf>), HubError> {
         let of_commits = options.observer.clone().map(boundary::of_commits);
         let opened = nudge_store::open_observed(&options.store, of_commits).await?;
         Ok((Self::with_store(opened.store, options)?, opened.set_aside))
     }
 
     /// As [`open`](Self::open), with a store that is open already, whatever address `options` has.
-    pub fn with_store(store: Arc<dyn Store>, options: Options) -> Result<Self, HubError> {
+    pub fn with_store(store: Arc<dyn Store>, options: HubOptions) -> Result<Self, HubError> {
         let owner = Owner::new(options.owners)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HubShared {
             store,
             built_in: options.built_in,
             linger: options.linger,
@@ -148,23 +148,24 @@ impl Hub {
         cx: Cx,
         init: &ClientInit,
         environment: Option<Environment>,
-        agent: Option<Source>,
-        built_in: Option<Source>,
+        agent: Option<SessionSource>,
+        built_in: Option<SessionSource>,
     ) -> SessionApi {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
-        let client = Client::start(id, init, environment, agent, built_in, cx, self.shared.observer.clone());
+        let client =
+            ConnectedClient::start(id, init, environment, agent, built_in, cx, self.shared.observer.clone());
         SessionApi::new(Arc::clone(&self.shared), client)
     }
 
     /// How the sessions in use stand.
-    pub async fn status(&self) -> Status {
+    pub async fn status(&self) -> HubStatus {
         let mut sessions = Vec::new();
         for (id, handle) in self.shared.in_use() {
             if let Some(live) = handle.status().await {
                 sessions.push((id.to_string(), live));
             }
         }
-        Status { sessions }
+        HubStatus { sessions }
     }
 
     /// Waits until all that the sessions have shown so far is on disk.
@@ -177,7 +178,7 @@ impl Hub {
         let mut questions = Vec::new();
         for (_, handle) in self.shared.in_use() {
             let (reply, replied) = oneshot::channel();
-            if handle.send(Command::Question(Wanted::List(reply))).await.is_ok() {
+            if handle.send(SessionCommand::Question(QuestionWish::List(reply))).await.is_ok() {
                 questions.extend(replied.await.unwrap_or_default());
             }
         }
@@ -196,7 +197,8 @@ impl Hub {
         };
         let Some(handle) = self.shared.live(&session) else { return Ok(false) };
         let (reply, replied) = oneshot::channel();
-        let sent = handle.send(Command::Question(Wanted::Answer { question, result, reply })).await;
+        let sent =
+            handle.send(SessionCommand::Question(QuestionWish::Answer { question, result, reply })).await;
         if sent.is_err() {
             return Ok(false);
         }
@@ -223,7 +225,7 @@ impl Hub {
         {
             for (id, handle) in in_use {
                 if told.insert(id) {
-                    let _ = handle.send(Command::End { is_patient }).await;
+                    let _ = handle.send(SessionCommand::End { is_patient }).await;
                 }
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -232,9 +234,13 @@ impl Hub {
     }
 }
 
-impl Shared {
+impl HubShared {
     /// A session, brought into use if it is not.
-    pub(crate) async fn session(self: &Arc<Self>, id: &str, wish: &Wish) -> Result<Handle, Error> {
+    pub(crate) async fn session(
+        self: &Arc<Self>,
+        id: &str,
+        wish: &RestoreWish,
+    ) -> Result<SessionHandle, Error> {
         self.check_open()?;
         let cell = Arc::clone(self.sessions().entry(id.into()).or_default());
         let opened = cell.get_or_try_init(|| session::open(self, id, wish)).await.cloned();
@@ -245,12 +251,12 @@ impl Shared {
     }
 
     /// A session that is in use.
-    pub(crate) fn live(&self, id: &str) -> Option<Handle> {
+    pub(crate) fn live(&self, id: &str) -> Option<SessionHandle> {
         self.sessions().get(id)?.get().cloned()
     }
 
     /// Enters a session that was just made.
-    pub(crate) fn enter(&self, id: Arc<str>, handle: Handle) {
+    pub(crate) fn enter(&self, id: Arc<str>, handle: SessionHandle) {
         self.sessions().insert(id, Arc::new(OnceCell::new_with(Some(handle))));
     }
 
@@ -260,7 +266,7 @@ impl Shared {
         self.forget_if(id, |_| true);
     }
 
-    fn forget_if(&self, id: &str, is_it: impl FnOnce(&Arc<OnceCell<Handle>>) -> bool) {
+    fn forget_if(&self, id: &str, is_it: impl FnOnce(&Arc<OnceCell<SessionHandle>>) -> bool) {
         let mut sessions = self.sessions();
         if sessions.get(id).is_some_and(is_it) {
             sessions.remove(id);
@@ -268,18 +274,18 @@ impl Shared {
     }
 
     /// Sends a command that came when its session was being left.
-    pub(crate) async fn send_again(self: &Arc<Self>, id: &str, command: Command) {
+    pub(crate) async fn send_again(self: &Arc<Self>, id: &str, command: SessionCommand) {
         match command {
-            Command::Attach(joining) => {
-                match self.session(id, &Wish::of(&joining.attach.view.client)).await {
-                    Ok(handle) => drop(handle.send(Command::Attach(joining)).await),
+            SessionCommand::Attach(joining) => {
+                match self.session(id, &RestoreWish::of(&joining.attach.view.client)).await {
+                    Ok(handle) => drop(handle.send(SessionCommand::Attach(joining)).await),
                     Err(error) => joining.refuse(&error),
                 }
             }
-            Command::Request { client, responder, .. } => {
-                client.push(Out::Answer(responder, Err(nudge_session::unknown_session())));
+            SessionCommand::Request { client, responder, .. } => {
+                client.push(ClientMessage::Answer(responder, Err(nudge_session::unknown_session())));
             }
-            Command::Leave(done) => {
+            SessionCommand::Leave(done) => {
                 let _ = done.send(());
             }
             _ => {}
@@ -295,13 +301,13 @@ impl Shared {
     }
 
     /// Counts something that brings a session into use or looks at the store, while it does.
-    pub(crate) fn opening(&self) -> Counted {
+    pub(crate) fn opening(&self) -> CountedWork {
         self.opening.fetch_add(1, Ordering::AcqRel);
-        Counted(Arc::clone(&self.opening))
+        CountedWork(Arc::clone(&self.opening))
     }
 
     /// Gives up the right to run a session.
-    pub(crate) async fn release(&self, lease: Lease) {
+    pub(crate) async fn release(&self, lease: SessionLease) {
         self.leases.lock().remove(&lease.session);
         if let Err(error) = self.store.release(lease.clone()).await {
             tracing::warn!(%error, "the lease of a session stays until it runs out or is asked for again here");
@@ -310,30 +316,30 @@ impl Shared {
     }
 
     /// Lets a lease run on; `false` if another process has it.
-    pub(crate) async fn renew(&self, lease: &Lease) -> Result<bool, StoreError> {
+    pub(crate) async fn renew(&self, lease: &SessionLease) -> Result<bool, StoreError> {
         let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
         Ok(self.store.renew(std::slice::from_ref(lease), now(), ttl).await?.is_empty())
     }
 
     /// The lease of this process that is in the way, if it is one that nobody here uses.
-    fn left_behind(&self, held: &Held) -> Option<Lease> {
+    fn left_behind(&self, held: &HeldLease) -> Option<SessionLease> {
         let mut unreleased = self.unreleased.lock();
-        let is_it = |lease: &Lease| lease.owner == held.owner && lease.epoch == held.epoch;
+        let is_it = |lease: &SessionLease| lease.owner == held.owner && lease.epoch == held.epoch;
         let session = unreleased.values().find(|lease| is_it(lease))?.session.clone();
         unreleased.remove(&session)
     }
 
     /// Writes to a session that is not in use.
-    pub(crate) async fn write_alone(&self, id: &str, ops: Vec<Op>) -> Result<(), Error> {
+    pub(crate) async fn write_alone(&self, id: &str, ops: Vec<StoreOp>) -> Result<(), Error> {
         let lease = self.lease(id).await?;
-        let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
+        let batch = WriteBatch { session: lease.session.clone(), lease: lease.clone(), ops };
         let written = self.store.commit(batch).await.map_err(session::store_error);
         self.release(lease).await;
         written
     }
 
     /// The right to run a session.
-    pub(crate) async fn lease(&self, id: &str) -> Result<Lease, Error> {
+    pub(crate) async fn lease(&self, id: &str) -> Result<SessionLease, Error> {
         self.check_open()?;
         let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
         let patience = tokio::time::Instant::now() + DYING;
@@ -364,13 +370,13 @@ impl Shared {
         Err(Error::invalid_request(what).reason("session_in_use"))
     }
 
-    fn in_use(&self) -> Vec<(Arc<str>, Handle)> {
+    fn in_use(&self) -> Vec<(Arc<str>, SessionHandle)> {
         let sessions = self.sessions();
         let live = sessions.iter().filter_map(|(id, cell)| Some((Arc::clone(id), cell.get()?.clone())));
         live.collect()
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<OnceCell<Handle>>>> {
+    fn sessions(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<OnceCell<SessionHandle>>>> {
         self.sessions.lock()
     }
 }
@@ -381,11 +387,11 @@ pub(crate) fn ending() -> Error {
 }
 
 /// Keeps the leases for as long as the hub is there.
-async fn renew(shared: std::sync::Weak<Shared>) {
+async fn renew(shared: std::sync::Weak<HubShared>) {
     loop {
         tokio::time::sleep(LEASE / 3).await;
         let Some(shared) = shared.upgrade() else { return };
-        let leases: Vec<Lease> = shared.leases.lock().values().cloned().collect();
+        let leases: Vec<SessionLease> = shared.leases.lock().values().cloned().collect();
         let ttl = u64::try_from(LEASE.as_millis()).unwrap_or(u64::MAX);
         if let Err(error) = shared.store.renew(&leases, now(), ttl).await {
             tracing::warn!(%error, "the leases could not be renewed");
@@ -394,9 +400,9 @@ async fn renew(shared: std::sync::Weak<Shared>) {
 }
 
 /// Something that is counted while it goes on.
-pub(crate) struct Counted(Arc<AtomicUsize>);
+pub(crate) struct CountedWork(Arc<AtomicUsize>);
 
-impl Drop for Counted {
+impl Drop for CountedWork {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -462,7 +468,7 @@ impl std::fmt::Debug for Hub {
     }
 }
 
-impl std::fmt::Debug for Options {
+impl std::fmt::Debug for HubOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Options").field("store", &self.store).finish_non_exhaustive()
     }

@@ -6,14 +6,14 @@ use nudge_wire::Version;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionMethod {
     /// Brings a session into use or looks at the store: `lifecycle/`, a file for each.
-    Lifecycle(Lifecycle),
+    Lifecycle(LifecycleMethod),
     /// Goes to a session that is in use: `session/`.
-    InUse(InUse),
+    InUse(InUseMethod),
 }
 
 /// A request that brings a session into use or looks at the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lifecycle {
+pub(crate) enum LifecycleMethod {
     New,
     Load,
     Resume,
@@ -24,7 +24,7 @@ pub(crate) enum Lifecycle {
 
 /// A request to a session that is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InUse {
+pub(crate) enum InUseMethod {
     Prompt,
     Inject,
     RevokeInject,
@@ -40,20 +40,20 @@ const METHODS: &[(&str, &[Version], SessionMethod)] = {
     use SessionMethod::{InUse as Use, Lifecycle as Life};
     use Version::{V1, V2};
     &[
-        ("session/new", &[V1, V2], Life(Lifecycle::New)), // lifecycle/new.rs
-        ("session/load", &[V1, V2], Life(Lifecycle::Load)), // lifecycle/load.rs
-        ("session/resume", &[V1, V2], Life(Lifecycle::Resume)), // lifecycle/load.rs
-        ("session/list", &[V1, V2], Life(Lifecycle::List)), // lifecycle/list.rs
-        ("session/fork", &[V1, V2], Life(Lifecycle::Fork)), // lifecycle/fork.rs
-        ("session/delete", &[V1, V2], Life(Lifecycle::Delete)), // lifecycle/delete.rs
-        ("session/prompt", &[V1, V2], Use(InUse::Prompt)), // crates/session/src/requests.rs
-        ("session/inject", &[V1, V2], Use(InUse::Inject)), // crates/session/src/requests.rs
-        ("session/revoke_inject", &[V1, V2], Use(InUse::RevokeInject)), // crates/session/src/requests.rs
-        ("session/replace_inject", &[V1, V2], Use(InUse::ReplaceInject)), // crates/session/src/requests.rs
-        ("_session/steering", &[V1, V2], Use(InUse::Steering)), // crates/session/src/requests.rs
-        ("session/set_mode", &[V1], Use(InUse::SetMode)), // session/set.rs
-        ("session/set_config_option", &[V1, V2], Use(InUse::SetConfigOption)), // session/set.rs
-        ("session/close", &[V1, V2], Use(InUse::Close)),  // crates/session/src/lifecycle.rs
+        ("session/new", &[V1, V2], Life(LifecycleMethod::New)), // lifecycle/new.rs
+        ("session/load", &[V1, V2], Life(LifecycleMethod::Load)), // lifecycle/load.rs
+        ("session/resume", &[V1, V2], Life(LifecycleMethod::Resume)), // lifecycle/load.rs
+        ("session/list", &[V1, V2], Life(LifecycleMethod::List)), // lifecycle/list.rs
+        ("session/fork", &[V1, V2], Life(LifecycleMethod::Fork)), // lifecycle/fork.rs
+        ("session/delete", &[V1, V2], Life(LifecycleMethod::Delete)), // lifecycle/delete.rs
+        ("session/prompt", &[V1, V2], Use(InUseMethod::Prompt)), // crates/session/src/requests.rs
+        ("session/inject", &[V1, V2], Use(InUseMethod::Inject)), // crates/session/src/requests.rs
+        ("session/revoke_inject", &[V1, V2], Use(InUseMethod::RevokeInject)), // crates/session/src/requests.rs
+        ("session/replace_inject", &[V1, V2], Use(InUseMethod::ReplaceInject)), // crates/session/src/requests.rs
+        ("_session/steering", &[V1, V2], Use(InUseMethod::Steering)), // crates/session/src/requests.rs
+        ("session/set_mode", &[V1], Use(InUseMethod::SetMode)),       // session/set.rs
+        ("session/set_config_option", &[V1, V2], Use(InUseMethod::SetConfigOption)), // session/set.rs
+        ("session/close", &[V1, V2], Use(InUseMethod::Close)),        // crates/session/src/lifecycle.rs
     ]
 };
 
@@ -73,14 +73,14 @@ impl SessionMethod {
     }
 }
 
-impl Lifecycle {
+impl LifecycleMethod {
     /// The method's name.
     pub(crate) fn name(self) -> &'static str {
         SessionMethod::Lifecycle(self).name()
     }
 }
 
-impl InUse {
+impl InUseMethod {
     /// The method's name.
     pub(crate) fn name(self) -> &'static str {
         SessionMethod::InUse(self).name()
@@ -102,7 +102,7 @@ mod tests {
         }
         assert_eq!(
             SessionMethod::of("_session/revoke_inject", Version::V1),
-            Some(SessionMethod::InUse(InUse::RevokeInject))
+            Some(SessionMethod::InUse(InUseMethod::RevokeInject))
         );
         assert_eq!(SessionMethod::of("_session/prompt", Version::V1), None);
         assert_eq!(SessionMethod::of("session/unknown", Version::V2), None);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 /// `session/new`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct New {
+pub(crate) struct NewParams {
     pub(crate) cwd: String,
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) additional_directories: Vec<String>,
@@ -15,7 +15,7 @@ pub(crate) struct New {
 /// `session/load`, `session/resume` and `session/fork`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Open {
+pub(crate) struct OpenParams {
     pub(crate) session_id: String,
     #[serde(default)]
     pub(crate) cwd: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Open {
     meta: Option<serde_json::Value>,
 }
 
-impl Open {
+impl OpenParams {
     /// `_meta.nudge.hold`: what waits is not delivered because of this.
     pub(crate) fn keeps_hold(&self) -> bool {
         self.meta.as_ref().is_some_and(|meta| meta["nudge"]["hold"] == true)
@@ -49,14 +49,14 @@ pub(crate) struct ReplayFrom {
 /// What names a session and nothing else that matters.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Named {
+pub(crate) struct SessionIdParams {
     pub(crate) session_id: String,
 }
 
 /// `session/list`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct List {
+pub(crate) struct ListParams {
     #[serde(default)]
     pub(crate) cwd: Option<String>,
     #[serde(default)]
@@ -72,13 +72,13 @@ pub(crate) struct List {
 /// `session/prompt`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Prompt {
+pub(crate) struct SessionPromptParams {
     pub(crate) prompt: Vec<RawJson>,
     #[serde(rename = "_meta", default)]
     meta: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-impl Prompt {
+impl SessionPromptParams {
     pub(crate) fn idempotency_key(&self) -> Option<&str> {
         self.meta.as_ref()?.get("idempotencyKey")?.as_str()
     }
@@ -99,5 +99,5 @@ fn or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 
 /// The session a request or notification is about.
 pub(crate) fn session_id(params: Option<&RawJson>) -> Option<String> {
-    params?.to::<Named>().ok().map(|named| named.session_id)
+    params?.to::<SessionIdParams>().ok().map(|named| named.session_id)
 }

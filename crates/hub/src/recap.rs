@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use nudge_backend::Recap;
-use nudge_bridge::{Speaker, UpdateKind};
-use nudge_store::{Entry, Pages};
+use nudge_backend::SessionRecap;
+use nudge_bridge::{UpdateKind, UpdateSpeaker};
+use nudge_store::{TranscriptEntry, TranscriptPages};
 use serde_json::Value;
 
-use crate::{history, hub::Shared};
+use crate::{history, hub::HubShared};
 
 /// The most that is told, in bytes; the newest of it.
 const MOST: usize = 48 * 1024;
@@ -18,7 +18,7 @@ const MOST: usize = 48 * 1024;
 const TAIL: u64 = 20_000;
 
 /// Tells what was said in the session of this name.
-pub(crate) fn of(hub: &Arc<Shared>, name: &Arc<OnceLock<Arc<str>>>) -> Recap {
+pub(crate) fn of(hub: &Arc<HubShared>, name: &Arc<OnceLock<Arc<str>>>) -> SessionRecap {
     let (hub, name) = (Arc::downgrade(hub), Arc::clone(name));
     Arc::new(move || {
         let (hub, name) = (hub.upgrade(), name.get().cloned());
@@ -26,9 +26,9 @@ pub(crate) fn of(hub: &Arc<Shared>, name: &Arc<OnceLock<Arc<str>>>) -> Recap {
     })
 }
 
-async fn read(hub: &Shared, session: &str) -> Option<String> {
+async fn read(hub: &HubShared, session: &str) -> Option<String> {
     let next = hub.store.last_seq(session).await.ok()?? + 1;
-    let mut pages = Pages::new(&*hub.store, session, next.saturating_sub(TAIL));
+    let mut pages = TranscriptPages::new(&*hub.store, session, next.saturating_sub(TAIL));
     let mut told = Told::default();
     while let Some(page) = pages.next().await.ok()? {
         for entry in &page {
@@ -47,12 +47,12 @@ struct Told {
 }
 
 impl Told {
-    fn take(&mut self, entry: &Entry) {
+    fn take(&mut self, entry: &TranscriptEntry) {
         let kind = UpdateKind::of(&entry.kind);
         let voice = match kind.speaker() {
-            Speaker::User => "User",
-            Speaker::Agent => "You",
-            Speaker::Tool if kind.is_tool_call() => "Tool",
+            UpdateSpeaker::User => "User",
+            UpdateSpeaker::Agent => "You",
+            UpdateSpeaker::Tool if kind.is_tool_call() => "Tool",
             _ => return,
         };
         let Some(update) = history::json(entry).and_then(|raw| raw.to::<Value>().ok()) else { return };

@@ -2,48 +2,48 @@
 
 use std::sync::Arc;
 
-use nudge_peer::{Responder, Unhandled};
+use nudge_peer::{RequestResponder, UnhandledMessage};
 use nudge_wire::{
     Error, RawJson, Version,
     inject::{InjectRequest, ReplaceInjectRequest, RevokeInjectRequest, SteeringRequest},
 };
 
 use crate::{
-    client::{Client, Out},
-    door::{Door, Visit},
-    hub::Shared,
-    lifecycle::Opening,
-    methods::{InUse, Lifecycle, SessionMethod},
+    client::{ClientMessage, ConnectedClient},
+    door::{JoinedSessions, SessionCall},
+    hub::HubShared,
+    lifecycle::LifecycleRequest,
+    methods::{InUseMethod, LifecycleMethod, SessionMethod},
     params,
-    session::{self, Command, Request},
+    session::{self, InUseRequest, SessionCommand},
     shape,
 };
 
 /// The session methods of one connection. When it is dropped, the client has left its sessions.
 pub struct SessionApi {
-    door: Door,
+    door: JoinedSessions,
 }
 
 impl SessionApi {
-    pub(crate) fn new(shared: Arc<Shared>, client: Arc<Client>) -> Self {
-        Self { door: Door::new(shared, client) }
+    pub(crate) fn new(shared: Arc<HubShared>, client: Arc<ConnectedClient>) -> Self {
+        Self { door: JoinedSessions::new(shared, client) }
     }
 
     /// Takes a message about sessions; gives back what is about something else.
     ///
     /// Messages about a session in use are passed to it in the order in which they are given to this.
-    pub async fn handle(&self, message: Unhandled) -> Option<Unhandled> {
+    pub async fn handle(&self, message: UnhandledMessage) -> Option<UnhandledMessage> {
         match message {
-            Unhandled::Notification(note) if matches!(&**note.method(), "session/cancel") => {
+            UnhandledMessage::Notification(note) if matches!(&**note.method(), "session/cancel") => {
                 if let Some(id) = params::session_id(note.params()) {
-                    self.door.enter(id, Visit::Cancel).await;
+                    self.door.enter(id, SessionCall::Cancel).await;
                 }
                 None
             }
-            Unhandled::Request(request) => {
+            UnhandledMessage::Request(request) => {
                 let known = SessionMethod::of(request.method(), self.door.client.version);
                 let Some(method) = known.filter(|method| !self.is_of_agent(*method, request.params())) else {
-                    return self.pass_on(Unhandled::Request(request)).await;
+                    return self.pass_on(UnhandledMessage::Request(request)).await;
                 };
                 let (method, params) = self.as_known(method, request.params());
                 let responder = request.into_responder();
@@ -55,30 +55,30 @@ impl SessionApi {
                 }
                 None
             }
-            other @ Unhandled::Notification(_) => self.pass_on(other).await,
+            other @ UnhandledMessage::Notification(_) => self.pass_on(other).await,
         }
     }
 
     /// A request under the name that its version has now: early pages of version 2 have `session/load`.
     fn as_known(&self, method: SessionMethod, params: Option<&RawJson>) -> (SessionMethod, Option<RawJson>) {
-        let is_load = method == SessionMethod::Lifecycle(Lifecycle::Load);
+        let is_load = method == SessionMethod::Lifecycle(LifecycleMethod::Load);
         if !is_load || self.door.client.version == Version::V1 {
             return (method, params.cloned());
         }
         let from_start = shape::raw(&serde_json::json!({ "type": "start" }));
         let params = params.map(|params| params.with(&["replayFrom"], &from_start));
-        (SessionMethod::Lifecycle(Lifecycle::Resume), params.and_then(Result::ok))
+        (SessionMethod::Lifecycle(LifecycleMethod::Resume), params.and_then(Result::ok))
     }
 
     /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
     fn is_of_agent(&self, method: SessionMethod, params: Option<&RawJson>) -> bool {
         let is_known = || params::session_id(params).is_none_or(|id| self.door.has_joined(&id));
-        let is_set = method == SessionMethod::InUse(InUse::SetConfigOption);
+        let is_set = method == SessionMethod::InUse(InUseMethod::SetConfigOption);
         self.door.client.agent.is_some() && is_set && !is_known()
     }
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
-    async fn pass_on(&self, message: Unhandled) -> Option<Unhandled> {
+    async fn pass_on(&self, message: UnhandledMessage) -> Option<UnhandledMessage> {
         if self.door.client.agent.is_none() {
             return Some(message);
         }
@@ -88,57 +88,61 @@ impl SessionApi {
     }
 
     /// Passes a request to the session it is about.
-    async fn pass(&self, method: InUse, params: Option<&RawJson>, responder: Responder) {
+    async fn pass(&self, method: InUseMethod, params: Option<&RawJson>, responder: RequestResponder) {
         match Self::read(method, params) {
-            Ok((id, Some(request))) => self.door.enter(id, Visit::Request(request, responder)).await,
-            Ok((id, None)) => self.door.enter(id, Visit::Close(responder)).await,
-            Err(error) => self.door.client.push(Out::Answer(responder, Err(error))),
+            Ok((id, Some(request))) => self.door.enter(id, SessionCall::Request(request, responder)).await,
+            Ok((id, None)) => self.door.enter(id, SessionCall::Close(responder)).await,
+            Err(error) => self.door.client.push(ClientMessage::Answer(responder, Err(error))),
         }
     }
 
     /// The session and what is asked of it; `None` is to close it.
-    fn read(in_use: InUse, raw: Option<&RawJson>) -> Result<(String, Option<Request>), Error> {
+    fn read(in_use: InUseMethod, raw: Option<&RawJson>) -> Result<(String, Option<InUseRequest>), Error> {
         let method = in_use.name();
-        let id = params::read::<params::Named>(method, raw)?.session_id;
+        let id = params::read::<params::SessionIdParams>(method, raw)?.session_id;
         let request = match in_use {
-            InUse::Prompt => {
-                let prompt: params::Prompt = params::read(method, raw)?;
+            InUseMethod::Prompt => {
+                let prompt: params::SessionPromptParams = params::read(method, raw)?;
                 let key = prompt.idempotency_key().map(str::to_owned);
-                Request::Prompt(session::Prompt { content: prompt.prompt, key, params: raw.cloned() })
+                InUseRequest::Prompt(session::PromptInput {
+                    content: prompt.prompt,
+                    key,
+                    params: raw.cloned(),
+                })
             }
-            InUse::Inject => {
+            InUseMethod::Inject => {
                 let inject: InjectRequest = params::read(method, raw)?;
                 let key = inject.idempotency_key().map(str::to_owned);
-                Request::Inject { mode: inject.mode, content: inject.content, key }
+                InUseRequest::Inject { mode: inject.mode, content: inject.content, key }
             }
-            InUse::RevokeInject => {
-                Request::Revoke { id: params::read::<RevokeInjectRequest>(method, raw)?.message_id }
+            InUseMethod::RevokeInject => {
+                InUseRequest::Revoke { id: params::read::<RevokeInjectRequest>(method, raw)?.message_id }
             }
-            InUse::ReplaceInject => {
+            InUseMethod::ReplaceInject => {
                 let replace: ReplaceInjectRequest = params::read(method, raw)?;
-                Request::Replace { id: replace.message_id, content: replace.content }
+                InUseRequest::Replace { id: replace.message_id, content: replace.content }
             }
-            InUse::Steering => {
+            InUseMethod::Steering => {
                 let steering: SteeringRequest = params::read(method, raw)?;
                 let prompt_required = steering.prompt_required_when_idle();
-                Request::Steering { content: steering.prompt, prompt_required }
+                InUseRequest::Steering { content: steering.prompt, prompt_required }
             }
-            InUse::SetMode | InUse::SetConfigOption => {
+            InUseMethod::SetMode | InUseMethod::SetConfigOption => {
                 let params = raw.cloned().unwrap_or_else(shape::empty);
-                Request::Set { is_mode: in_use == InUse::SetMode, params }
+                InUseRequest::Set { is_mode: in_use == InUseMethod::SetMode, params }
             }
-            InUse::Close => return Ok((id, None)),
+            InUseMethod::Close => return Ok((id, None)),
         };
         Ok((id, Some(request)))
     }
 
     /// Does what may take a while beside the queue.
-    fn lifecycle(&self, method: Lifecycle, params: Option<RawJson>, responder: Responder) {
+    fn lifecycle(&self, method: LifecycleMethod, params: Option<RawJson>, responder: RequestResponder) {
         // What follows about the session comes after this.
-        let opens = matches!(method, Lifecycle::Load | Lifecycle::Resume)
+        let opens = matches!(method, LifecycleMethod::Load | LifecycleMethod::Resume)
             .then(|| params::session_id(params.as_ref()));
         let ajar = opens.flatten().and_then(|id| self.door.opens(&id));
-        let opening = Opening::new(self.door.clone());
+        let opening = LifecycleRequest::new(self.door.clone());
         tokio::spawn(async move {
             opening.run(method, params.as_ref(), responder).await;
             if let Some(ajar) = ajar {
@@ -156,7 +160,7 @@ impl Drop for SessionApi {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 for handle in handles {
-                    let _ = handle.send(Command::Detach(client)).await;
+                    let _ = handle.send(SessionCommand::Detach(client)).await;
                 }
             });
         }

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use nudge_bridge::IndexedUpdate;
-use nudge_mailbox::Mode;
+use nudge_mailbox::DeliveryMode;
 use nudge_session::own_updates;
 use nudge_wire::{
     Error, RawJson, Version, acp,
@@ -63,11 +63,11 @@ pub(crate) fn check_content(
 }
 
 /// When a message is delivered.
-pub(crate) fn mode(mode: &inject::Mode) -> Result<Mode, Error> {
+pub(crate) fn mode(mode: &inject::InjectMode) -> Result<DeliveryMode, Error> {
     match mode {
-        inject::Mode::Queue => Ok(Mode::Queue),
-        inject::Mode::Steer => Ok(Mode::Steer),
-        inject::Mode::Other(_) => Err(ErrorReason::ModeNotSupported.error(None)),
+        inject::InjectMode::Queue => Ok(DeliveryMode::Queue),
+        inject::InjectMode::Steer => Ok(DeliveryMode::Steer),
+        inject::InjectMode::Other(_) => Err(ErrorReason::ModeNotSupported.error(None)),
     }
 }
 

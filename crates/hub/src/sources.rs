@@ -6,7 +6,7 @@ use nudge_backend::{AgentSource, PassThrough};
 use nudge_peer::PassedMessage;
 
 /// Runs sessions: the built-in agent, or one that is adapted.
-pub type Source = Arc<dyn AgentSource<PassedMessage>>;
+pub type SessionSource = Arc<dyn AgentSource<PassedMessage>>;
 
 /// The agent of one session.
 pub(crate) type SessionAgent = Box<dyn PassThrough<PassedMessage>>;

@@ -7,15 +7,15 @@ use nudge_wire::nes::{Diagnostic, TriggerKind};
 use serde_json::{Value, json};
 
 use crate::{
-    ask::{self, Ask},
-    closed::Closed,
-    desk::{Desk, Inner},
+    ask::{self, NextEditQuestion},
+    closed::UnopenedTexts,
+    desk::{LspSession, LspSessionState},
     edit,
     inline::accept,
     mirror,
     params::{self, CodeAction},
-    server::{Answering, now},
-    suggest::{Act, Suggestion},
+    server::{LspAnswer, now},
+    suggest::{LspSuggestion, SuggestionAction},
 };
 
 /// The kind of the code actions.
@@ -24,7 +24,7 @@ pub(crate) const KIND: &str = "refactor.nudge";
 /// LSP's trigger kind of an editor that asks by itself, to show that there is something.
 const BY_ITSELF: u8 = 2;
 
-pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
+pub(crate) fn actions(desk: &Arc<LspSession>, params: CodeAction) -> LspAnswer {
     let CodeAction { text_document, range, context } = params;
     if !context.only.as_ref().is_none_or(|only| only.iter().any(|kind| covers(kind))) {
         return now(json!([]));
@@ -40,7 +40,7 @@ pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
     let selection = (range.start != range.end).then(|| range.clone());
     let asked = ask::ask_quietly(
         desk,
-        Ask {
+        NextEditQuestion {
             uri: text_document.uri,
             version: text_document.version,
             position: range.start,
@@ -53,7 +53,7 @@ pub(crate) fn actions(desk: &Arc<Desk>, params: CodeAction) -> Answering {
     let desk = Arc::clone(desk);
     async move {
         let answer = asked.await?;
-        let closed = Closed::read(&desk, &answer.suggestions).await;
+        let closed = UnopenedTexts::read(&desk, &answer.suggestions).await;
         let inner = desk.lock();
         let action = |suggestion| action(&inner, &closed, suggestion, &place);
         let offered = answer.suggestions.iter().filter_map(action);
@@ -68,13 +68,18 @@ fn covers(kind: &str) -> bool {
 }
 
 fn diagnostic(uri: &str, said: Value) -> Option<Diagnostic> {
-    let said: params::Diagnostic = serde_json::from_value(said).ok()?;
+    let said: params::LspDiagnostic = serde_json::from_value(said).ok()?;
     Some(Diagnostic::new(uri, said.range, mirror::severity(said.severity), mirror::message(&said.message)))
 }
 
-fn action(inner: &Inner, closed: &Closed, suggestion: &Suggestion, place: &Value) -> Option<Value> {
+fn action(
+    inner: &LspSessionState,
+    closed: &UnopenedTexts,
+    suggestion: &LspSuggestion,
+    place: &Value,
+) -> Option<Value> {
     let reason = &suggestion.reason;
-    if let Act::Jump { .. } = suggestion.act {
+    if let SuggestionAction::Jump { .. } = suggestion.act {
         if !inner.editor.offers.show_document {
             return None;
         }
@@ -84,7 +89,7 @@ fn action(inner: &Inner, closed: &Closed, suggestion: &Suggestion, place: &Value
         return Some(json!({ "title": title, "kind": KIND, "command": command }));
     }
     let title = match &suggestion.act {
-        Act::Rename { name, .. } => format!("Rename to {name}: {reason}"),
+        SuggestionAction::Rename { name, .. } => format!("Rename to {name}: {reason}"),
         _ if place[0] == suggestion.uri => format!("Apply next edit: {reason}"),
         _ => format!("Apply next edit in {}: {reason}", name_of(&suggestion.uri)),
     };

@@ -8,15 +8,15 @@ use futures_util::{
 };
 use nudge_peer::CallError;
 use nudge_wire::{
-    Code, Error,
+    Error, ErrorCode,
     nes::{Diagnostic, ErrorReason, Position, Range, SuggestContext, TriggerKind, v2},
 };
 
 use crate::{
-    desk::{Desk, Focus, Inner, Line, Ready},
-    mirror::{Mirrored, bytes},
-    offered::{Offered, effect},
-    suggest::{Act, Suggestion},
+    desk::{FocusedDocument, LspSession, LspSessionState, NesLine, ReadyLine},
+    mirror::{MirroredDocument, bytes},
+    offered::{OfferedSuggestions, effect},
+    suggest::{LspSuggestion, SuggestionAction},
 };
 
 /// A user who asks waits this long for a line that is about to be there; who only types does not.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A question.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct NextEditQuestion {
     pub(crate) uri: String,
     /// The version the editor speaks of, if it says one.
     pub(crate) version: Option<i64>,
@@ -41,16 +41,16 @@ pub(crate) struct Ask {
 
 /// What the user might do next, best first, or why there is nothing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Answer {
-    pub(crate) suggestions: Vec<Suggestion>,
+pub(crate) struct NextEditAnswer {
+    pub(crate) suggestions: Vec<LspSuggestion>,
     pub(crate) why: Option<String>,
 }
 
 /// A question that is being answered. Another that is the same waits for the same answer; else it would put an end to
 /// this one.
-pub(crate) struct Running {
+pub(crate) struct RunningQuestion {
     key: Key,
-    answer: Shared<BoxFuture<'static, Result<Answer, Error>>>,
+    answer: Shared<BoxFuture<'static, Result<NextEditAnswer, Error>>>,
 }
 
 /// What the editor had when a question was asked.
@@ -58,13 +58,13 @@ struct State {
     /// The document that it is about.
     uri: String,
     version: i64,
-    /// Of all documents, see [`crate::mirror::Mirror::moves`].
+    /// Of all documents, see [`crate::mirror::DocumentMirror::moves`].
     moves: u64,
 }
 
 type Key = (u64, String, i64, Position, Option<Range>, bool);
 
-impl Answer {
+impl NextEditAnswer {
     fn nothing(why: impl Into<String>) -> Self {
         Self { suggestions: Vec::new(), why: Some(why.into()) }
     }
@@ -72,22 +72,28 @@ impl Answer {
 
 /// -32801: the document is another than the one that is spoken of.
 fn content_modified() -> Error {
-    Error::new(Code(-32801), "Content modified")
+    Error::new(ErrorCode(-32801), "Content modified")
 }
 
 /// Asks for somebody who would show an error to the user: a question that was given up because of another is none, and has
 /// nothing for an answer.
-pub(crate) fn ask_quietly(desk: &Arc<Desk>, question: Ask) -> BoxFuture<'static, Result<Answer, Error>> {
-    let given_up = [Code::REQUEST_CANCELLED, content_modified().code];
-    let quieten = move |answer: Result<Answer, Error>| match answer {
-        Err(error) if given_up.contains(&error.code) => Ok(Answer::default()),
+pub(crate) fn ask_quietly(
+    desk: &Arc<LspSession>,
+    question: NextEditQuestion,
+) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
+    let given_up = [ErrorCode::REQUEST_CANCELLED, content_modified().code];
+    let quieten = move |answer: Result<NextEditAnswer, Error>| match answer {
+        Err(error) if given_up.contains(&error.code) => Ok(NextEditAnswer::default()),
         answer => answer,
     };
     ask(desk, question).map(quieten).boxed()
 }
 
 /// Asks. What depends on the order of messages happens now, only the waiting later.
-pub(crate) fn ask(desk: &Arc<Desk>, ask: Ask) -> BoxFuture<'static, Result<Answer, Error>> {
+pub(crate) fn ask(
+    desk: &Arc<LspSession>,
+    ask: NextEditQuestion,
+) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
     let mut inner = desk.lock();
     if let Some(known) = refused(&inner, &ask) {
         return std::future::ready(known).boxed();
@@ -96,11 +102,11 @@ pub(crate) fn ask(desk: &Arc<Desk>, ask: Ask) -> BoxFuture<'static, Result<Answe
         return begin(desk, &mut inner, &ask);
     }
     let why = match &inner.line {
-        Line::Failed(why) => format!("there is no connection to the daemon: {why}"),
+        NesLine::Failed(why) => format!("there is no connection to the daemon: {why}"),
         _ => "the connection to the daemon is not there yet".to_owned(),
     };
-    if ask.trigger != TriggerKind::Manual || matches!(inner.line, Line::Failed(_)) {
-        return std::future::ready(Ok(Answer::nothing(why))).boxed();
+    if ask.trigger != TriggerKind::Manual || matches!(inner.line, NesLine::Failed(_)) {
+        return std::future::ready(Ok(NextEditAnswer::nothing(why))).boxed();
     }
     drop(inner);
     let desk = Arc::clone(desk);
@@ -110,7 +116,7 @@ pub(crate) fn ask(desk: &Arc<Desk>, ask: Ask) -> BoxFuture<'static, Result<Answe
             let mut inner = desk.lock();
             match refused(&inner, &ask) {
                 Some(known) => return known,
-                None if inner.ready().is_none() => return Ok(Answer::nothing(why)),
+                None if inner.ready().is_none() => return Ok(NextEditAnswer::nothing(why)),
                 None => begin(&desk, &mut inner, &ask),
             }
         };
@@ -119,7 +125,7 @@ pub(crate) fn ask(desk: &Arc<Desk>, ask: Ask) -> BoxFuture<'static, Result<Answe
     .boxed()
 }
 
-async fn line_ready(desk: &Desk) {
+async fn line_ready(desk: &LspSession) {
     let mut news = desk.news.subscribe();
     while desk.lock().ready().is_none() {
         if news.changed().await.is_err() {
@@ -129,23 +135,27 @@ async fn line_ready(desk: &Desk) {
 }
 
 /// The answer where nobody has to be asked for it.
-fn refused(inner: &Inner, ask: &Ask) -> Option<Result<Answer, Error>> {
+fn refused(inner: &LspSessionState, ask: &NextEditQuestion) -> Option<Result<NextEditAnswer, Error>> {
     if !inner.settings.enabled {
-        return Some(Ok(Answer::nothing("suggestions are switched off")));
+        return Some(Ok(NextEditAnswer::nothing("suggestions are switched off")));
     }
     let Some(mirrored) = inner.mirror.get(&ask.uri) else {
-        return Some(Ok(Answer::nothing("the document is not open, or too long")));
+        return Some(Ok(NextEditAnswer::nothing("the document is not open, or too long")));
     };
     if !mirrored.in_sync() {
-        return Some(Ok(Answer::nothing("a change of the document could not be made; open it anew")));
+        return Some(Ok(NextEditAnswer::nothing("a change of the document could not be made; open it anew")));
     }
     ask.version.is_some_and(|version| version != mirrored.version()).then(|| Err(content_modified()))
 }
 
 /// Sends the question, or finds the same one on its way.
-fn begin(desk: &Arc<Desk>, inner: &mut Inner, ask: &Ask) -> BoxFuture<'static, Result<Answer, Error>> {
+fn begin(
+    desk: &Arc<LspSession>,
+    inner: &mut LspSessionState,
+    ask: &NextEditQuestion,
+) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
     let (Some(ready), Some(mirrored)) = (inner.ready().cloned(), inner.mirror.get(&ask.uri)) else {
-        return std::future::ready(Ok(Answer::default())).boxed();
+        return std::future::ready(Ok(NextEditAnswer::default())).boxed();
     };
     let version = mirrored.version();
     let is_manual = ask.trigger == TriggerKind::Manual;
@@ -158,7 +168,7 @@ fn begin(desk: &Arc<Desk>, inner: &mut Inner, ask: &Ask) -> BoxFuture<'static, R
         return running.answer.clone().boxed();
     }
     if let Some(visible) = ask.visible.clone() {
-        inner.focus(Focus { uri: ask.uri.clone(), position: ask.position.clone(), visible });
+        inner.focus(FocusedDocument { uri: ask.uri.clone(), position: ask.position.clone(), visible });
     }
     let (session, uri) = (ready.session.as_str(), ask.uri.as_str());
     let mut request =
@@ -178,27 +188,28 @@ fn begin(desk: &Arc<Desk>, inner: &mut Inner, ask: &Ask) -> BoxFuture<'static, R
     let answer = async move {
         match tokio::time::timeout(PATIENCE, asked).await {
             Ok(answer) => taken(&desk, &ready, &state, answer),
-            Err(_) => Ok(Answer::nothing("the daemon does not answer")),
+            Err(_) => Ok(NextEditAnswer::nothing("the daemon does not answer")),
         }
     };
     let answer = answer.boxed().shared();
-    inner.running = Some(Running { key, answer: answer.clone() });
+    inner.running = Some(RunningQuestion { key, answer: answer.clone() });
     answer.boxed()
 }
 
 /// Takes an answer of the other side.
 fn taken(
-    desk: &Desk,
-    ready: &Ready,
+    desk: &LspSession,
+    ready: &ReadyLine,
     state: &State,
     answer: Result<v2::SuggestResponse, CallError>,
-) -> Result<Answer, Error> {
+) -> Result<NextEditAnswer, Error> {
     match answer {
         Ok(response) => {
             let why = response.meta.as_ref().and_then(|meta| meta.get("nudge")?["reason"].as_str());
             let why = why.map(ToOwned::to_owned);
             let mut inner = desk.lock();
-            let is_current = |mirrored: &Mirrored| mirrored.version() == state.version && mirrored.in_sync();
+            let is_current =
+                |mirrored: &MirroredDocument| mirrored.version() == state.version && mirrored.in_sync();
             if !inner.mirror.get(&state.uri).is_some_and(is_current) {
                 // Its positions are those of a text that is not there any more.
                 return Err(content_modified());
@@ -207,23 +218,23 @@ fn taken(
             let is_still = inner.mirror.moves() == state.moves;
             let suggestions: Vec<_> =
                 said.filter_map(|said| enter(&mut inner, ready.generation, said, is_still)).collect();
-            Ok(Answer { why: why.filter(|_| suggestions.is_empty()), suggestions })
+            Ok(NextEditAnswer { why: why.filter(|_| suggestions.is_empty()), suggestions })
         }
-        Err(CallError::Rpc(error)) if error.code == Code::REQUEST_CANCELLED => Err(error),
+        Err(CallError::Rpc(error)) if error.code == ErrorCode::REQUEST_CANCELLED => Err(error),
         Err(CallError::Rpc(error)) => {
             let reason = error.get_reason();
             if reason.as_deref() == Some(ErrorReason::DocumentOutOfSync.as_str()) {
                 tell_again(desk, ready, &state.uri);
             }
             tracing::warn!(%error, reason, "a question was not answered");
-            Ok(Answer::nothing(reason.unwrap_or(error.message)))
+            Ok(NextEditAnswer::nothing(reason.unwrap_or(error.message)))
         }
-        Err(error) => Ok(Answer::nothing(error.to_string())),
+        Err(error) => Ok(NextEditAnswer::nothing(error.to_string())),
     }
 }
 
 /// Tells a document anew to a side that has lost it.
-fn tell_again(desk: &Desk, ready: &Ready, uri: &str) {
+fn tell_again(desk: &LspSession, ready: &ReadyLine, uri: &str) {
     let inner = desk.lock();
     let is_same = inner.ready().is_some_and(|now| now.generation == ready.generation);
     if let Some(mirrored) = inner.mirror.get(uri).filter(|mirrored| is_same && mirrored.in_sync()) {
@@ -241,23 +252,28 @@ fn tell_again(desk: &Desk, ready: &Ready, uri: &str) {
 
 /// Enters a suggestion; `None` if it cannot be shown or was refused before. `is_still` says that no document has changed
 /// since it was asked for.
-fn enter(inner: &mut Inner, generation: u64, said: v2::Suggestion, is_still: bool) -> Option<Suggestion> {
+fn enter(
+    inner: &mut LspSessionState,
+    generation: u64,
+    said: v2::Suggestion,
+    is_still: bool,
+) -> Option<LspSuggestion> {
     let own_id = said.id().to_owned();
     let mirror = &inner.mirror;
-    let version_of = |uri: &str| mirror.get(uri).map(Mirrored::version);
-    let mut suggestion = Suggestion::new(Offered::id(generation, &own_id), said, version_of)?;
-    let is_known = mirror.get(&suggestion.uri).is_none_or(Mirrored::in_sync);
+    let version_of = |uri: &str| mirror.get(uri).map(MirroredDocument::version);
+    let mut suggestion = LspSuggestion::new(OfferedSuggestions::id(generation, &own_id), said, version_of)?;
+    let is_known = mirror.get(&suggestion.uri).is_none_or(MirroredDocument::in_sync);
     if !is_known || suggestion.act.has_replacement_character() {
         return None;
     }
-    if let Act::Rename { changes, .. } = &mut suggestion.act
+    if let SuggestionAction::Rename { changes, .. } = &mut suggestion.act
         && !is_still
     {
         // They may be about a text that is not there any more, and which one is not said.
         changes.clear();
     }
     let lines = |range: &Range| {
-        let Some(text) = mirror.get(&suggestion.uri).map(Mirrored::text) else {
+        let Some(text) = mirror.get(&suggestion.uri).map(MirroredDocument::text) else {
             return format!("{range:?}");
         };
         let at = bytes(text, range, mirror.encoding());

@@ -11,8 +11,8 @@ use async_lsp::lsp_types::Url;
 use nudge_text::Text;
 
 use crate::{
-    desk::Desk,
-    suggest::{Act, Suggestion},
+    desk::LspSession,
+    suggest::{LspSuggestion, SuggestionAction},
 };
 
 /// The longest file that is read.
@@ -20,15 +20,16 @@ const FILE_BYTES: usize = 4 * 1024 * 1024;
 
 /// The texts of documents that are not open, by their address.
 #[derive(Debug, Default)]
-pub(crate) struct Closed(HashMap<String, Text>);
+pub(crate) struct UnopenedTexts(HashMap<String, Text>);
 
-impl Closed {
+impl UnopenedTexts {
     /// Reads what these suggestions are about, as far as it has to be looked at and may be.
-    pub(crate) async fn read(desk: &Desk, suggestions: &[Suggestion]) -> Self {
+    pub(crate) async fn read(desk: &LspSession, suggestions: &[LspSuggestion]) -> Self {
         let (wanted, folders) = {
             let inner = desk.lock();
-            let is_wanted = |suggestion: &&Suggestion| {
-                matches!(suggestion.act, Act::Replace { .. }) && inner.mirror.get(&suggestion.uri).is_none()
+            let is_wanted = |suggestion: &&LspSuggestion| {
+                matches!(suggestion.act, SuggestionAction::Replace { .. })
+                    && inner.mirror.get(&suggestion.uri).is_none()
             };
             let wanted: Vec<_> =
                 suggestions.iter().filter(is_wanted).map(|suggestion| suggestion.uri.clone()).collect();

@@ -11,14 +11,14 @@ use nudge_wire::{
 use serde_json::{Value, json};
 
 use crate::{
-    ask::{self, Answer, Ask},
-    closed::Closed,
-    desk::Desk,
+    ask::{self, NextEditAnswer, NextEditQuestion},
+    closed::UnopenedTexts,
+    desk::LspSession,
     edit,
-    params::{DidChangeConfiguration, Execute},
-    server::{Answering, now},
-    settings::Eagerness,
-    suggest::{Act, Suggestion},
+    params::{DidChangeConfiguration, LspExecuteParams},
+    server::{LspAnswer, now},
+    settings::EagernessSetting,
+    suggest::{LspSuggestion, SuggestionAction},
 };
 
 /// The commands there are.
@@ -35,7 +35,7 @@ pub(crate) const NAMES: [&str; 9] = [
 ];
 
 /// Does what a command says.
-pub(crate) fn execute(desk: &Arc<Desk>, params: Execute) -> Result<Answering, Error> {
+pub(crate) fn execute(desk: &Arc<LspSession>, params: LspExecuteParams) -> Result<LspAnswer, Error> {
     let arguments = params.arguments.unwrap_or_default();
     let text = |at: usize| arguments.get(at).and_then(Value::as_str);
     match params.command.as_str() {
@@ -51,7 +51,7 @@ pub(crate) fn execute(desk: &Arc<Desk>, params: Execute) -> Result<Answering, Er
         "nudge.disable" => desk.set(|settings| settings.enabled = false),
         "nudge.toggle" => desk.set(|settings| settings.enabled = !settings.enabled),
         "nudge.setEagerness" => {
-            let level = text(0).and_then(Eagerness::from_name);
+            let level = text(0).and_then(EagernessSetting::from_name);
             let level = level.ok_or_else(|| wanted("\"low\", \"medium\" or \"high\""))?;
             desk.set(|settings| settings.eagerness = level);
         }
@@ -67,7 +67,7 @@ fn wanted(what: &str) -> Error {
     Error::invalid_params(format!("Invalid arguments of a command: expected {what}"))
 }
 
-fn status(desk: &Desk) -> Value {
+fn status(desk: &LspSession) -> Value {
     let inner = desk.lock();
     let mut status = inner.status();
     status["enabled"] = inner.settings.enabled.into();
@@ -77,10 +77,10 @@ fn status(desk: &Desk) -> Value {
 
 /// The suggestion that a code action has named; else asks for the user, at the place that is named or where the user was
 /// last.
-fn asked(desk: &Arc<Desk>, arguments: &[Value]) -> BoxFuture<'static, Result<Answer, Error>> {
-    let ready = |answer: Answer| std::future::ready(Ok(answer)).boxed();
+fn asked(desk: &Arc<LspSession>, arguments: &[Value]) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
+    let ready = |answer: NextEditAnswer| std::future::ready(Ok(answer)).boxed();
     if let Some(known) = known(desk, arguments) {
-        return ready(Answer { suggestions: vec![known], why: None });
+        return ready(NextEditAnswer { suggestions: vec![known], why: None });
     }
     let named = arguments.first().and_then(Value::as_str).map(ToOwned::to_owned);
     let at = arguments.get(1).and_then(|at| serde_json::from_value::<Position>(at.clone()).ok());
@@ -92,23 +92,34 @@ fn asked(desk: &Arc<Desk>, arguments: &[Value]) -> BoxFuture<'static, Result<Ans
         (None, _, last) => last,
     };
     let Some((uri, position)) = place else {
-        return ready(Answer { suggestions: Vec::new(), why: Some("no place was named".to_owned()) });
+        return ready(NextEditAnswer { suggestions: Vec::new(), why: Some("no place was named".to_owned()) });
     };
     let trigger = TriggerKind::Manual;
     let diagnostics = Vec::new();
-    ask::ask(desk, Ask { uri, version: None, position, selection: None, visible: None, trigger, diagnostics })
+    ask::ask(
+        desk,
+        NextEditQuestion {
+            uri,
+            version: None,
+            position,
+            selection: None,
+            visible: None,
+            trigger,
+            diagnostics,
+        },
+    )
 }
 
 /// Has the editor make the next edit, wherever it is.
-fn apply(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
+fn apply(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
     let asked = asked(desk, arguments);
     let desk = Arc::clone(desk);
     async move {
         let answer = asked.await?;
-        let closed = Closed::read(&desk, &answer.suggestions).await;
+        let closed = UnopenedTexts::read(&desk, &answer.suggestions).await;
         let found = {
             let inner = desk.lock();
-            let edit = |suggestion: &Suggestion| edit::any(&inner, &closed, suggestion);
+            let edit = |suggestion: &LspSuggestion| edit::any(&inner, &closed, suggestion);
             answer.suggestions.iter().find_map(|suggestion| Some((suggestion.clone(), edit(suggestion)?)))
         };
         let Some((suggestion, edit)) = found else {
@@ -126,7 +137,7 @@ fn apply(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
 }
 
 /// Has the editor go to the next edit.
-fn go(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
+fn go(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
     let asked = asked(desk, arguments);
     let desk = Arc::clone(desk);
     async move {
@@ -135,9 +146,11 @@ fn go(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
             return Ok(json!({ "shown": false, "why": answer.why }));
         };
         let target = match &suggestion.act {
-            Act::Edit { edits, .. } => edits.first().map(|edit| edit.range.start.clone()),
-            Act::Jump { position } | Act::Rename { position, .. } => Some(position.clone()),
-            Act::Replace { .. } => None,
+            SuggestionAction::Edit { edits, .. } => edits.first().map(|edit| edit.range.start.clone()),
+            SuggestionAction::Jump { position } | SuggestionAction::Rename { position, .. } => {
+                Some(position.clone())
+            }
+            SuggestionAction::Replace { .. } => None,
         };
         let target = target.unwrap_or_else(|| Position::new(0, 0));
         let selection = Range::new(target.clone(), target.clone());
@@ -147,7 +160,7 @@ fn go(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
             let shown = desk.client().request::<Call<ShowDocument>>(params).await;
             shown.is_ok_and(|shown| shown["success"] == true)
         };
-        if shown && matches!(suggestion.act, Act::Jump { .. }) {
+        if shown && matches!(suggestion.act, SuggestionAction::Jump { .. }) {
             desk.lock().accept(&suggestion.id);
         }
         Ok(json!({ "shown": shown, "uri": suggestion.uri, "position": target, "reason": suggestion.reason }))
@@ -156,13 +169,13 @@ fn go(desk: &Arc<Desk>, arguments: &[Value]) -> Answering {
 }
 
 /// The suggestion that a code action has named.
-fn known(desk: &Desk, arguments: &[Value]) -> Option<Suggestion> {
+fn known(desk: &LspSession, arguments: &[Value]) -> Option<LspSuggestion> {
     let id = arguments.get(2)?.as_str()?;
     desk.lock().offered.find(id).map(|made| made.suggestion.clone())
 }
 
 /// Wants to be told of changes of the settings, where the editor has to be asked for it.
-pub(crate) fn register(desk: &Arc<Desk>) {
+pub(crate) fn register(desk: &Arc<LspSession>) {
     if !desk.lock().editor.offers.registers_configuration {
         return;
     }
@@ -181,7 +194,7 @@ pub(crate) fn register(desk: &Arc<Desk>) {
 }
 
 /// Takes changed settings, or fetches them where the editor only says that they have changed.
-pub(crate) fn configure(desk: &Arc<Desk>, params: DidChangeConfiguration) {
+pub(crate) fn configure(desk: &Arc<LspSession>, params: DidChangeConfiguration) {
     let said = params.settings;
     if !said.is_null() {
         desk.set(|settings| settings.take(&said));

@@ -8,19 +8,19 @@ use nudge_wire::nes::TriggerKind;
 use serde_json::{Value, json};
 
 use crate::{
-    ask::{self, Ask},
-    desk::Desk,
+    ask::{self, NextEditQuestion},
+    desk::LspSession,
     inline::accept,
-    params::At,
-    server::Answering,
-    suggest::{Act, Suggestion},
+    params::LspPositionParams,
+    server::LspAnswer,
+    suggest::{LspSuggestion, SuggestionAction},
 };
 
-pub(crate) fn edit(desk: &Arc<Desk>, at: At) -> Answering {
+pub(crate) fn edit(desk: &Arc<LspSession>, at: LspPositionParams) -> LspAnswer {
     let uri = at.text_document.uri;
     let asked = ask::ask_quietly(
         desk,
-        Ask {
+        NextEditQuestion {
             uri: uri.clone(),
             version: at.text_document.version,
             position: at.position,
@@ -40,12 +40,12 @@ pub(crate) fn edit(desk: &Arc<Desk>, at: At) -> Answering {
     .boxed()
 }
 
-fn is_edit(suggestion: &Suggestion) -> bool {
-    matches!(suggestion.act, Act::Edit { .. })
+fn is_edit(suggestion: &LspSuggestion) -> bool {
+    matches!(suggestion.act, SuggestionAction::Edit { .. })
 }
 
-fn edits(suggestion: &Suggestion) -> Vec<Value> {
-    let Act::Edit { edits, .. } = &suggestion.act else { return Vec::new() };
+fn edits(suggestion: &LspSuggestion) -> Vec<Value> {
+    let SuggestionAction::Edit { edits, .. } = &suggestion.act else { return Vec::new() };
     let document = json!({ "uri": suggestion.uri, "version": suggestion.version });
     let say = |edit: &nudge_wire::nes::TextEdit| {
         json!({

@@ -21,16 +21,17 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, task::AbortHandle};
 
 use crate::{
-    Options, ask::Running, editor::Editor, link, mirror::Mirror, offered::Offered, params, settings::Settings,
+    LspOptions, ask::RunningQuestion, editor::EditorProfile, link, mirror::DocumentMirror,
+    offered::OfferedSuggestions, params, settings::EditorSettings,
 };
 
 /// How long what the editor said last may take to be passed on.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// One server.
-pub(crate) struct Desk {
-    pub(crate) options: Options,
-    inner: Mutex<Inner>,
+pub(crate) struct LspSession {
+    pub(crate) options: LspOptions,
+    inner: Mutex<LspSessionState>,
     client: OnceLock<ClientSocket>,
     /// Changes whenever the line or the settings do.
     pub(crate) news: watch::Sender<u64>,
@@ -39,16 +40,16 @@ pub(crate) struct Desk {
 
 /// What changes.
 #[derive(Default)]
-pub(crate) struct Inner {
-    pub(crate) editor: Editor,
-    pub(crate) settings: Settings,
-    pub(crate) mirror: Mirror,
-    pub(crate) offered: Offered,
-    pub(crate) line: Line,
+pub(crate) struct LspSessionState {
+    pub(crate) editor: EditorProfile,
+    pub(crate) settings: EditorSettings,
+    pub(crate) mirror: DocumentMirror,
+    pub(crate) offered: OfferedSuggestions,
+    pub(crate) line: NesLine,
     /// What is being asked right now.
-    pub(crate) running: Option<Running>,
+    pub(crate) running: Option<RunningQuestion>,
     /// What the user looks at, as far as the editor says it.
-    focus: Option<Focus>,
+    focus: Option<FocusedDocument>,
     /// Where the user was last.
     pub(crate) place: Option<(String, Position)>,
     pub(crate) link: Option<AbortHandle>,
@@ -56,7 +57,7 @@ pub(crate) struct Inner {
 
 /// A document on the screen.
 #[derive(Clone)]
-pub(crate) struct Focus {
+pub(crate) struct FocusedDocument {
     pub(crate) uri: String,
     pub(crate) position: Position,
     pub(crate) visible: Range,
@@ -64,27 +65,27 @@ pub(crate) struct Focus {
 
 /// The line to whoever makes the suggestions.
 #[derive(Default)]
-pub(crate) enum Line {
+pub(crate) enum NesLine {
     /// Not wanted yet.
     #[default]
     Off,
     Connecting,
     /// There is none, and why; it is tried again.
     Failed(String),
-    Ready(Ready),
+    Ready(ReadyLine),
 }
 
 /// A line that is open.
 #[derive(Clone)]
-pub(crate) struct Ready {
+pub(crate) struct ReadyLine {
     pub(crate) cx: Cx,
     pub(crate) session: String,
     /// Counts the connections.
     pub(crate) generation: u64,
 }
 
-impl Desk {
-    pub(crate) fn new(options: Options) -> Self {
+impl LspSession {
+    pub(crate) fn new(options: LspOptions) -> Self {
         let (news, _) = watch::channel(0);
         Self {
             options,
@@ -105,14 +106,14 @@ impl Desk {
     }
 
     /// What changes. Held for moments only, and never while something is awaited.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, LspSessionState> {
         self.inner.lock()
     }
 
     /// Begins with an editor: from now on the line is kept open.
-    pub(crate) fn begin(self: &Arc<Self>, editor: Editor, settings: Settings) {
+    pub(crate) fn begin(self: &Arc<Self>, editor: EditorProfile, settings: EditorSettings) {
         let mut inner = self.lock();
-        inner.mirror = Mirror::new(editor.units());
+        inner.mirror = DocumentMirror::new(editor.units());
         inner.editor = editor;
         inner.settings = settings;
         inner.link = Some(tokio::spawn(link::keep(Arc::clone(self))).abort_handle());
@@ -168,7 +169,7 @@ impl Desk {
     }
 
     /// Changes the settings.
-    pub(crate) fn set(&self, change: impl FnOnce(&mut Settings)) {
+    pub(crate) fn set(&self, change: impl FnOnce(&mut EditorSettings)) {
         {
             let mut inner = self.lock();
             let before = inner.settings.clone();
@@ -180,7 +181,7 @@ impl Desk {
                 inner.pass_eagerness();
             }
             if inner.settings.capabilities() != before.capabilities()
-                && let Line::Ready(ready) = &inner.line
+                && let NesLine::Ready(ready) = &inner.line
             {
                 // What can be shown is said once for a connection.
                 ready.cx.close();
@@ -190,11 +191,11 @@ impl Desk {
     }
 }
 
-impl Inner {
+impl LspSessionState {
     /// The line, if it is open.
-    pub(crate) fn ready(&self) -> Option<&Ready> {
+    pub(crate) fn ready(&self) -> Option<&ReadyLine> {
         match &self.line {
-            Line::Ready(ready) if !ready.cx.is_over() => Some(ready),
+            NesLine::Ready(ready) if !ready.cx.is_over() => Some(ready),
             _ => None,
         }
     }
@@ -203,9 +204,9 @@ impl Inner {
     pub(crate) fn status(&self) -> Value {
         match &self.line {
             _ if !self.settings.enabled => json!({ "state": "off" }),
-            Line::Ready(_) => json!({ "state": "ready" }),
-            Line::Failed(why) => json!({ "state": "failed", "message": why }),
-            Line::Off | Line::Connecting => json!({ "state": "connecting" }),
+            NesLine::Ready(_) => json!({ "state": "ready" }),
+            NesLine::Failed(why) => json!({ "state": "failed", "message": why }),
+            NesLine::Off | NesLine::Connecting => json!({ "state": "connecting" }),
         }
     }
 
@@ -218,13 +219,16 @@ impl Inner {
         }
     }
 
-    pub(crate) fn did_change(&mut self, change: params::DidChange) -> Result<(), crate::mirror::NotFollowed> {
+    pub(crate) fn did_change(
+        &mut self,
+        change: params::LspDidChange,
+    ) -> Result<(), crate::mirror::NotFollowed> {
         if let Err(why) = self.mirror.change(&change) {
             self.tell_lost(&change.text_document.uri);
             return Err(why);
         }
         if let Some(ready) = self.ready() {
-            let params::Changed { uri, version } = change.text_document;
+            let params::LspChangedDocument { uri, version } = change.text_document;
             let changes = change.content_changes;
             let event = nudge_wire::document::DidChange::new(ready.session.as_str(), uri, version, changes);
             self.send("document/didChange", &event);
@@ -263,7 +267,7 @@ impl Inner {
     }
 
     /// The user looks at something.
-    pub(crate) fn focus(&mut self, focus: Focus) {
+    pub(crate) fn focus(&mut self, focus: FocusedDocument) {
         self.focus = Some(focus);
         self.pass_focus();
     }
@@ -273,7 +277,7 @@ impl Inner {
         let (Some(ready), Some(focus)) = (self.ready(), &self.focus) else { return };
         let Some(mirrored) = self.mirror.get(&focus.uri) else { return };
         let (session, version) = (ready.session.as_str(), mirrored.version());
-        let Focus { uri, position, visible } = focus.clone();
+        let FocusedDocument { uri, position, visible } = focus.clone();
         self.send("document/didFocus", &DidFocus::new(session, uri, version, position, visible));
     }
 

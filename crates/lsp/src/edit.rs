@@ -6,40 +6,51 @@ use regex::{NoExpand, Regex, RegexBuilder};
 use serde_json::{Value, json};
 
 use crate::{
-    closed::Closed,
-    desk::Inner,
-    mirror::{Mirrored, position},
-    suggest::{Act, Change, Suggestion},
+    closed::UnopenedTexts,
+    desk::LspSessionState,
+    mirror::{MirroredDocument, position},
+    suggest::{DocumentEdits, LspSuggestion, SuggestionAction},
 };
 
 /// The most hits a search and replace may have to be made into an edit.
 const HITS: usize = 10_000;
 
 /// What a suggestion of any kind changes.
-pub(crate) fn any(inner: &Inner, closed: &Closed, suggestion: &Suggestion) -> Option<Value> {
-    if let Act::Edit { edits, .. } = &suggestion.act {
-        let own = Change { uri: suggestion.uri.clone(), version: suggestion.version, edits: edits.clone() };
+pub(crate) fn any(
+    inner: &LspSessionState,
+    closed: &UnopenedTexts,
+    suggestion: &LspSuggestion,
+) -> Option<Value> {
+    if let SuggestionAction::Edit { edits, .. } = &suggestion.act {
+        let own =
+            DocumentEdits { uri: suggestion.uri.clone(), version: suggestion.version, edits: edits.clone() };
         return Some(workspace_edit(inner, &[own], None));
     }
     whole(inner, closed, suggestion)
 }
 
 /// What a suggestion of more than edits changes. The editor shows it before it makes it, if it can.
-pub(crate) fn whole(inner: &Inner, closed: &Closed, suggestion: &Suggestion) -> Option<Value> {
+pub(crate) fn whole(
+    inner: &LspSessionState,
+    closed: &UnopenedTexts,
+    suggestion: &LspSuggestion,
+) -> Option<Value> {
     let changes = match &suggestion.act {
-        Act::Edit { .. } | Act::Jump { .. } => return None,
-        Act::Rename { changes, .. } => changes.iter().map(|change| current(inner, change)).collect(),
-        Act::Replace { search, replace, is_regex } => {
+        SuggestionAction::Edit { .. } | SuggestionAction::Jump { .. } => return None,
+        SuggestionAction::Rename { changes, .. } => {
+            changes.iter().map(|change| current(inner, change)).collect()
+        }
+        SuggestionAction::Replace { search, replace, is_regex } => {
             let pattern = if *is_regex { search.clone() } else { regex::escape(search) };
             let pattern = RegexBuilder::new(&pattern).multi_line(true).size_limit(1 << 20).build().ok()?;
             let (uri, version) = (suggestion.uri.clone(), suggestion.version);
             let open = inner.mirror.get(&uri);
-            if !open.is_none_or(Mirrored::in_sync) {
+            if !open.is_none_or(MirroredDocument::in_sync) {
                 return None;
             }
-            let text = open.map(Mirrored::text).or_else(|| closed.get(&uri))?;
+            let text = open.map(MirroredDocument::text).or_else(|| closed.get(&uri))?;
             let edits = hits(inner, text, &pattern, replace, *is_regex)?;
-            Some(vec![Change { uri, version, edits }])
+            Some(vec![DocumentEdits { uri, version, edits }])
         }
     };
     let changes: Vec<_> = changes.filter(|changes: &Vec<_>| !changes.is_empty())?;
@@ -47,14 +58,21 @@ pub(crate) fn whole(inner: &Inner, closed: &Closed, suggestion: &Suggestion) -> 
 }
 
 /// A change of a text that the editor still has.
-fn current(inner: &Inner, change: &Change) -> Option<Change> {
+fn current(inner: &LspSessionState, change: &DocumentEdits) -> Option<DocumentEdits> {
     let open = inner.mirror.get(&change.uri);
-    let is_current = open.map(Mirrored::version) == change.version && open.is_none_or(Mirrored::in_sync);
+    let is_current =
+        open.map(MirroredDocument::version) == change.version && open.is_none_or(MirroredDocument::in_sync);
     is_current.then(|| change.clone())
 }
 
 /// The edits that put `replace` in the place of every hit.
-fn hits(inner: &Inner, text: &Text, pattern: &Regex, replace: &str, is_regex: bool) -> Option<Vec<TextEdit>> {
+fn hits(
+    inner: &LspSessionState,
+    text: &Text,
+    pattern: &Regex,
+    replace: &str,
+    is_regex: bool,
+) -> Option<Vec<TextEdit>> {
     let whole = text.to_string();
     let encoding = inner.mirror.encoding();
     let mut edits = Vec::new();
@@ -75,14 +93,14 @@ fn hits(inner: &Inner, text: &Text, pattern: &Regex, replace: &str, is_regex: bo
     (!edits.is_empty()).then_some(edits)
 }
 
-fn workspace_edit(inner: &Inner, changes: &[Change], to_confirm: Option<&str>) -> Value {
+fn workspace_edit(inner: &LspSessionState, changes: &[DocumentEdits], to_confirm: Option<&str>) -> Value {
     let offers = inner.editor.offers;
     if !offers.document_changes {
         let changes = changes.iter().map(|change| (change.uri.clone(), json!(change.edits)));
         return json!({ "changes": changes.collect::<serde_json::Map<_, _>>() });
     }
     let annotate = to_confirm.filter(|_| offers.annotations);
-    let document = |change: &Change| {
+    let document = |change: &DocumentEdits| {
         let mut edits = json!(change.edits);
         for edit in edits.as_array_mut().into_iter().flatten().filter(|_| annotate.is_some()) {
             edit["annotationId"] = json!("nudge");

@@ -8,16 +8,16 @@ use crate::command;
 
 /// What an editor can do and where it works.
 #[derive(Debug, Clone)]
-pub(crate) struct Editor {
+pub(crate) struct EditorProfile {
     pub(crate) encoding: PositionEncoding,
     pub(crate) folders: Vec<WorkspaceFolder>,
-    pub(crate) offers: Offers,
+    pub(crate) offers: EditorOffers,
 }
 
 /// What an editor offers beyond what all do.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
-pub(crate) struct Offers {
+pub(crate) struct EditorOffers {
     /// Edits of a named version of a document.
     pub(crate) document_changes: bool,
     /// Edits that are shown before they are made.
@@ -28,13 +28,13 @@ pub(crate) struct Offers {
     pub(crate) registers_configuration: bool,
 }
 
-impl Default for Editor {
+impl Default for EditorProfile {
     fn default() -> Self {
-        Self { encoding: PositionEncoding::Utf16, folders: Vec::new(), offers: Offers::default() }
+        Self { encoding: PositionEncoding::Utf16, folders: Vec::new(), offers: EditorOffers::default() }
     }
 }
 
-impl Editor {
+impl EditorProfile {
     /// Reads the params of `initialize`. What cannot be read counts as not said.
     pub(crate) fn new(params: &Value) -> Self {
         let (general, workspace) = (&params["capabilities"]["general"], &params["capabilities"]["workspace"]);
@@ -45,7 +45,7 @@ impl Editor {
         Self {
             encoding: PositionEncoding::choose(&offered),
             folders: folders(params),
-            offers: Offers {
+            offers: EditorOffers {
                 document_changes: is(&edit["documentChanges"]),
                 annotations: is(&edit["documentChanges"]) && edit["changeAnnotationSupport"].is_object(),
                 show_document: is(&params["capabilities"]["window"]["showDocument"]["support"]),

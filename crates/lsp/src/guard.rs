@@ -1,14 +1,14 @@
 //! What comes from the editor, cut into messages and looked at before the library sees it: nothing longer than a bound is
 //! held, and in the place of what is not a message goes one that says so.
 
-use nudge_wire::Code;
+use nudge_wire::ErrorCode;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader,
 };
 
-use crate::skim::{Skim, Skimmed};
+use crate::skim::{LspSkim, LspSkimmer};
 
 /// The longest header line taken.
 pub const LINE: u64 = 4096;
@@ -111,7 +111,7 @@ fn readable(body: &mut Vec<u8>) -> Option<Instead> {
     if is_message(body) {
         return None;
     }
-    let skimmed = Skim::of(body);
+    let skimmed = LspSkimmer::of(body);
     if replace_lone_surrogates(body) && is_message(body) {
         tracing::warn!("the editor sent half a surrogate pair; U+FFFD stands in its place");
         let mended = || Instead::Message(notification(MENDED, skimmed.uri.as_deref(), ""));
@@ -125,7 +125,7 @@ fn readable(body: &mut Vec<u8>) -> Option<Instead> {
 
 /// What goes in the place of a message that could not be read; `None` if nobody misses it. `may_be_more` says that its
 /// members may be others than those found.
-fn stand_in(skimmed: &Skimmed, may_be_more: bool, why: &str) -> Option<Instead> {
+fn stand_in(skimmed: &LspSkim, may_be_more: bool, why: &str) -> Option<Instead> {
     let fits = |id: &String| serde_json::from_str::<Id>(id).is_ok();
     // An id of `null` is that of a notification.
     let id = skimmed.id.as_ref().filter(|id| *id != "null");
@@ -149,7 +149,7 @@ fn answer(id: &str, why: &str) -> Vec<u8> {
 }
 
 /// Whether a message changes the text of a document.
-fn about_document(skimmed: &Skimmed) -> bool {
+fn about_document(skimmed: &LspSkim) -> bool {
     skimmed.method.as_deref().is_some_and(changes_text)
 }
 
@@ -163,7 +163,7 @@ fn message(id: &str, member: &str, value: &str) -> Vec<u8> {
 }
 
 fn failure(why: &str) -> String {
-    json!({ "code": Code::INVALID_REQUEST.0, "message": why }).to_string()
+    json!({ "code": ErrorCode::INVALID_REQUEST.0, "message": why }).to_string()
 }
 
 fn notification(method: &str, uri: Option<&str>, why: &str) -> Vec<u8> {
@@ -238,8 +238,8 @@ pub(crate) async fn header(input: &mut (impl AsyncBufRead + Unpin)) -> Result<Op
 }
 
 /// Passes over a message without holding it; `None` if the input ends before it does.
-async fn skip(input: &mut (impl AsyncBufRead + Unpin), length: u64) -> Option<Skimmed> {
-    let mut skim = Skim::default();
+async fn skip(input: &mut (impl AsyncBufRead + Unpin), length: u64) -> Option<LspSkim> {
+    let mut skim = LspSkimmer::default();
     let mut left = length;
     while left > 0 {
         let read = input.fill_buf().await.ok().filter(|read| !read.is_empty())?;

@@ -8,24 +8,24 @@ use nudge_wire::nes::{Position, TextEdit, TriggerKind};
 use serde_json::{Value, json};
 
 use crate::{
-    ask::{self, Ask},
-    desk::{Desk, Inner},
+    ask::{self, NextEditQuestion},
+    desk::{LspSession, LspSessionState},
     mirror::{bytes, offset},
-    params::At,
-    server::Answering,
-    suggest::{Act, Suggestion},
+    params::LspPositionParams,
+    server::LspAnswer,
+    suggest::{LspSuggestion, SuggestionAction},
 };
 
 /// The trigger kind of LSP for a user who asks.
 const INVOKED: u64 = 1;
 
-pub(crate) fn complete(desk: &Arc<Desk>, at: At) -> Answering {
+pub(crate) fn complete(desk: &Arc<LspSession>, at: LspPositionParams) -> LspAnswer {
     let is_asked = at.context.is_some_and(|context| context.trigger_kind.as_u64() == Some(INVOKED));
     let trigger = if is_asked { TriggerKind::Manual } else { TriggerKind::Automatic };
     let (uri, position) = (at.text_document.uri, at.position);
     let asked = ask::ask_quietly(
         desk,
-        Ask {
+        NextEditQuestion {
             uri: uri.clone(),
             version: at.text_document.version,
             position: position.clone(),
@@ -47,8 +47,8 @@ pub(crate) fn complete(desk: &Arc<Desk>, at: At) -> Answering {
 }
 
 /// The part of a suggestion that is at the cursor.
-fn item(inner: &Inner, suggestion: &Suggestion, uri: &str, cursor: &Position) -> Option<Value> {
-    let Act::Edit { edits, .. } = &suggestion.act else { return None };
+fn item(inner: &LspSessionState, suggestion: &LspSuggestion, uri: &str, cursor: &Position) -> Option<Value> {
+    let SuggestionAction::Edit { edits, .. } = &suggestion.act else { return None };
     let mirrored = inner.mirror.get(uri).filter(|_| suggestion.uri == uri)?;
     let edit = edits.iter().find(|edit| is_here(mirrored.text(), edit, cursor, inner.mirror.encoding()))?;
     Some(json!({
@@ -59,7 +59,7 @@ fn item(inner: &Inner, suggestion: &Suggestion, uri: &str, cursor: &Position) ->
 }
 
 /// What an editor runs after it has taken a suggestion.
-pub(crate) fn accept(suggestion: &Suggestion) -> Value {
+pub(crate) fn accept(suggestion: &LspSuggestion) -> Value {
     json!({ "title": "Accept", "command": "nudge.accept", "arguments": [suggestion.id] })
 }
 

@@ -43,19 +43,19 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use tower_layer::Layer;
 
-use crate::{desk::Desk, server::Server};
+use crate::{desk::LspSession, server::LspServer};
 
 /// A way to whoever makes the suggestions, opened each time it is needed; the error says why there is none.
-pub type Connector = Arc<dyn Fn() -> Connecting + Send + Sync>;
+pub type NesConnector = Arc<dyn Fn() -> NesConnecting + Send + Sync>;
 
 /// A connection on its way.
-pub type Connecting = Pin<Box<dyn Future<Output = Result<Transport, String>> + Send>>;
+pub type NesConnecting = Pin<Box<dyn Future<Output = Result<Transport, String>> + Send>>;
 
 /// How an editor is served.
 #[derive(Clone)]
-pub struct Options {
+pub struct LspOptions {
     /// Opens a connection to whoever makes the suggestions.
-    pub connect: Connector,
+    pub connect: NesConnector,
     /// The version of the program, for `serverInfo`.
     pub version: String,
     /// The longest message taken; longer ones are dropped as they arrive.
@@ -64,7 +64,7 @@ pub struct Options {
 
 /// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum LspEnded {
     /// With `shutdown` before.
     Orderly,
     /// With `exit`, or the end of the input, and no `shutdown` before: by LSP an exit status of 1.
@@ -94,7 +94,7 @@ const REQUESTS: std::num::NonZeroUsize = std::num::NonZeroUsize::new(64).expect(
 const PIPE: usize = 64 * 1024;
 
 /// Serves one editor until it leaves.
-pub async fn serve<I, O>(input: I, output: O, options: Options) -> Result<Ended, ServeError>
+pub async fn serve<I, O>(input: I, output: O, options: LspOptions) -> Result<LspEnded, ServeError>
 where
     I: AsyncRead + Unpin + Send + 'static,
     O: AsyncWrite + Unpin + Send,
@@ -103,11 +103,11 @@ where
     let (back, answers) = tokio::io::duplex(PIPE);
     let (said, to_say) = tokio::io::duplex(PIPE);
     let guard = tokio::spawn(guard::pass(input, pipe, back, options.max_message));
-    let desk = Arc::new(Desk::new(options));
+    let desk = Arc::new(LspSession::new(options));
     let (main_loop, _) = MainLoop::new_server(|client| {
         desk.meet(client);
-        let mut router = Router::new(Server::new(Arc::clone(&desk)));
-        router.unhandled_request(Server::request).unhandled_notification(Server::notification);
+        let mut router = Router::new(LspServer::new(Arc::clone(&desk)));
+        router.unhandled_request(LspServer::request).unhandled_notification(LspServer::notification);
         ConcurrencyLayer::new(REQUESTS).layer(CatchUnwindLayer::default().layer(router))
     });
     let mut served = pin!(async { main_loop.run_buffered(checked.compat(), said.compat_write()).await });
@@ -135,7 +135,7 @@ where
     {
         return Err(why.into());
     }
-    Ok(if desk.was_shut_down() { Ended::Orderly } else { Ended::WithoutShutdown })
+    Ok(if desk.was_shut_down() { LspEnded::Orderly } else { LspEnded::WithoutShutdown })
 }
 
 /// An editor that goes away while it is written to is an ordinary end, and so is one that stops in mid-message.

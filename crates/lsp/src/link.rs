@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_peer::{CallError, Closed, Cx, InOrder, Peer};
+use nudge_peer::{CallError, ConnectionClosed, Cx, InOrder, Peer};
 use nudge_wire::{
     RawJson, Version,
     caps::AgentInit,
@@ -14,8 +14,8 @@ use nudge_wire::{
 use serde_json::json;
 
 use crate::{
-    desk::{Desk, Line, Ready},
-    mirror::Event,
+    desk::{LspSession, NesLine, ReadyLine},
+    mirror::MirrorEvent,
 };
 
 /// The first pause before it is tried again, and the longest.
@@ -27,7 +27,7 @@ const GOOD: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Keeps the line open for as long as this runs.
-pub(crate) async fn keep(desk: Arc<Desk>) {
+pub(crate) async fn keep(desk: Arc<LspSession>) {
     let mut generation = 0;
     let mut pause = PAUSE;
     let mut has_told = false;
@@ -37,7 +37,7 @@ pub(crate) async fn keep(desk: Arc<Desk>) {
     loop {
         wanted(&desk).await;
         generation += 1;
-        desk.lock().line = Line::Connecting;
+        desk.lock().line = NesLine::Connecting;
         desk.tell();
         let begun = Instant::now();
         match open(&desk, generation).await {
@@ -52,7 +52,7 @@ pub(crate) async fn keep(desk: Arc<Desk>) {
                 if !std::mem::replace(&mut has_told, true) {
                     desk.log(&format!("{why}; it is tried again"));
                 }
-                desk.lock().line = Line::Failed(why.to_string());
+                desk.lock().line = NesLine::Failed(why.to_string());
                 desk.tell();
             }
         }
@@ -63,7 +63,7 @@ pub(crate) async fn keep(desk: Arc<Desk>) {
 }
 
 /// Waits until suggestions are wanted: who has switched them off starts no daemon.
-async fn wanted(desk: &Desk) {
+async fn wanted(desk: &LspSession) {
     let mut news = desk.news.subscribe();
     while !desk.lock().settings.enabled {
         if news.changed().await.is_err() {
@@ -88,7 +88,7 @@ enum NotOpen {
 }
 
 /// Opens a connection and tells it everything; from then on it is the line.
-async fn open(desk: &Arc<Desk>, generation: u64) -> Result<Cx, NotOpen> {
+async fn open(desk: &Arc<LspSession>, generation: u64) -> Result<Cx, NotOpen> {
     let transport = (desk.options.connect)().await.map_err(NotOpen::NoWay)?;
     let peer =
         Peer::client().name("daemon").on_unknown(|message, _: InOrder| async move { message.refuse().await });
@@ -102,14 +102,14 @@ async fn open(desk: &Arc<Desk>, generation: u64) -> Result<Cx, NotOpen> {
     let mut inner = desk.lock();
     for event in inner.mirror.retell(&session) {
         let (method, params) = match &event {
-            Event::Open(open) => ("document/didOpen", RawJson::of(open)),
-            Event::Change(change) => ("document/didChange", RawJson::of(change)),
+            MirrorEvent::Open(open) => ("document/didOpen", RawJson::of(open)),
+            MirrorEvent::Change(change) => ("document/didChange", RawJson::of(change)),
         };
         if let Ok(params) = params {
             cx.notify_now(method, Some(&params));
         }
     }
-    inner.line = Line::Ready(Ready { cx: cx.clone(), session, generation });
+    inner.line = NesLine::Ready(ReadyLine { cx: cx.clone(), session, generation });
     inner.pass_eagerness();
     inner.pass_focus();
     closing.0 = None;
@@ -128,7 +128,7 @@ impl Drop for CloseOnDrop {
 }
 
 /// `initialize` and `nes/start`; gives the session.
-async fn greet(desk: &Desk, cx: &Cx) -> Result<String, NotOpen> {
+async fn greet(desk: &LspSession, cx: &Cx) -> Result<String, NotOpen> {
     let (capabilities, encoding, folders) = {
         let inner = desk.lock();
         (inner.settings.capabilities(), inner.editor.encoding.clone(), inner.editor.folders.clone())
@@ -152,8 +152,8 @@ async fn greet(desk: &Desk, cx: &Cx) -> Result<String, NotOpen> {
     Ok(session_id)
 }
 
-impl From<Closed> for NotOpen {
-    fn from(closed: Closed) -> Self {
+impl From<ConnectionClosed> for NotOpen {
+    fn from(closed: ConnectionClosed) -> Self {
         Self::Refused(closed.into())
     }
 }

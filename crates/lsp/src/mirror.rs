@@ -14,7 +14,7 @@ use nudge_wire::{
     nes::{Diagnostic, DiagnosticSeverity, Position, Range},
 };
 
-use crate::params::{self, Opened};
+use crate::params::{self, LspDocumentItem};
 
 /// The longest document that is followed; nobody makes suggestions for longer ones.
 const DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
@@ -30,8 +30,8 @@ const DIAGNOSTICS: usize = 256;
 
 /// The documents of an editor.
 #[derive(Debug, Default)]
-pub(crate) struct Mirror {
-    documents: HashMap<String, Mirrored>,
+pub(crate) struct DocumentMirror {
+    documents: HashMap<String, MirroredDocument>,
     bytes: usize,
     recent: VecDeque<Recent>,
     recent_bytes: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Mirror {
 
 /// One document.
 #[derive(Debug)]
-pub(crate) struct Mirrored {
+pub(crate) struct MirroredDocument {
     language: String,
     document: Document,
     /// As it was before the changes that are kept.
@@ -67,7 +67,7 @@ struct Recent {
 
 /// What to tell somebody who knows nothing.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Event {
+pub(crate) enum MirrorEvent {
     Open(DidOpen),
     Change(DidChange),
 }
@@ -83,7 +83,7 @@ pub(crate) enum NotFollowed {
     OutOfSync(#[from] OutOfSync),
 }
 
-impl Mirror {
+impl DocumentMirror {
     /// With positions counted in this encoding.
     pub(crate) fn new(encoding: Encoding) -> Self {
         Self { encoding, ..Self::default() }
@@ -99,12 +99,12 @@ impl Mirror {
     }
 
     /// A document that is followed.
-    pub(crate) fn get(&self, uri: &str) -> Option<&Mirrored> {
+    pub(crate) fn get(&self, uri: &str) -> Option<&MirroredDocument> {
         self.documents.get(uri)
     }
 
     /// Takes up a document, again if it was open.
-    pub(crate) fn open(&mut self, opened: &Opened) -> Result<(), NotFollowed> {
+    pub(crate) fn open(&mut self, opened: &LspDocumentItem) -> Result<(), NotFollowed> {
         self.close(&opened.uri);
         self.moves += 1;
         let length = opened.text.len();
@@ -114,13 +114,14 @@ impl Mirror {
         let document = Document::open(opened.version, &opened.text);
         self.bytes += length;
         let language = opened.language_id.clone();
-        let mirrored = Mirrored { language, base: document.clone(), document, diagnostics: Vec::new() };
+        let mirrored =
+            MirroredDocument { language, base: document.clone(), document, diagnostics: Vec::new() };
         self.documents.insert(opened.uri.clone(), mirrored);
         Ok(())
     }
 
     /// Makes the changes of one notification.
-    pub(crate) fn change(&mut self, change: &params::DidChange) -> Result<(), NotFollowed> {
+    pub(crate) fn change(&mut self, change: &params::LspDidChange) -> Result<(), NotFollowed> {
         let (uri, version) = (&change.text_document.uri, change.text_document.version);
         let mirrored = self.documents.get_mut(uri).ok_or(NotFollowed::NotOpen)?;
         self.moves += 1;
@@ -158,7 +159,7 @@ impl Mirror {
 
     /// What makes the other side know that a document is out of step: a change that does not follow.
     pub(crate) fn lost(&self, session: &str, uri: &str) -> DidChange {
-        let version = self.get(uri).map_or(i64::MIN, Mirrored::version);
+        let version = self.get(uri).map_or(i64::MIN, MirroredDocument::version);
         DidChange::new(session, uri, version, Vec::new())
     }
 
@@ -175,12 +176,12 @@ impl Mirror {
     }
 
     /// Everything there is to tell, in order.
-    pub(crate) fn retell(&self, session: &str) -> Vec<Event> {
+    pub(crate) fn retell(&self, session: &str) -> Vec<MirrorEvent> {
         let mut opened: Vec<_> = self.documents.iter().collect();
         opened.sort_by_key(|(uri, _)| *uri);
         let opens = opened.into_iter().map(|(uri, mirrored)| {
             let (base, language) = (&mirrored.base, mirrored.language.as_str());
-            Event::Open(DidOpen::new(
+            MirrorEvent::Open(DidOpen::new(
                 session,
                 uri.as_str(),
                 language,
@@ -189,7 +190,7 @@ impl Mirror {
             ))
         });
         let changes = self.recent.iter().map(|recent| {
-            Event::Change(DidChange::new(
+            MirrorEvent::Change(DidChange::new(
                 session,
                 recent.uri.as_str(),
                 recent.version,
@@ -197,16 +198,16 @@ impl Mirror {
             ))
         });
         let out_of_step = self.documents.iter().filter(|(_, mirrored)| !mirrored.in_sync());
-        let lost = out_of_step.map(|(uri, _)| Event::Change(self.lost(session, uri)));
+        let lost = out_of_step.map(|(uri, _)| MirrorEvent::Change(self.lost(session, uri)));
         opens.chain(changes).chain(lost).collect()
     }
 
     /// Takes what other language servers say of a document, in place of what they said before.
-    pub(crate) fn diagnose(&mut self, uri: &str, diagnostics: &[params::Diagnostic]) {
+    pub(crate) fn diagnose(&mut self, uri: &str, diagnostics: &[params::LspDiagnostic]) {
         let encoding = self.encoding;
         let Some(mirrored) = self.documents.get_mut(uri) else { return };
         let text = mirrored.document.text().clone();
-        let note = |said: &params::Diagnostic| Noted {
+        let note = |said: &params::LspDiagnostic| Noted {
             range: bytes(&text, &said.range, encoding),
             severity: severity(said.severity),
             message: message(&said.message),
@@ -239,7 +240,7 @@ impl Mirror {
     }
 }
 
-impl Mirrored {
+impl MirroredDocument {
     pub(crate) fn text(&self) -> &Text {
         self.document.text()
     }
@@ -290,11 +291,11 @@ pub(crate) fn message(said: &serde_json::Value) -> String {
     said.as_str().or_else(|| said["value"].as_str()).unwrap_or_default().to_owned()
 }
 
-fn pieces(changes: &[ContentChange]) -> Vec<nudge_text::ContentChange> {
+fn pieces(changes: &[ContentChange]) -> Vec<nudge_text::TextChange> {
     let point = |at: &Position| Point::new(at.line, at.character);
     let piece = |change: &ContentChange| match &change.range {
-        None => nudge_text::ContentChange::Full(change.text.clone()),
-        Some(range) => nudge_text::ContentChange::Range {
+        None => nudge_text::TextChange::Full(change.text.clone()),
+        Some(range) => nudge_text::TextChange::Range {
             start: point(&range.start),
             end: point(&range.end),
             text: change.text.clone(),
@@ -312,12 +313,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn opened(uri: &str, version: i64, text: &str) -> Opened {
+    fn opened(uri: &str, version: i64, text: &str) -> LspDocumentItem {
         let said = json!({ "uri": uri, "languageId": "rust", "version": version, "text": text });
         serde_json::from_value(said).unwrap()
     }
 
-    fn change(uri: &str, version: i64, at: (u32, u32), end: (u32, u32), text: &str) -> params::DidChange {
+    fn change(uri: &str, version: i64, at: (u32, u32), end: (u32, u32), text: &str) -> params::LspDidChange {
         let point = |(line, character): (u32, u32)| json!({ "line": line, "character": character });
         let range = json!({ "start": point(at), "end": point(end) });
         let document = json!({ "uri": uri, "version": version });
@@ -326,16 +327,16 @@ mod tests {
     }
 
     /// A mirror of one who was only told.
-    fn retold(mirror: &Mirror) -> Mirror {
-        let mut other = Mirror::new(mirror.encoding);
+    fn retold(mirror: &DocumentMirror) -> DocumentMirror {
+        let mut other = DocumentMirror::new(mirror.encoding);
         for event in mirror.retell("s") {
             match event {
-                Event::Open(open) => other.open(&opened(&open.uri, open.version, &open.text)).unwrap(),
-                Event::Change(change) => {
-                    let document = params::Changed { uri: change.uri, version: change.version };
+                MirrorEvent::Open(open) => other.open(&opened(&open.uri, open.version, &open.text)).unwrap(),
+                MirrorEvent::Change(change) => {
+                    let document = params::LspChangedDocument { uri: change.uri, version: change.version };
                     let changes = change.content_changes;
                     other
-                        .change(&params::DidChange { text_document: document, content_changes: changes })
+                        .change(&params::LspDidChange { text_document: document, content_changes: changes })
                         .unwrap();
                 }
             }
@@ -343,8 +344,9 @@ mod tests {
         other
     }
 
-    fn texts(mirror: &Mirror) -> Vec<(String, i64, String)> {
-        let text = |(uri, one): (&String, &Mirrored)| (uri.clone(), one.version(), one.text().to_string());
+    fn texts(mirror: &DocumentMirror) -> Vec<(String, i64, String)> {
+        let text =
+            |(uri, one): (&String, &MirroredDocument)| (uri.clone(), one.version(), one.text().to_string());
         let mut texts: Vec<_> = mirror.documents.iter().map(text).collect();
         texts.sort();
         texts
@@ -352,7 +354,7 @@ mod tests {
 
     #[test]
     fn who_is_told_anew_has_the_same_texts_however_much_was_typed() {
-        let mut mirror = Mirror::new(Encoding::Utf16);
+        let mut mirror = DocumentMirror::new(Encoding::Utf16);
         for uri in ["a", "b"] {
             mirror.open(&opened(uri, 0, "🙂\r\nx\n")).unwrap();
         }
@@ -373,7 +375,7 @@ mod tests {
 
     #[test]
     fn long_changes_are_not_kept_as_such() {
-        let mut mirror = Mirror::new(Encoding::Utf8);
+        let mut mirror = DocumentMirror::new(Encoding::Utf8);
         mirror.open(&opened("a", 0, "")).unwrap();
         mirror.change(&change("a", 1, (0, 0), (0, 0), &"x".repeat(CHANGE_BYTES + 1))).unwrap();
         assert!(mirror.recent.is_empty());
@@ -382,7 +384,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_let_go() {
-        let mut mirror = Mirror::new(Encoding::Utf8);
+        let mut mirror = DocumentMirror::new(Encoding::Utf8);
         let long = "x".repeat(DOCUMENT_BYTES);
         assert_eq!(mirror.open(&opened("a", 0, &format!("{long}x"))), Err(NotFollowed::TooMuch));
         mirror.open(&opened("a", 0, &long)).unwrap();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A document named by its address, with its version where the editor says it.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct LspDocumentId {
     pub(crate) uri: String,
     #[serde(default)]
     pub(crate) version: Option<i64>,
@@ -17,13 +17,13 @@ pub(crate) struct Named {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct DidOpen {
-    pub(crate) text_document: Opened,
+pub(crate) struct LspDidOpen {
+    pub(crate) text_document: LspDocumentItem,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Opened {
+pub(crate) struct LspDocumentItem {
     pub(crate) uri: String,
     #[serde(default)]
     pub(crate) language_id: String,
@@ -33,42 +33,42 @@ pub(crate) struct Opened {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct DidChange {
-    pub(crate) text_document: Changed,
+pub(crate) struct LspDidChange {
+    pub(crate) text_document: LspChangedDocument,
     pub(crate) content_changes: Vec<ContentChange>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Changed {
+pub(crate) struct LspChangedDocument {
     pub(crate) uri: String,
     pub(crate) version: i64,
 }
 
 /// What stands for a message that could not be read, or follows one that was mended: the document it was about.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Unread {
+pub(crate) struct UnreadMessage {
     #[serde(default)]
     pub(crate) uri: Option<String>,
 }
 
 /// What stands for a request that could not be read.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Failure {
+pub(crate) struct UnreadRequest {
     pub(crate) message: String,
 }
 
 /// `didClose` and `didSave`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct About {
-    pub(crate) text_document: Named,
+pub(crate) struct LspDocumentParams {
+    pub(crate) text_document: LspDocumentId,
 }
 
 /// A place in a document: `textDocument/inlineCompletion`, `textDocument/copilotInlineEdit`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct At {
-    pub(crate) text_document: Named,
+pub(crate) struct LspPositionParams {
+    pub(crate) text_document: LspDocumentId,
     pub(crate) position: Position,
     #[serde(default)]
     pub(crate) context: Option<InlineContext>,
@@ -85,8 +85,8 @@ pub(crate) struct InlineContext {
 /// `nudge/suggest`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Suggest {
-    pub(crate) text_document: Named,
+pub(crate) struct LspSuggestParams {
+    pub(crate) text_document: LspDocumentId,
     pub(crate) position: Position,
     #[serde(default)]
     pub(crate) selection: Option<Range>,
@@ -99,9 +99,9 @@ pub(crate) struct Suggest {
 /// `nudge/didFocus` and `textDocument/didFocus`; the latter may name nothing, or the document in another way.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct DidFocus {
+pub(crate) struct LspDidFocus {
     #[serde(default)]
-    pub(crate) text_document: Option<Named>,
+    pub(crate) text_document: Option<LspDocumentId>,
     #[serde(default)]
     pub(crate) uri: Option<String>,
     #[serde(default)]
@@ -112,7 +112,7 @@ pub(crate) struct DidFocus {
 
 /// `nudge/accept` and `nudge/reject`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Verdict {
+pub(crate) struct LspVerdict {
     pub(crate) id: String,
     #[serde(default)]
     pub(crate) part: Option<String>,
@@ -122,17 +122,17 @@ pub(crate) struct Verdict {
 
 /// `nudge/diagnostics`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Diagnostics {
+pub(crate) struct LspDiagnosticsParams {
     pub(crate) uri: String,
     #[serde(default)]
     pub(crate) version: Option<i64>,
     #[serde(rename = "diagnostics")]
-    pub(crate) all: Vec<Diagnostic>,
+    pub(crate) all: Vec<LspDiagnostic>,
 }
 
 /// A diagnostic as LSP has it.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Diagnostic {
+pub(crate) struct LspDiagnostic {
     pub(crate) range: Range,
     #[serde(default)]
     pub(crate) severity: Option<u8>,
@@ -144,7 +144,7 @@ pub(crate) struct Diagnostic {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CodeAction {
-    pub(crate) text_document: Named,
+    pub(crate) text_document: LspDocumentId,
     pub(crate) range: Range,
     pub(crate) context: CodeActionContext,
 }
@@ -163,7 +163,7 @@ pub(crate) struct CodeActionContext {
 
 /// `workspace/executeCommand`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Execute {
+pub(crate) struct LspExecuteParams {
     pub(crate) command: String,
     #[serde(default)]
     pub(crate) arguments: Option<Vec<Value>>,

@@ -18,19 +18,19 @@ use serde_json::{Value, json};
 
 use crate::{
     action, ask,
-    ask::Ask,
-    closed::Closed,
+    ask::NextEditQuestion,
+    closed::UnopenedTexts,
     command, copilot,
-    desk::{Desk, Focus},
+    desk::{FocusedDocument, LspSession},
     edit,
-    editor::{self, Editor},
+    editor::{self, EditorProfile},
     guard, inline, params,
-    settings::Settings,
+    settings::EditorSettings,
 };
 
 /// The server of one editor.
-pub(crate) struct Server {
-    desk: Arc<Desk>,
+pub(crate) struct LspServer {
+    desk: Arc<LspSession>,
     life: Life,
 }
 
@@ -42,10 +42,10 @@ enum Life {
 }
 
 /// The answer to a request, on its way.
-pub(crate) type Answering = BoxFuture<'static, Result<Value, Error>>;
+pub(crate) type LspAnswer = BoxFuture<'static, Result<Value, Error>>;
 
-impl Server {
-    pub(crate) fn new(desk: Arc<Desk>) -> Self {
+impl LspServer {
+    pub(crate) fn new(desk: Arc<LspSession>) -> Self {
         Self { desk, life: Life::New }
     }
 
@@ -68,9 +68,9 @@ impl Server {
         answer.map(|answer| answer.map_err(|error| told(&error))).boxed()
     }
 
-    fn initialize(&mut self, params: &Value) -> Answering {
-        let editor = Editor::new(params);
-        let mut settings = Settings::default();
+    fn initialize(&mut self, params: &Value) -> LspAnswer {
+        let editor = EditorProfile::new(params);
+        let mut settings = EditorSettings::default();
         settings.take(&params["initializationOptions"]);
         let welcome = editor.welcome(&self.desk.options.version);
         self.desk.begin(editor, settings);
@@ -78,7 +78,7 @@ impl Server {
         now(welcome)
     }
 
-    fn answer(&mut self, method: &str, params: Value) -> Result<Answering, Error> {
+    fn answer(&mut self, method: &str, params: Value) -> Result<LspAnswer, Error> {
         let desk = &self.desk;
         Ok(match method {
             "shutdown" => {
@@ -92,7 +92,7 @@ impl Server {
             "textDocument/codeAction" => action::actions(desk, read(method, params)?),
             "workspace/executeCommand" => command::execute(desk, read(method, params)?)?,
             guard::UNREAD => {
-                return Err(Error::invalid_request(read::<params::Failure>(method, params)?.message));
+                return Err(Error::invalid_request(read::<params::UnreadRequest>(method, params)?.message));
             }
             _ => return Err(Error::method_not_found(method)),
         })
@@ -134,32 +134,32 @@ impl Server {
             "textDocument/didOpen" => did_open(desk, &read(method, params)?),
             "textDocument/didChange" => did_change(desk, read(method, params)?),
             "textDocument/didClose" => {
-                let about: params::About = read(method, params)?;
+                let about: params::LspDocumentParams = read(method, params)?;
                 desk.lock().did_close(&about.text_document.uri);
             }
             "textDocument/didSave" => {
-                let about: params::About = read(method, params)?;
+                let about: params::LspDocumentParams = read(method, params)?;
                 desk.lock().did_save(&about.text_document.uri);
             }
-            guard::UNREAD => desk.lose(read::<params::Unread>(method, params)?.uri.as_deref()),
+            guard::UNREAD => desk.lose(read::<params::UnreadMessage>(method, params)?.uri.as_deref()),
             guard::MENDED => mended(desk, &read(method, params)?),
             "textDocument/didFocus" | "nudge/didFocus" => did_focus(desk, read(method, params)?),
             // Plugins for Copilot say this; that something was shown teaches nothing.
             "textDocument/didShowCompletion" | "textDocument/didShowInlineEdit" => {}
             "nudge/accept" => {
-                let verdict: params::Verdict = read(method, params)?;
+                let verdict: params::LspVerdict = read(method, params)?;
                 // Of a suggestion that was taken in part the rest may still come.
                 if verdict.part.is_none() {
                     desk.lock().accept(&verdict.id);
                 }
             }
             "nudge/reject" => {
-                let verdict: params::Verdict = read(method, params)?;
+                let verdict: params::LspVerdict = read(method, params)?;
                 let reason = verdict.reason.map_or(RejectReason::Rejected, RejectReason::from);
                 desk.lock().reject(&verdict.id, &reason);
             }
             "nudge/diagnostics" => {
-                let said: params::Diagnostics = read(method, params)?;
+                let said: params::LspDiagnosticsParams = read(method, params)?;
                 diagnose(desk, &said);
             }
             "workspace/didChangeConfiguration" => command::configure(desk, read(method, params)?),
@@ -171,15 +171,15 @@ impl Server {
 }
 
 /// An answer that is there already.
-pub(crate) fn now(answer: Value) -> Answering {
+pub(crate) fn now(answer: Value) -> LspAnswer {
     std::future::ready(Ok(answer)).boxed()
 }
 
-fn suggest(desk: &Arc<Desk>, params: params::Suggest) -> Answering {
+fn suggest(desk: &Arc<LspSession>, params: params::LspSuggestParams) -> LspAnswer {
     let begun = Instant::now();
     let asked = ask::ask(
         desk,
-        Ask {
+        NextEditQuestion {
             uri: params.text_document.uri,
             version: params.text_document.version,
             position: params.position,
@@ -192,9 +192,9 @@ fn suggest(desk: &Arc<Desk>, params: params::Suggest) -> Answering {
     let desk = Arc::clone(desk);
     async move {
         let answer = asked.await?;
-        let closed = Closed::read(&desk, &answer.suggestions).await;
+        let closed = UnopenedTexts::read(&desk, &answer.suggestions).await;
         let inner = desk.lock();
-        let say = |suggestion: &crate::suggest::Suggestion| {
+        let say = |suggestion: &crate::suggest::LspSuggestion| {
             suggestion.to_json(edit::whole(&inner, &closed, suggestion).as_ref())
         };
         let suggestions: Vec<_> = answer.suggestions.iter().map(say).collect();
@@ -209,14 +209,14 @@ fn suggest(desk: &Arc<Desk>, params: params::Suggest) -> Answering {
     .boxed()
 }
 
-fn did_open(desk: &Desk, params: &params::DidOpen) {
+fn did_open(desk: &LspSession, params: &params::LspDidOpen) {
     let mut inner = desk.lock();
     let opened = &params.text_document;
     let was_open = inner.mirror.get(&opened.uri).is_some();
     match inner.mirror.open(opened) {
         Ok(()) => {
             let Some(ready) = inner.ready() else { return };
-            let params::Opened { uri, language_id, version, text } = opened;
+            let params::LspDocumentItem { uri, language_id, version, text } = opened;
             let session = ready.session.as_str();
             let event = nudge_wire::document::DidOpen::new(
                 session,
@@ -237,10 +237,10 @@ fn did_open(desk: &Desk, params: &params::DidOpen) {
     }
 }
 
-fn did_change(desk: &Desk, change: params::DidChange) {
+fn did_change(desk: &LspSession, change: params::LspDidChange) {
     let mut inner = desk.lock();
     let uri = change.text_document.uri.clone();
-    let was_in_sync = inner.mirror.get(&uri).is_some_and(crate::mirror::Mirrored::in_sync);
+    let was_in_sync = inner.mirror.get(&uri).is_some_and(crate::mirror::MirroredDocument::in_sync);
     if let Err(why) = inner.did_change(change)
         && was_in_sync
     {
@@ -251,26 +251,26 @@ fn did_change(desk: &Desk, change: params::DidChange) {
 }
 
 /// Half a surrogate pair is one unit of UTF-16, as is what stands for it. What it is in other encodings nobody knows.
-fn mended(desk: &Desk, about: &params::Unread) {
+fn mended(desk: &LspSession, about: &params::UnreadMessage) {
     if desk.lock().mirror.encoding() != nudge_text::Encoding::Utf16 {
         desk.lose(about.uri.as_deref());
     }
 }
 
-fn did_focus(desk: &Desk, focus: params::DidFocus) {
+fn did_focus(desk: &LspSession, focus: params::LspDidFocus) {
     let Some(uri) = focus.text_document.map(|named| named.uri).or(focus.uri) else { return };
     let mut inner = desk.lock();
     if let (Some(position), Some(visible)) = (&focus.position, focus.visible) {
-        inner.focus(Focus { uri: uri.clone(), position: position.clone(), visible });
+        inner.focus(FocusedDocument { uri: uri.clone(), position: position.clone(), visible });
     }
     if let Some(position) = focus.position {
         inner.place = Some((uri, position));
     }
 }
 
-fn diagnose(desk: &Desk, said: &params::Diagnostics) {
+fn diagnose(desk: &LspSession, said: &params::LspDiagnosticsParams) {
     let mut inner = desk.lock();
-    let version = inner.mirror.get(&said.uri).map(crate::mirror::Mirrored::version);
+    let version = inner.mirror.get(&said.uri).map(crate::mirror::MirroredDocument::version);
     // Those of an older text are better than none only if the version is not said.
     if said.version.is_none() || said.version == version {
         inner.mirror.diagnose(&said.uri, &said.all);
@@ -278,7 +278,7 @@ fn diagnose(desk: &Desk, said: &params::Diagnostics) {
 }
 
 /// The folders are said once for a session; with others there is another.
-fn folders(desk: &Desk, params: &Value) {
+fn folders(desk: &LspSession, params: &Value) {
     let event = &params["event"];
     let list = |name: &str| {
         event[name].as_array().into_iter().flatten().filter_map(editor::folder).collect::<Vec<_>>()

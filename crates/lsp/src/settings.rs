@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 /// The settings of one editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(crate) struct Settings {
+pub(crate) struct EditorSettings {
     pub(crate) enabled: bool,
-    pub(crate) eagerness: Eagerness,
+    pub(crate) eagerness: EagernessSetting,
     /// Whether `nudge/status` is sent.
     pub(crate) status: bool,
     /// Whether diagnostics that come with a question for code actions are looked at.
@@ -19,18 +19,18 @@ pub(crate) struct Settings {
 
 /// How sure a suggestion has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Eagerness {
+pub(crate) enum EagernessSetting {
     Low,
     #[default]
     Medium,
     High,
 }
 
-impl Default for Settings {
+impl Default for EditorSettings {
     fn default() -> Self {
         Self {
             enabled: true,
-            eagerness: Eagerness::default(),
+            eagerness: EagernessSetting::default(),
             status: false,
             diagnostics_from_code_actions: true,
             jump: true,
@@ -40,7 +40,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl EditorSettings {
     /// Takes what is said; what is not said stays, and what cannot be read does not count.
     ///
     /// The settings may be under `nudge` or stand alone: editors do both.
@@ -49,7 +49,7 @@ impl Settings {
         set(&mut self.enabled, &said["enabled"]);
         set(&mut self.status, &said["status"]);
         set(&mut self.diagnostics_from_code_actions, &said["diagnosticsFromCodeActions"]);
-        if let Some(eagerness) = said["eagerness"].as_str().and_then(Eagerness::from_name) {
+        if let Some(eagerness) = said["eagerness"].as_str().and_then(EagernessSetting::from_name) {
             self.eagerness = eagerness;
         }
         if let Some(kinds) = said["kinds"].as_array() {
@@ -69,7 +69,7 @@ impl Settings {
     }
 }
 
-impl Eagerness {
+impl EagernessSetting {
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         [Self::Low, Self::Medium, Self::High].into_iter().find(|level| level.name() == name)
     }
@@ -93,28 +93,28 @@ fn set(setting: &mut bool, said: &Value) {
 mod tests {
     use super::*;
 
-    fn taken(said: &Value) -> Settings {
-        let mut settings = Settings::default();
+    fn taken(said: &Value) -> EditorSettings {
+        let mut settings = EditorSettings::default();
         settings.take(said);
         settings
     }
 
     #[test]
     fn what_is_said_counts_and_the_rest_stays() {
-        let default = Settings::default;
+        let default = EditorSettings::default;
         let cases = [
             (json!(null), default()),
             (json!("on"), default()),
             (json!({ "enabled": "yes", "eagerness": "very", "kinds": "all" }), default()),
-            (json!({ "enabled": false }), Settings { enabled: false, ..default() }),
+            (json!({ "enabled": false }), EditorSettings { enabled: false, ..default() }),
             (
                 json!({ "nudge": { "eagerness": "high" } }),
-                Settings { eagerness: Eagerness::High, ..default() },
+                EditorSettings { eagerness: EagernessSetting::High, ..default() },
             ),
-            (json!({ "kinds": [] }), Settings { jump: false, ..default() }),
+            (json!({ "kinds": [] }), EditorSettings { jump: false, ..default() }),
             (
                 json!({ "kinds": ["rename", "searchAndReplace", 3] }),
-                Settings { jump: false, rename: true, search_and_replace: true, ..default() },
+                EditorSettings { jump: false, rename: true, search_and_replace: true, ..default() },
             ),
         ];
         for (said, expected) in cases {

@@ -6,7 +6,7 @@ const LONGEST: usize = 8 * 1024;
 
 /// What could be told of a message.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Skimmed {
+pub(crate) struct LspSkim {
     /// Its `id`, as it is written; empty if it is too long for that, a list or an object.
     pub(crate) id: Option<String>,
     pub(crate) method: Option<String>,
@@ -18,8 +18,8 @@ pub(crate) struct Skimmed {
 
 /// Looks for the members of a message in bytes as they come. What is not JSON is looked at up to where it is.
 #[derive(Debug, Default)]
-pub(crate) struct Skim {
-    found: Skimmed,
+pub(crate) struct LspSkimmer {
+    found: LspSkim,
     depth: usize,
     is_in_string: bool,
     is_escaped: bool,
@@ -51,9 +51,9 @@ enum Capture {
     Value,
 }
 
-impl Skim {
+impl LspSkimmer {
     /// What a whole message is about.
-    pub(crate) fn of(message: &[u8]) -> Skimmed {
+    pub(crate) fn of(message: &[u8]) -> LspSkim {
         let mut skim = Self::default();
         skim.feed(message);
         skim.done()
@@ -78,7 +78,7 @@ impl Skim {
         }
     }
 
-    pub(crate) fn done(self) -> Skimmed {
+    pub(crate) fn done(self) -> LspSkim {
         self.found
     }
 
@@ -202,15 +202,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found(id: Option<&str>, method: Option<&str>, uri: Option<&str>) -> Skimmed {
+    fn found(id: Option<&str>, method: Option<&str>, uri: Option<&str>) -> LspSkim {
         let [id, method, uri] = [id, method, uri].map(|text| text.map(str::to_owned));
-        Skimmed { id, method, uri, has_outcome: false }
+        LspSkim { id, method, uri, has_outcome: false }
     }
 
     #[test]
     fn members_are_found_wherever_they_stand() {
-        let check = |message: &str, expected: Skimmed| {
-            assert_eq!(Skim::of(message.as_bytes()), expected, "{message}");
+        let check = |message: &str, expected: LspSkim| {
+            assert_eq!(LspSkimmer::of(message.as_bytes()), expected, "{message}");
         };
         check(
             r#"{"method":"m","params":{"textDocument":{"uri":"file:///a","version":2},"contentChanges":[{"text":"\ud83d"}]}}"#,
@@ -224,7 +224,7 @@ mod tests {
         check(r#"{"id":{"id":3},"method":"m","uri":"no"}"#, found(Some(""), Some("m"), None));
         check(r#"[{"id":1,"method":"m"}]"#, found(None, None, None));
         check(r#"{"method":"\ud800","id":1,"id":2}"#, found(Some("1"), None, None));
-        let outcome = Skimmed { has_outcome: true, ..found(Some("1"), None, None) };
+        let outcome = LspSkim { has_outcome: true, ..found(Some("1"), None, None) };
         check(r#"{"id":1,"result":{"method":"no"}}"#, outcome);
         let long = format!(r#"{{"method":"{}","id":1}}"#, "m".repeat(2 * LONGEST));
         check(&long, found(Some("1"), None, None));
@@ -237,10 +237,10 @@ mod tests {
             cut in 0usize..200,
         ) {
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
-            let mut skim = Skim::default();
+            let mut skim = LspSkimmer::default();
             skim.feed(first);
             skim.feed(second);
-            prop_assert_eq!(skim.done(), Skim::of(&bytes));
+            prop_assert_eq!(skim.done(), LspSkimmer::of(&bytes));
         }
     }
 }

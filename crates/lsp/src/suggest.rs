@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 /// One thing the user might do next.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Suggestion {
+pub(crate) struct LspSuggestion {
     /// Unique for as long as the editor runs.
     pub(crate) id: String,
     pub(crate) uri: String,
     /// The version of the document that the positions are about; `None` if it is not open in the editor.
     pub(crate) version: Option<i64>,
-    pub(crate) act: Act,
+    pub(crate) act: SuggestionAction,
     pub(crate) reason: String,
     pub(crate) predictor: String,
     pub(crate) confidence: f64,
@@ -20,7 +20,7 @@ pub(crate) struct Suggestion {
 
 /// What a suggestion does.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Act {
+pub(crate) enum SuggestionAction {
     Edit {
         /// In the order of the text, none over another.
         edits: Vec<TextEdit>,
@@ -33,7 +33,7 @@ pub(crate) enum Act {
         position: Position,
         name: String,
         /// The edits it comes to, as far as they are known.
-        changes: Vec<Change>,
+        changes: Vec<DocumentEdits>,
     },
     Replace {
         search: String,
@@ -44,14 +44,14 @@ pub(crate) enum Act {
 
 /// The edits of one document.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct DocumentEdits {
     pub(crate) uri: String,
-    /// As with [`Suggestion`].
+    /// As with [`LspSuggestion`].
     pub(crate) version: Option<i64>,
     pub(crate) edits: Vec<TextEdit>,
 }
 
-impl Act {
+impl SuggestionAction {
     /// Whether it writes U+FFFD. That stands for what could not be read, so the text may have something else there.
     pub(crate) fn has_replacement_character(&self) -> bool {
         let writes = |edits: &[TextEdit]| edits.iter().any(|edit| edit.new_text.contains('\u{fffd}'));
@@ -64,7 +64,7 @@ impl Act {
     }
 }
 
-impl Suggestion {
+impl LspSuggestion {
     /// What the other side said, under an id of ours; `None` for a kind that is not known here.
     pub(crate) fn new(
         id: String,
@@ -72,18 +72,27 @@ impl Suggestion {
         version_of: impl Fn(&str) -> Option<i64>,
     ) -> Option<Self> {
         let (uri, meta, act) = match said {
-            v2::Suggestion::Edit(edit) => {
-                (edit.uri, edit.meta, Act::Edit { edits: edit.edits, cursor: edit.cursor_position })
+            v2::Suggestion::Edit(edit) => (
+                edit.uri,
+                edit.meta,
+                SuggestionAction::Edit { edits: edit.edits, cursor: edit.cursor_position },
+            ),
+            v2::Suggestion::Jump(jump) => {
+                (jump.uri, jump.meta, SuggestionAction::Jump { position: jump.position })
             }
-            v2::Suggestion::Jump(jump) => (jump.uri, jump.meta, Act::Jump { position: jump.position }),
             v2::Suggestion::Rename(rename) => {
                 let changes = changes(rename.meta.as_ref(), &version_of);
-                let act = Act::Rename { position: rename.position, name: rename.new_name, changes };
+                let act =
+                    SuggestionAction::Rename { position: rename.position, name: rename.new_name, changes };
                 (rename.uri, rename.meta, act)
             }
             v2::Suggestion::SearchAndReplace(all) => {
                 let is_regex = all.is_regex.unwrap_or(false);
-                (all.uri, all.meta, Act::Replace { search: all.search, replace: all.replace, is_regex })
+                (
+                    all.uri,
+                    all.meta,
+                    SuggestionAction::Replace { search: all.search, replace: all.replace, is_regex },
+                )
             }
             v2::Suggestion::Other(_) => return None,
         };
@@ -105,14 +114,14 @@ impl Suggestion {
     pub(crate) fn to_json(&self, edit: Option<&Value>) -> Value {
         let Self { id, uri, version, act, reason, predictor, confidence } = self;
         let own = match act {
-            Act::Edit { edits, cursor } => {
+            SuggestionAction::Edit { edits, cursor } => {
                 json!({ "kind": "edit", "version": version, "edits": edits, "cursor": cursor })
             }
-            Act::Jump { position } => json!({ "kind": "jump", "position": position }),
-            Act::Rename { position, name, .. } => {
+            SuggestionAction::Jump { position } => json!({ "kind": "jump", "position": position }),
+            SuggestionAction::Rename { position, name, .. } => {
                 json!({ "kind": "rename", "position": position, "newName": name, "edit": edit })
             }
-            Act::Replace { search, replace, is_regex } => json!({
+            SuggestionAction::Replace { search, replace, is_regex } => json!({
                 "kind": "searchAndReplace", "search": search, "replace": replace, "isRegex": is_regex, "edit": edit,
             }),
         };
@@ -133,11 +142,14 @@ fn about(meta: Option<&Map<String, Value>>) -> &Value {
 }
 
 /// The edits that a rename comes to. Some of them are worse than none.
-fn changes(meta: Option<&Map<String, Value>>, version_of: impl Fn(&str) -> Option<i64>) -> Vec<Change> {
+fn changes(
+    meta: Option<&Map<String, Value>>,
+    version_of: impl Fn(&str) -> Option<i64>,
+) -> Vec<DocumentEdits> {
     let said = about(meta)["changes"].as_object().into_iter().flatten();
     let change = |(uri, edits): (&String, &Value)| {
         let edits = Vec::<TextEdit>::deserialize(edits).ok()?;
-        Some(Change { version: version_of(uri), uri: uri.clone(), edits })
+        Some(DocumentEdits { version: version_of(uri), uri: uri.clone(), edits })
     };
     said.map(change).collect::<Option<_>>().unwrap_or_default()
 }

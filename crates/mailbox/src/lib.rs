@@ -13,6 +13,8 @@ mod outcome;
 mod saved;
 
 pub use mailbox::Mailbox;
-pub use message::{ClientId, Dialect, Fate, Key, Message, MessageId, Mode};
-pub use outcome::{Accepted, Refusal, Revoked};
-pub use saved::{Change, Saved};
+pub use message::{
+    ClientId, DeliveryMode, IdempotencyKey, InputDialect, MailboxMessage, MessageFate, MessageId,
+};
+pub use outcome::{AcceptedMessage, MailboxRefusal, RevokedMessage};
+pub use saved::{MailboxChange, SavedMailbox};

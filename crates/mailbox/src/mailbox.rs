@@ -5,7 +5,10 @@ use std::{
     mem,
 };
 
-use crate::{Accepted, Change, Dialect, Fate, Key, Message, MessageId, Mode, Refusal, Revoked, Saved};
+use crate::{
+    AcceptedMessage, DeliveryMode, IdempotencyKey, InputDialect, MailboxChange, MailboxMessage,
+    MailboxRefusal, MessageFate, MessageId, RevokedMessage, SavedMailbox,
+};
 
 /// The pending input of one session.
 ///
@@ -54,12 +57,12 @@ use crate::{Accepted, Change, Dialect, Fate, Key, Message, MessageId, Mode, Refu
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mailbox<C> {
-    steers: VecDeque<Message<C>>,
-    queue: VecDeque<Message<C>>,
+    steers: VecDeque<MailboxMessage<C>>,
+    queue: VecDeque<MailboxMessage<C>>,
     /// Every message ever accepted, for the session's life.
-    fates: BTreeMap<MessageId, Fate>,
-    keys: BTreeMap<Key, MessageId>,
-    changes: Vec<Change<C>>,
+    fates: BTreeMap<MessageId, MessageFate>,
+    keys: BTreeMap<IdempotencyKey, MessageId>,
+    changes: Vec<MailboxChange<C>>,
 }
 
 impl<C> Default for Mailbox<C> {
@@ -84,17 +87,17 @@ impl<C: Clone> Mailbox<C> {
     ///
     /// What waited is kept, except prompts of v2, whose senders were never told that they are. What does not fit
     /// together is resolved in favour of not delivering a message twice.
-    pub fn restore(saved: Saved<C>) -> Self {
+    pub fn restore(saved: SavedMailbox<C>) -> Self {
         let mut mailbox = Self::new();
         mailbox.keys = saved.keys.into_iter().collect();
-        mailbox.fates.extend(saved.revoked.into_iter().map(|id| (id, Fate::Revoked)));
-        mailbox.fates.extend(saved.delivered.into_iter().map(|id| (id, Fate::Delivered)));
+        mailbox.fates.extend(saved.revoked.into_iter().map(|id| (id, MessageFate::Revoked)));
+        mailbox.fates.extend(saved.delivered.into_iter().map(|id| (id, MessageFate::Delivered)));
         for message in saved.pending {
             if !mailbox.fates.contains_key(&message.id) {
                 mailbox.keep(message);
             }
         }
-        mailbox.drop_waiting(Dialect::ends_with_restart);
+        mailbox.drop_waiting(InputDialect::ends_with_restart);
         mailbox
     }
 
@@ -103,51 +106,55 @@ impl<C: Clone> Mailbox<C> {
     /// The key of an earlier message returns that message's id and adds nothing, also if that one was delivered or taken
     /// back; so does an id that was used before. Only the key of a prompt that was dropped or taken back is free again.
     /// An inject that steers is refused where no turn runs.
-    pub fn accept(&mut self, message: Message<C>, a_turn_runs: bool) -> Result<Accepted, Refusal> {
+    pub fn accept(
+        &mut self,
+        message: MailboxMessage<C>,
+        a_turn_runs: bool,
+    ) -> Result<AcceptedMessage, MailboxRefusal> {
         if let Some(id) = self.same(&message) {
-            return Ok(Accepted { id, fresh: false });
+            return Ok(AcceptedMessage { id, fresh: false });
         }
-        if !a_turn_runs && message.mode == Mode::Steer && message.dialect == Dialect::Inject {
-            return Err(Refusal::NoRunningTurn);
+        if !a_turn_runs && message.mode == DeliveryMode::Steer && message.dialect == InputDialect::Inject {
+            return Err(MailboxRefusal::NoRunningTurn);
         }
         let id = message.id.clone();
-        self.changes.push(Change::Added(message.clone()));
+        self.changes.push(MailboxChange::Added(message.clone()));
         self.keep(message);
-        Ok(Accepted { id, fresh: true })
+        Ok(AcceptedMessage { id, fresh: true })
     }
 
     /// Takes a message back. Succeeds again for one that was taken back before.
-    pub fn revoke(&mut self, id: &str) -> Result<Revoked<C>, Refusal> {
-        match self.fate(id).ok_or(Refusal::UnknownMessage)? {
-            Fate::Delivered => Err(Refusal::AlreadyDelivered),
-            Fate::Revoked => Ok(Revoked::Already),
-            Fate::Pending => {
+    pub fn revoke(&mut self, id: &str) -> Result<RevokedMessage<C>, MailboxRefusal> {
+        match self.fate(id).ok_or(MailboxRefusal::UnknownMessage)? {
+            MessageFate::Delivered => Err(MailboxRefusal::AlreadyDelivered),
+            MessageFate::Revoked => Ok(RevokedMessage::Already),
+            MessageFate::Pending => {
                 let mut taken = self.drop_where(|message| &*message.id == id);
-                Ok(taken.pop().map_or(Revoked::Already, Revoked::Now))
+                Ok(taken.pop().map_or(RevokedMessage::Already, RevokedMessage::Now))
             }
         }
     }
 
     /// Changes what a waiting message says; everything else about it stays, its place too.
-    pub fn replace(&mut self, id: &str, content: C) -> Result<(), Refusal> {
-        if self.fate(id) == Some(Fate::Delivered) {
-            return Err(Refusal::AlreadyDelivered);
+    pub fn replace(&mut self, id: &str, content: C) -> Result<(), MailboxRefusal> {
+        if self.fate(id) == Some(MessageFate::Delivered) {
+            return Err(MailboxRefusal::AlreadyDelivered);
         }
         let mut waiting = self.steers.iter_mut().chain(&mut self.queue);
-        let message = waiting.find(|message| &*message.id == id).ok_or(Refusal::UnknownMessage)?;
+        let message = waiting.find(|message| &*message.id == id).ok_or(MailboxRefusal::UnknownMessage)?;
         message.content = content.clone();
-        self.changes.push(Change::Replaced { id: message.id.clone(), content });
+        self.changes.push(MailboxChange::Replaced { id: message.id.clone(), content });
         Ok(())
     }
 
     /// Drops the prompts that wait, because their dialects say so when the user cancels a turn; gives them in the order in
     /// which they would have been delivered.
-    pub fn drop_prompts(&mut self) -> Vec<Message<C>> {
-        self.drop_waiting(Dialect::ends_with_cancel)
+    pub fn drop_prompts(&mut self) -> Vec<MailboxMessage<C>> {
+        self.drop_waiting(InputDialect::ends_with_cancel)
     }
 
     /// Delivers what starts a turn: all the steers that wait, or else the oldest queued message; nothing if nothing waits.
-    pub fn take_for_turn(&mut self) -> Vec<Message<C>> {
+    pub fn take_for_turn(&mut self) -> Vec<MailboxMessage<C>> {
         if self.steers.is_empty() {
             let next = self.queue.pop_front().into_iter().collect();
             self.deliver(next)
@@ -157,7 +164,7 @@ impl<C: Clone> Mailbox<C> {
     }
 
     /// Delivers all the steers that wait, in the order of acceptance.
-    pub fn take_steers(&mut self) -> Vec<Message<C>> {
+    pub fn take_steers(&mut self) -> Vec<MailboxMessage<C>> {
         let messages = self.steers.drain(..).collect();
         self.deliver(messages)
     }
@@ -168,53 +175,53 @@ impl<C: Clone> Mailbox<C> {
     }
 
     /// What waits, in the order in which it will be delivered.
-    pub fn pending(&self) -> impl Iterator<Item = &Message<C>> {
+    pub fn pending(&self) -> impl Iterator<Item = &MailboxMessage<C>> {
         self.steers.iter().chain(&self.queue)
     }
 
     /// What became of a message; `None` for one that was never accepted.
-    pub fn fate(&self, id: &str) -> Option<Fate> {
+    pub fn fate(&self, id: &str) -> Option<MessageFate> {
         self.fates.get(id).copied()
     }
 
     /// What is to be written down since the last call, in order.
-    pub fn take_changes(&mut self) -> Vec<Change<C>> {
+    pub fn take_changes(&mut self) -> Vec<MailboxChange<C>> {
         mem::take(&mut self.changes)
     }
 
     /// The earlier message that this one is a repetition of.
-    fn same(&self, message: &Message<C>) -> Option<MessageId> {
+    fn same(&self, message: &MailboxMessage<C>) -> Option<MessageId> {
         let by_key = message.key.as_ref().and_then(|key| self.keys.get(key));
         let by_id = || self.fates.get_key_value(&message.id).map(|(id, _)| id);
         by_key.or_else(by_id).cloned()
     }
 
-    fn keep(&mut self, message: Message<C>) {
-        self.fates.insert(message.id.clone(), Fate::Pending);
+    fn keep(&mut self, message: MailboxMessage<C>) {
+        self.fates.insert(message.id.clone(), MessageFate::Pending);
         if let Some(key) = &message.key {
             self.keys.entry(key.clone()).or_insert_with(|| message.id.clone());
         }
         match message.mode {
-            Mode::Steer => self.steers.push_back(message),
-            Mode::Queue => self.queue.push_back(message),
+            DeliveryMode::Steer => self.steers.push_back(message),
+            DeliveryMode::Queue => self.queue.push_back(message),
         }
     }
 
-    fn deliver(&mut self, messages: Vec<Message<C>>) -> Vec<Message<C>> {
+    fn deliver(&mut self, messages: Vec<MailboxMessage<C>>) -> Vec<MailboxMessage<C>> {
         if messages.is_empty() {
             return messages;
         }
         let ids: Vec<_> = messages.iter().map(|message| message.id.clone()).collect();
-        self.fates.extend(ids.iter().map(|id| (id.clone(), Fate::Delivered)));
-        self.changes.push(Change::Delivered { ids });
+        self.fates.extend(ids.iter().map(|id| (id.clone(), MessageFate::Delivered)));
+        self.changes.push(MailboxChange::Delivered { ids });
         messages
     }
 
-    fn drop_waiting(&mut self, ends: impl Fn(Dialect) -> bool) -> Vec<Message<C>> {
+    fn drop_waiting(&mut self, ends: impl Fn(InputDialect) -> bool) -> Vec<MailboxMessage<C>> {
         self.drop_where(|message| ends(message.dialect))
     }
 
-    fn drop_where(&mut self, is_dropped: impl Fn(&Message<C>) -> bool) -> Vec<Message<C>> {
+    fn drop_where(&mut self, is_dropped: impl Fn(&MailboxMessage<C>) -> bool) -> Vec<MailboxMessage<C>> {
         let mut dropped = Vec::new();
         for waiting in [&mut self.steers, &mut self.queue] {
             let (out, stay): (Vec<_>, Vec<_>) = mem::take(waiting).into_iter().partition(&is_dropped);
@@ -225,8 +232,8 @@ impl<C: Clone> Mailbox<C> {
             if let Some(key) = message.key.as_ref().filter(|_| message.dialect.frees_key()) {
                 self.keys.remove(key);
             }
-            self.fates.insert(message.id.clone(), Fate::Revoked);
-            self.changes.push(Change::Revoked { id: message.id.clone() });
+            self.fates.insert(message.id.clone(), MessageFate::Revoked);
+            self.changes.push(MailboxChange::Revoked { id: message.id.clone() });
         }
         dropped
     }

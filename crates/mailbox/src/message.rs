@@ -6,7 +6,7 @@ use std::sync::Arc;
 pub type MessageId = Arc<str>;
 
 /// What a client repeats with a request that it sends again, so that it counts once.
-pub type Key = Arc<str>;
+pub type IdempotencyKey = Arc<str>;
 
 /// The connection that sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub struct ClientId(pub u64);
 
 /// When a message is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
+pub enum DeliveryMode {
     /// After the session is idle, as a turn of its own.
     Queue,
     /// Into the running turn, at its next break-point.
@@ -23,7 +23,7 @@ pub enum Mode {
 
 /// The method a message came by, which decides what a cancel and a restart do to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dialect {
+pub enum InputDialect {
     /// `session/inject`: answered once it is pending; only a revoke drops it.
     Inject,
     /// `_session/steering`: as durable as an inject.
@@ -34,7 +34,7 @@ pub enum Dialect {
     PromptV2,
 }
 
-impl Dialect {
+impl InputDialect {
     /// Whether a message that waits is dropped when the user cancels the running turn.
     pub(crate) fn ends_with_cancel(self) -> bool {
         matches!(self, Self::PromptV1 | Self::PromptV2)
@@ -54,24 +54,24 @@ impl Dialect {
 
 /// A user's message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Message<C> {
+pub struct MailboxMessage<C> {
     /// What revoke and replace name it by.
     pub id: MessageId,
     /// Who sent it.
     pub client: ClientId,
     /// When it is delivered.
-    pub mode: Mode,
+    pub mode: DeliveryMode,
     /// How it came.
-    pub dialect: Dialect,
+    pub dialect: InputDialect,
     /// What it says; opaque here.
     pub content: C,
     /// The sender's mark for retries.
-    pub key: Option<Key>,
+    pub key: Option<IdempotencyKey>,
 }
 
 /// What became of an accepted message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fate {
+pub enum MessageFate {
     /// It waits, and can be revoked or replaced.
     Pending,
     /// It is part of the conversation.

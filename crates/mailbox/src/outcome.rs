@@ -1,10 +1,10 @@
 //! What comes out of a mailbox: answers and refusals.
 
-use crate::{Message, MessageId};
+use crate::{MailboxMessage, MessageId};
 
 /// A message is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Accepted {
+pub struct AcceptedMessage {
     /// What it is known by.
     pub id: MessageId,
     /// Whether it was added now; if not, it is one that came before.
@@ -13,16 +13,16 @@ pub struct Accepted {
 
 /// A message will not be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Revoked<C> {
+pub enum RevokedMessage<C> {
     /// It was taken out now.
-    Now(Message<C>),
+    Now(MailboxMessage<C>),
     /// It had been taken back before.
     Already,
 }
 
 /// Why a request was not served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refusal {
+pub enum MailboxRefusal {
     /// It came too late.
     #[error("expected a pending message, got one that was already delivered; send a new message instead")]
     AlreadyDelivered,

@@ -1,12 +1,12 @@
 //! What a mailbox writes down, and what it is restored from.
 
-use crate::{Key, Message, MessageId};
+use crate::{IdempotencyKey, MailboxMessage, MessageId};
 
 /// Something to write down.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Change<C> {
+pub enum MailboxChange<C> {
     /// A message waits, behind all others of its mode.
-    Added(Message<C>),
+    Added(MailboxMessage<C>),
     /// A waiting message says something else now.
     Replaced {
         /// Which message.
@@ -28,45 +28,45 @@ pub enum Change<C> {
 
 /// A mailbox as it is kept across restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Saved<C> {
+pub struct SavedMailbox<C> {
     /// What waits, in the order of acceptance.
-    pub pending: Vec<Message<C>>,
+    pub pending: Vec<MailboxMessage<C>>,
     /// What was delivered.
     pub delivered: Vec<MessageId>,
     /// What was taken back.
     pub revoked: Vec<MessageId>,
     /// The marks that clients gave, and the messages that they stand for.
-    pub keys: Vec<(Key, MessageId)>,
+    pub keys: Vec<(IdempotencyKey, MessageId)>,
 }
 
-impl<C> Default for Saved<C> {
+impl<C> Default for SavedMailbox<C> {
     fn default() -> Self {
         Self { pending: Vec::new(), delivered: Vec::new(), revoked: Vec::new(), keys: Vec::new() }
     }
 }
 
-impl<C> Saved<C> {
+impl<C> SavedMailbox<C> {
     /// Takes a change in. A store that keeps rows does the same to its rows.
-    pub fn apply(&mut self, change: Change<C>) {
+    pub fn apply(&mut self, change: MailboxChange<C>) {
         match change {
-            Change::Added(message) => {
+            MailboxChange::Added(message) => {
                 self.keys.extend(message.key.clone().map(|key| (key, message.id.clone())));
                 self.pending.push(message);
             }
-            Change::Replaced { id, content } => {
+            MailboxChange::Replaced { id, content } => {
                 if let Some(message) = self.pending.iter_mut().find(|message| message.id == id) {
                     message.content = content;
                 }
             }
-            Change::Revoked { id } => {
-                let is_it = |message: &Message<C>| message.id == id;
+            MailboxChange::Revoked { id } => {
+                let is_it = |message: &MailboxMessage<C>| message.id == id;
                 if self.pending.iter().any(|message| is_it(message) && message.dialect.frees_key()) {
                     self.keys.retain(|(_, named)| *named != id);
                 }
                 self.pending.retain(|message| !is_it(message));
                 self.revoked.push(id);
             }
-            Change::Delivered { ids } => {
+            MailboxChange::Delivered { ids } => {
                 self.pending.retain(|message| !ids.contains(&message.id));
                 self.delivered.extend(ids);
             }

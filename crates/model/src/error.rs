@@ -3,7 +3,7 @@
 /// Why a model does not answer, or stopped in the middle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ModelError {
     /// The provider cannot be reached or is overloaded.
     #[error("the model cannot be reached: {0}; try again in a moment")]
     Unavailable(String),

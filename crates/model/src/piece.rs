@@ -5,7 +5,7 @@ use nudge_wire::RawJson;
 /// A part of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Piece {
+pub enum AnswerPiece {
     /// Text for the user, to be appended to what came before.
     Text(String),
     /// Reasoning, likewise.

@@ -7,18 +7,18 @@ use crate::ToolCall;
 
 /// One question with all that was said before.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
+pub struct ModelRequest {
     /// What the model is and how it ought to behave.
     pub system: String,
     /// What was said, oldest first. Every tool call has its result before the next message of the user or agent.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What it may call.
     pub tools: Vec<ToolSpec>,
 }
 
 /// Something said before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Message {
+pub enum ChatMessage {
     /// By the user.
     User {
         /// The text of it.
@@ -60,7 +60,7 @@ pub struct ToolSpec {
 /// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Command {
+pub struct SlashCommand {
     /// Its name without the slash.
     pub name: String,
     /// What it does.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 /// What the user might do next, best first, or why there is nothing to say.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Response {
-    pub(crate) suggestions: Vec<Answer>,
+pub struct NesAnswer {
+    pub(crate) suggestions: Vec<PositionedSuggestion>,
     pub(crate) why_nothing: Option<&'static str>,
     /// Whether the client is told why.
     pub(crate) says_why: bool,
@@ -18,10 +18,10 @@ pub struct Response {
 
 /// One suggestion with its positions counted.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct PositionedSuggestion {
     pub(crate) id: String,
     pub(crate) uri: String,
-    pub(crate) action: Action,
+    pub(crate) action: NesAction,
     pub(crate) predictor: &'static str,
     pub(crate) reason: String,
     pub(crate) confidence: f32,
@@ -29,7 +29,7 @@ pub(crate) struct Answer {
 
 /// What a suggestion does.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Action {
+pub(crate) enum NesAction {
     Edit {
         edits: Vec<TextEdit>,
         cursor: Position,
@@ -50,7 +50,7 @@ pub(crate) enum Action {
     },
 }
 
-impl Response {
+impl NesAnswer {
     /// Nothing, and why.
     pub(crate) fn nothing(why: &'static str, says_why: bool) -> Self {
         Self { why_nothing: Some(why), says_why, ..Self::default() }
@@ -68,13 +68,13 @@ impl Response {
     }
 }
 
-impl Answer {
+impl PositionedSuggestion {
     fn meta(&self) -> Map<String, Value> {
         // Two digits are as good as the estimate is.
         let confidence = (f64::from(self.confidence.clamp(0.0, 1.0)) * 100.0).round() / 100.0;
         let mut said =
             json!({ "predictor": self.predictor, "reason": self.reason, "confidence": confidence });
-        if let Action::Rename { changes, .. } = &self.action
+        if let NesAction::Rename { changes, .. } = &self.action
             && !changes.is_empty()
         {
             said["changes"] = changes.iter().map(|(uri, edits)| (uri.clone(), json!(edits))).collect();
@@ -89,8 +89,8 @@ fn nudge(value: Value) -> Map<String, Value> {
 
 macro_rules! into {
     ($($version:ident)+) => {
-        $(impl From<Response> for $version::SuggestResponse {
-            fn from(response: Response) -> Self {
+        $(impl From<NesAnswer> for $version::SuggestResponse {
+            fn from(response: NesAnswer) -> Self {
                 let meta = response.meta();
                 let mut written = Self::new(response.suggestions.into_iter().map(Into::into).collect());
                 written.meta = meta;
@@ -98,26 +98,26 @@ macro_rules! into {
             }
         }
 
-        impl From<Answer> for $version::Suggestion {
-            fn from(answer: Answer) -> Self {
+        impl From<PositionedSuggestion> for $version::Suggestion {
+            fn from(answer: PositionedSuggestion) -> Self {
                 use $version::{
                     EditSuggestion, JumpSuggestion, RenameSuggestion, SearchAndReplaceSuggestion,
                 };
                 let meta = Some(answer.meta());
-                let Answer { id, uri, action, .. } = answer;
+                let PositionedSuggestion { id, uri, action, .. } = answer;
                 match action {
-                    Action::Edit { edits, cursor } => {
+                    NesAction::Edit { edits, cursor } => {
                         let suggestion = EditSuggestion::new(id, uri, edits);
                         Self::Edit(EditSuggestion { cursor_position: Some(cursor), meta, ..suggestion })
                     }
-                    Action::Jump { position } => {
+                    NesAction::Jump { position } => {
                         Self::Jump(JumpSuggestion { meta, ..JumpSuggestion::new(id, uri, position) })
                     }
-                    Action::Rename { position, name, .. } => {
+                    NesAction::Rename { position, name, .. } => {
                         let suggestion = RenameSuggestion::new(id, uri, position, name);
                         Self::Rename(RenameSuggestion { meta, ..suggestion })
                     }
-                    Action::Replace { search, replace, regex } => {
+                    NesAction::Replace { search, replace, regex } => {
                         let suggestion = SearchAndReplaceSuggestion::new(id, uri, search, replace);
                         Self::SearchAndReplace(SearchAndReplaceSuggestion {
                             is_regex: Some(regex),

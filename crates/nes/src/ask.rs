@@ -4,7 +4,7 @@ use nudge_wire::nes::{Position, Range, SuggestContext, TriggerKind, v1, v2};
 
 /// What is asked.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct SuggestQuestion {
     /// The NES session.
     pub session_id: String,
     /// The document.
@@ -23,7 +23,7 @@ pub struct Ask {
 
 macro_rules! from {
     ($($version:ident)+) => {
-        $(impl From<$version::SuggestRequest> for Ask {
+        $(impl From<$version::SuggestRequest> for SuggestQuestion {
             fn from(request: $version::SuggestRequest) -> Self {
                 Self {
                     session_id: request.session_id,

@@ -1,8 +1,8 @@
 //! What is said of NES in `initialize`.
 
 use nudge_wire::nes::{
-    ContextCapabilities, DidChangeCapability, DocumentEventCapabilities, EventCapabilities, Limited,
-    NesCapabilities, Supported, SyncKind,
+    ContextCapabilities, DidChangeCapability, DocumentEventCapabilities, EventCapabilities,
+    LimitedCapability, NesCapabilities, SupportedCapability, SyncKind,
 };
 
 use crate::limits;
@@ -10,20 +10,20 @@ use crate::limits;
 /// What Nudge wants to be told: all of it, documents in pieces.
 pub(crate) fn ours() -> NesCapabilities {
     let document = DocumentEventCapabilities {
-        did_open: Some(Supported::default()),
+        did_open: Some(SupportedCapability::default()),
         did_change: Some(DidChangeCapability::new(SyncKind::Incremental)),
-        did_close: Some(Supported::default()),
-        did_save: Some(Supported::default()),
-        did_focus: Some(Supported::default()),
+        did_close: Some(SupportedCapability::default()),
+        did_save: Some(SupportedCapability::default()),
+        did_focus: Some(SupportedCapability::default()),
         ..Default::default()
     };
     let context = ContextCapabilities {
         recent_files: Some(limited(limits::RECENT_FILES)),
-        related_snippets: Some(Supported::default()),
+        related_snippets: Some(SupportedCapability::default()),
         edit_history: Some(limited(limits::EDIT_HISTORY)),
         user_actions: Some(limited(limits::USER_ACTIONS)),
-        open_files: Some(Supported::default()),
-        diagnostics: Some(Supported::default()),
+        open_files: Some(SupportedCapability::default()),
+        diagnostics: Some(SupportedCapability::default()),
         ..Default::default()
     };
     NesCapabilities {
@@ -33,6 +33,6 @@ pub(crate) fn ours() -> NesCapabilities {
     }
 }
 
-fn limited(count: usize) -> Limited {
-    Limited::to(u32::try_from(count).unwrap_or(u32::MAX))
+fn limited(count: usize) -> LimitedCapability {
+    LimitedCapability::to(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use nudge_predict::Offers;
+use nudge_predict::OfferedKinds;
 use nudge_syntax::HeldBytes;
 use nudge_wire::{
     Error, Version,
@@ -24,38 +24,38 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::{
-    Ask, Pending, Service, SettingValue, capability, convert, limits,
-    pending::Client,
-    session::Session,
-    setting::{Settings, Shape},
+    NesService, PendingSuggestion, SettingValue, SuggestQuestion, capability, convert, limits,
+    pending::NesClient,
+    session::NesSession,
+    setting::{NesSettings, OptionShape},
 };
 
 /// The NES sessions of one client.
 ///
 /// Events must be given in the order in which they came. None of the methods waits for a suggestion to be computed.
-pub struct Connection {
-    service: Service,
+pub struct NesConnection {
+    service: NesService,
     version: Version,
     position_encoding: PositionEncoding,
-    client: Client,
-    shape: Shape,
-    sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
+    client: NesClient,
+    shape: OptionShape,
+    sessions: Mutex<HashMap<String, Arc<Mutex<NesSession>>>>,
     /// Whether it was told that the client speaks of sessions that are not there.
     told_unknown: AtomicBool,
 }
 
-impl Connection {
-    pub(crate) fn new(service: Service, init: &ClientInit) -> Self {
+impl NesConnection {
+    pub(crate) fn new(service: NesService, init: &ClientInit) -> Self {
         let position_encoding = PositionEncoding::choose(&init.position_encodings());
         let nes = init.nes().unwrap_or_default();
-        let offers = Offers {
+        let offers = OfferedKinds {
             jump: nes.jump.is_some(),
             rename: nes.rename.is_some(),
             search_and_replace: nes.search_and_replace.is_some(),
         };
         let encoding = convert::encoding(&position_encoding);
         Self {
-            client: Client {
+            client: NesClient {
                 encoding,
                 offers,
                 engine: Arc::clone(service.engine()),
@@ -65,7 +65,7 @@ impl Connection {
             service,
             version: init.version,
             position_encoding,
-            shape: Shape { version: init.version, booleans: knows_booleans(init) },
+            shape: OptionShape { version: init.version, booleans: knows_booleans(init) },
             sessions: Mutex::default(),
             told_unknown: AtomicBool::new(false),
         }
@@ -98,11 +98,11 @@ impl Connection {
             return Err(Error::invalid_request(what));
         }
         let id = self.service.next_session();
-        let settings = Settings::new(engine.name());
+        let settings = NesSettings::new(engine.name());
         let mut response = StartResponse::new(id.clone());
         response.config_options = Some(settings.options(self.shape));
         let workspace = self.service.workspace(request);
-        let session = Session::new(id.clone(), workspace, settings, self.service.parsed_bytes());
+        let session = NesSession::new(id.clone(), workspace, settings, self.service.parsed_bytes());
         tracing::debug!(session = id, "an NES session begins");
         sessions.insert(id, Arc::new(Mutex::new(session)));
         Ok(response)
@@ -151,10 +151,10 @@ impl Connection {
     }
 
     /// `nes/suggest`, at this time in milliseconds. The suggestion that the session is still working on is cancelled.
-    pub fn suggest(&self, ask: impl Into<Ask>, now: u64) -> Result<Pending, Error> {
+    pub fn suggest(&self, ask: impl Into<SuggestQuestion>, now: u64) -> Result<PendingSuggestion, Error> {
         let ask = ask.into();
         let session = self.session(&ask.session_id).ok_or_else(|| ErrorReason::UnknownSession.error())?;
-        Pending::new(&session, &self.client, &ask, now)
+        PendingSuggestion::new(&session, &self.client, &ask, now)
     }
 
     /// `nes/accept`.
@@ -192,12 +192,12 @@ impl Connection {
         self.session(session_id).map(|session| session.lock().held()).unwrap_or_default()
     }
 
-    fn session(&self, id: &str) -> Option<Arc<Mutex<Session>>> {
+    fn session(&self, id: &str) -> Option<Arc<Mutex<NesSession>>> {
         self.sessions.lock().get(id).cloned()
     }
 
     /// Hands a notification to its session. There is no way to tell the client that there is none.
-    fn on(&self, id: &str, handle: impl FnOnce(&mut Session)) {
+    fn on(&self, id: &str, handle: impl FnOnce(&mut NesSession)) {
         match self.session(id) {
             Some(session) => handle(&mut session.lock()),
             None if self.told_unknown.swap(true, Ordering::Relaxed) => {
@@ -214,7 +214,7 @@ fn knows_booleans(init: &ClientInit) -> bool {
     init.version == Version::V2 || init.params.get(&path).is_some_and(|boolean| boolean.as_str() != "null")
 }
 
-impl Drop for Connection {
+impl Drop for NesConnection {
     fn drop(&mut self) {
         for session in self.sessions.lock().values() {
             session.lock().cancel();
@@ -222,7 +222,7 @@ impl Drop for Connection {
     }
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for NesConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
             .field("version", &self.version)
@@ -237,11 +237,11 @@ mod tests {
     use nudge_wire::{RawJson, nes::v1};
 
     use super::*;
-    use crate::Options;
+    use crate::NesOptions;
 
     /// A connection with a session in which a document is open, and a question about it.
-    fn asked() -> (Connection, String, Pending) {
-        let service = Service::new(Options { index: false, ..Options::default() });
+    fn asked() -> (NesConnection, String, PendingSuggestion) {
+        let service = NesService::new(NesOptions { index: false, ..NesOptions::default() });
         let init = ClientInit::new(Version::V1, RawJson::parse("{}".to_owned()).unwrap());
         let connection = service.connect(&init);
         let id = connection.start(&StartRequest::default()).unwrap().session_id;

@@ -2,14 +2,14 @@
 
 use std::{ops, sync::Arc};
 
-use nudge_predict::{Kind, Severity, Suggestion, Trigger};
-use nudge_text::{ContentChange, Edit, Edits, Encoding, Point, Text};
+use nudge_predict::{EngineSuggestion, Severity, SuggestTrigger, SuggestionKind};
+use nudge_text::{Edit, Edits, Encoding, Point, Text, TextChange};
 use nudge_wire::{
     document,
     nes::{DiagnosticSeverity, Position, PositionEncoding, Range, TextEdit, TriggerKind},
 };
 
-use crate::answer::{Action, Answer};
+use crate::answer::{NesAction, PositionedSuggestion};
 
 pub(crate) fn encoding(encoding: &PositionEncoding) -> Encoding {
     match encoding {
@@ -34,21 +34,21 @@ pub(crate) fn range(text: &Text, range: &Range, encoding: Encoding) -> ops::Rang
     a.min(b)..a.max(b)
 }
 
-pub(crate) fn changes(changes: Vec<document::ContentChange>) -> Vec<ContentChange> {
+pub(crate) fn changes(changes: Vec<document::ContentChange>) -> Vec<TextChange> {
     let convert = |change: document::ContentChange| match change.range {
-        None => ContentChange::Full(change.text),
+        None => TextChange::Full(change.text),
         Some(range) => {
-            ContentChange::Range { start: point(&range.start), end: point(&range.end), text: change.text }
+            TextChange::Range { start: point(&range.start), end: point(&range.end), text: change.text }
         }
     };
     changes.into_iter().map(convert).collect()
 }
 
-pub(crate) fn trigger(trigger: &TriggerKind) -> Trigger {
+pub(crate) fn trigger(trigger: &TriggerKind) -> SuggestTrigger {
     match trigger {
-        TriggerKind::Manual => Trigger::Manual,
-        TriggerKind::Diagnostic => Trigger::Diagnostic,
-        TriggerKind::Automatic | TriggerKind::Other(_) => Trigger::Automatic,
+        TriggerKind::Manual => SuggestTrigger::Manual,
+        TriggerKind::Diagnostic => SuggestTrigger::Diagnostic,
+        TriggerKind::Automatic | TriggerKind::Other(_) => SuggestTrigger::Automatic,
     }
 }
 
@@ -64,33 +64,33 @@ pub(crate) fn severity(severity: &DiagnosticSeverity) -> Severity {
 /// A suggestion in the words of the wire, without an id. `text` gives that of a document; `None` if the suggestion does
 /// not fit its own.
 pub(crate) fn answer<'a>(
-    suggestion: &Suggestion,
+    suggestion: &EngineSuggestion,
     text: impl Fn(&str) -> Option<&'a Text>,
     encoding: Encoding,
-) -> Option<Answer> {
+) -> Option<PositionedSuggestion> {
     let own = text(suggestion.kind.uri());
     let action = match &suggestion.kind {
-        Kind::Edit { edits, cursor, .. } => {
+        SuggestionKind::Edit { edits, cursor, .. } => {
             let (made, after) = edited(edits, own?, encoding)?;
-            Action::Edit { edits: made, cursor: position(&after, *cursor, encoding) }
+            NesAction::Edit { edits: made, cursor: position(&after, *cursor, encoding) }
         }
-        Kind::Jump { offset, .. } => Action::Jump { position: exact(own?, *offset, encoding)? },
-        Kind::Rename { offset, name, edits, .. } => {
+        SuggestionKind::Jump { offset, .. } => NesAction::Jump { position: exact(own?, *offset, encoding)? },
+        SuggestionKind::Rename { offset, name, edits, .. } => {
             let change = |(uri, edits): &(Arc<str>, Edits)| {
                 Some((uri.to_string(), edited(edits, text(uri)?, encoding)?.0))
             };
-            Action::Rename {
+            NesAction::Rename {
                 position: exact(own?, *offset, encoding)?,
                 name: name.clone(),
                 // A part of a rename does harm.
                 changes: edits.iter().map(change).collect::<Option<_>>().unwrap_or_default(),
             }
         }
-        Kind::Replace { search, replace, regex, .. } => {
-            Action::Replace { search: search.clone(), replace: replace.clone(), regex: *regex }
+        SuggestionKind::Replace { search, replace, regex, .. } => {
+            NesAction::Replace { search: search.clone(), replace: replace.clone(), regex: *regex }
         }
     };
-    Some(Answer {
+    Some(PositionedSuggestion {
         id: String::new(),
         uri: suggestion.kind.uri().to_string(),
         action,

@@ -2,15 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use nudge_syntax::{Language, Source};
-use nudge_text::{ContentChange, Document, Edits, Encoding, OutOfSync, Text};
+use nudge_syntax::{AnalysedDocument, Language};
+use nudge_text::{Document, Edits, Encoding, OutOfSync, Text, TextChange};
 use nudge_wire::nes::Range;
 
 use crate::limits;
 
 /// The mirrored documents, with how recently each was used.
 #[derive(Default)]
-pub(crate) struct Documents {
+pub(crate) struct OpenDocuments {
     entries: HashMap<Arc<str>, Entry>,
     /// Bytes of all open documents.
     bytes: usize,
@@ -27,7 +27,7 @@ struct Entry {
 enum State {
     Open {
         document: Document,
-        source: Source,
+        source: AnalysedDocument,
     },
     /// Its text is not known.
     Lost,
@@ -36,9 +36,9 @@ enum State {
 }
 
 /// A document as a request finds it.
-pub(crate) enum Lookup<'a> {
+pub(crate) enum DocumentLookup<'a> {
     Open {
-        source: &'a Source,
+        source: &'a AnalysedDocument,
         version: i64,
         visible: Option<&'a Range>,
     },
@@ -49,7 +49,7 @@ pub(crate) enum Lookup<'a> {
 }
 
 /// A change that was made.
-pub(crate) struct Changed {
+pub(crate) struct DocumentChange {
     pub(crate) uri: Arc<str>,
     pub(crate) before: Text,
     pub(crate) edits: Edits,
@@ -70,9 +70,15 @@ pub(crate) enum NotChanged {
     Still,
 }
 
-impl Documents {
+impl OpenDocuments {
     /// Takes up a document. Gives it back if it is not too long.
-    pub(crate) fn open(&mut self, uri: String, language: &str, version: i64, text: &str) -> Option<Source> {
+    pub(crate) fn open(
+        &mut self,
+        uri: String,
+        language: &str,
+        version: i64,
+        text: &str,
+    ) -> Option<AnalysedDocument> {
         let uri: Arc<str> = self.remove(&uri).unwrap_or_else(|| uri.into());
         if text.len() > limits::DOCUMENT_BYTES {
             self.insert(uri, State::TooLarge);
@@ -80,7 +86,7 @@ impl Documents {
         }
         let document = Document::open(version, text);
         let language = Language::of(Some(language), &uri);
-        let source = Source::new(Arc::clone(&uri), language, document.text().clone());
+        let source = AnalysedDocument::new(Arc::clone(&uri), language, document.text().clone());
         self.insert(uri, State::Open { document, source: source.clone() });
         Some(source)
     }
@@ -90,11 +96,11 @@ impl Documents {
         &mut self,
         uri: &str,
         version: i64,
-        changes: &[ContentChange],
+        changes: &[TextChange],
         encoding: Encoding,
-    ) -> Result<Changed, NotChanged> {
+    ) -> Result<DocumentChange, NotChanged> {
         self.clock += 1;
-        let full = changes.iter().rposition(|change| matches!(change, ContentChange::Full(_)));
+        let full = changes.iter().rposition(|change| matches!(change, TextChange::Full(_)));
         let Some(entry) = self.entries.get_mut(uri) else {
             let Some(full) = full else {
                 self.insert(uri.into(), State::Lost);
@@ -120,7 +126,7 @@ impl Documents {
                     return Err(NotChanged::TooLarge);
                 }
                 self.make_room();
-                Ok(Changed { uri, before, edits, after })
+                Ok(DocumentChange { uri, before, edits, after })
             }
             (State::Lost | State::TooLarge, Some(full)) => {
                 self.recover(uri, version, &changes[full..], encoding)
@@ -134,10 +140,10 @@ impl Documents {
         &mut self,
         uri: &str,
         version: i64,
-        changes: &[ContentChange],
+        changes: &[TextChange],
         encoding: Encoding,
-    ) -> Result<Changed, NotChanged> {
-        let Some((ContentChange::Full(text), rest)) = changes.split_first() else {
+    ) -> Result<DocumentChange, NotChanged> {
+        let Some((TextChange::Full(text), rest)) = changes.split_first() else {
             return Err(NotChanged::NotOpen);
         };
         // The changes of one notification lead to one version.
@@ -147,7 +153,7 @@ impl Documents {
             // Nobody knows what was changed.
             let nothing = Text::default();
             let edits = Edits::default();
-            return Ok(Changed { uri: uri.into(), before: nothing.clone(), edits, after: nothing });
+            return Ok(DocumentChange { uri: uri.into(), before: nothing.clone(), edits, after: nothing });
         }
         self.change(uri, version, rest, encoding)
     }
@@ -165,20 +171,20 @@ impl Documents {
         }
     }
 
-    pub(crate) fn get(&self, uri: &str) -> Lookup<'_> {
+    pub(crate) fn get(&self, uri: &str) -> DocumentLookup<'_> {
         match self.entries.get(uri) {
             Some(Entry { state: State::Open { document, source }, visible, .. }) if document.in_sync() => {
-                Lookup::Open { source, version: document.version(), visible: visible.as_ref() }
+                DocumentLookup::Open { source, version: document.version(), visible: visible.as_ref() }
             }
-            Some(Entry { state: State::Open { .. } | State::Lost, .. }) => Lookup::OutOfSync,
-            Some(Entry { state: State::TooLarge, .. }) => Lookup::TooLarge,
-            None => Lookup::Unknown,
+            Some(Entry { state: State::Open { .. } | State::Lost, .. }) => DocumentLookup::OutOfSync,
+            Some(Entry { state: State::TooLarge, .. }) => DocumentLookup::TooLarge,
+            None => DocumentLookup::Unknown,
         }
     }
 
     /// The documents that can be relied on, the most recently used first.
-    pub(crate) fn recent(&self) -> Vec<&Source> {
-        let mut open: Vec<(u64, &Source)> = self
+    pub(crate) fn recent(&self) -> Vec<&AnalysedDocument> {
+        let mut open: Vec<(u64, &AnalysedDocument)> = self
             .entries
             .values()
             .filter_map(|entry| match &entry.state {
@@ -196,7 +202,7 @@ impl Documents {
     }
 
     /// The documents with all that is found out about them.
-    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source> {
+    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut AnalysedDocument> {
         self.entries.values_mut().filter_map(|entry| match &mut entry.state {
             State::Open { source, .. } => Some(source),
             State::Lost | State::TooLarge => None,

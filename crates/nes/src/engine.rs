@@ -1,9 +1,9 @@
 //! Who makes the suggestions.
 
-use nudge_predict::{Outcome, Scene};
+use nudge_predict::{Scene, SuggestOutcome};
 
 /// Something that makes suggestions.
-pub trait Engine: Send + Sync {
+pub trait NesEngine: Send + Sync {
     /// Its name among the settings.
     fn name(&self) -> &str;
 
@@ -13,19 +13,19 @@ pub trait Engine: Send + Sync {
     }
 
     /// What the user may want to do next. Gives up early once the scene says that the answer is not wanted any more.
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome;
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome;
 }
 
 /// The engine that needs no model, no network and no account.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Local;
+pub struct LocalEngine;
 
-impl Engine for Local {
+impl NesEngine for LocalEngine {
     fn name(&self) -> &'static str {
         "local"
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
         nudge_predict::suggest(scene)
     }
 }

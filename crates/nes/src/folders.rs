@@ -6,38 +6,38 @@ use std::{
     time::SystemTime,
 };
 
-use nudge_wire::nes::{Repository, StartRequest};
+use nudge_wire::nes::{NesRepository, StartRequest};
 
 use crate::{limits, uri};
 
 /// The folders of a workspace that exist here.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Folders(Vec<Folder>);
+pub(crate) struct NesFolders(Vec<NesFolder>);
 
 /// A folder as the client names it, and where it really is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Folder {
+pub(crate) struct NesFolder {
     pub(crate) root: PathBuf,
     pub(crate) uri: String,
 }
 
 /// A file inside a folder, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     pub(crate) stamp: (Option<SystemTime>, u64),
 }
 
-impl Folders {
+impl NesFolders {
     /// Those a session is started with.
     pub(crate) fn of(start: &StartRequest) -> Self {
         let named = start.workspace_folders.iter().flatten().map(|folder| &folder.uri);
-        let mut folders: Vec<Folder> = Vec::new();
+        let mut folders: Vec<NesFolder> = Vec::new();
         for uri in start.workspace_uri.iter().chain(named) {
             let root = uri::to_path(uri).and_then(|path| fs::canonicalize(path).ok());
             match root.filter(|root| root.is_dir()) {
                 Some(root) if folders.iter().all(|folder| folder.root != root) => {
-                    folders.push(Folder { uri: uri.clone(), root });
+                    folders.push(NesFolder { uri: uri.clone(), root });
                 }
                 Some(_) => {}
                 None => tracing::debug!(uri, "a workspace folder is not there"),
@@ -50,12 +50,12 @@ impl Folders {
         self.0.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Folder> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &NesFolder> {
         self.0.iter()
     }
 
     /// The folders in an order that does not depend on how they were listed.
-    pub(crate) fn sorted(&self) -> Vec<Folder> {
+    pub(crate) fn sorted(&self) -> Vec<NesFolder> {
         let mut folders = self.0.clone();
         folders.sort();
         folders
@@ -63,12 +63,12 @@ impl Folders {
 
     /// The address of a file as the index has it, whichever way a client spells it.
     pub(crate) fn uri_of(&self, path: &Path) -> Option<String> {
-        let inside = |folder: &Folder| uri::below(&folder.uri, path.strip_prefix(&folder.root).ok()?);
+        let inside = |folder: &NesFolder| uri::below(&folder.uri, path.strip_prefix(&folder.root).ok()?);
         self.0.iter().find_map(inside)
     }
 
     /// What tells this workspace from others: its repository wherever it is checked out, or else its folders.
-    pub(crate) fn key(&self, repository: Option<&Repository>) -> String {
+    pub(crate) fn key(&self, repository: Option<&NesRepository>) -> String {
         match repository {
             Some(repository) if !repository.remote_url.is_empty() => repository.remote_url.clone(),
             _ => {
@@ -80,7 +80,7 @@ impl Folders {
     }
 
     /// The file with this address, if it is inside one of the folders, also after following links, and not too long.
-    pub(crate) fn find(&self, uri: &str) -> Option<Found> {
+    pub(crate) fn find(&self, uri: &str) -> Option<FoundFile> {
         if self.is_empty() {
             return None;
         }
@@ -90,7 +90,7 @@ impl Folders {
         }
         let about = fs::metadata(&path).ok()?;
         let short = about.is_file() && about.len() <= limits::FILE_BYTES as u64;
-        short.then(|| Found { stamp: (about.modified().ok(), about.len()), path })
+        short.then(|| FoundFile { stamp: (about.modified().ok(), about.len()), path })
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(outside.join("a.rs"), inside.join("link.rs")).unwrap();
         fs::write(inside.join("long"), vec![b'x'; limits::FILE_BYTES + 1]).unwrap();
-        let folders = Folders::of(&started_in(&[&inside]));
+        let folders = NesFolders::of(&started_in(&[&inside]));
         let found = |path: PathBuf| folders.find(&format!("file://{}", path.display())).is_some();
         assert!(found(inside.join("a.rs")));
         assert!(!found(outside.join("a.rs")));
@@ -155,11 +155,11 @@ mod tests {
         let (a, b) = (place.path().join("a"), place.path().join("b"));
         fs::create_dir(&a).unwrap();
         fs::create_dir(&b).unwrap();
-        let key = |paths: &[&Path]| Folders::of(&started_in(paths)).key(None);
+        let key = |paths: &[&Path]| NesFolders::of(&started_in(paths)).key(None);
         assert_eq!(key(&[&a, &b]), key(&[&b, &a, &a.join("../b")]));
         assert_ne!(key(&[&a]), key(&[&b]));
-        let repository = Repository::new("w", "o", "https://git.example.org/o/w.git");
-        assert_eq!(Folders::of(&started_in(&[&a])).key(Some(&repository)), repository.remote_url);
+        let repository = NesRepository::new("w", "o", "https://git.example.org/o/w.git");
+        assert_eq!(NesFolders::of(&started_in(&[&a])).key(Some(&repository)), repository.remote_url);
     }
 
     #[test]

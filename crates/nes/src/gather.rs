@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use nudge_predict::{Action, Diagnostic, Snippet, Suggestion, Trigger};
-use nudge_syntax::Source;
+use nudge_predict::{EngineSuggestion, SceneAction, SceneDiagnostic, SceneSnippet, SuggestTrigger};
+use nudge_syntax::AnalysedDocument;
 use nudge_text::{
     Text,
-    history::{self, Change},
+    history::{self, LineChange},
 };
 use nudge_wire::{
     Error,
@@ -15,39 +15,44 @@ use nudge_wire::{
 };
 
 use crate::{
-    Ask, convert,
-    documents::Lookup,
+    SuggestQuestion, convert,
+    documents::DocumentLookup,
     limits,
-    offered::Place,
-    pending::{Client, Snapshot},
-    session::Session,
+    offered::CursorPlace,
+    pending::{NesClient, SuggestSnapshot},
+    session::NesSession,
 };
 
 /// What a request comes to.
-pub(crate) enum Gathered {
+pub(crate) enum GatheredScene {
     /// There is nothing to suggest, and why.
     Nothing(&'static str),
     /// What is left of the suggestion that is shown.
-    Left(Box<Suggestion>, Place),
+    Left(Box<EngineSuggestion>, CursorPlace),
     /// The engine is asked.
-    Scene(Box<Snapshot>),
+    Scene(Box<SuggestSnapshot>),
 }
 
-pub(crate) fn is_manual(ask: &Ask) -> bool {
-    convert::trigger(&ask.trigger) == Trigger::Manual
+pub(crate) fn is_manual(ask: &SuggestQuestion) -> bool {
+    convert::trigger(&ask.trigger) == SuggestTrigger::Manual
 }
 
 /// Looks at a request.
-pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64) -> Result<Gathered, Error> {
+pub(crate) fn gather(
+    session: &mut NesSession,
+    client: &NesClient,
+    ask: &SuggestQuestion,
+    now: u64,
+) -> Result<GatheredScene, Error> {
     let mut source = match document(session, ask, now)? {
         Ok(source) => source,
-        Err(why) => return Ok(Gathered::Nothing(why)),
+        Err(why) => return Ok(GatheredScene::Nothing(why)),
     };
     if !session.settings.enabled {
-        return Ok(Gathered::Nothing("suggestions are turned off"));
+        return Ok(GatheredScene::Nothing("suggestions are turned off"));
     }
     let mut others = others(session, &ask.context, source.uri());
-    let mut at_hand: Vec<&mut Source> = std::iter::once(&mut source).chain(&mut others).collect();
+    let mut at_hand: Vec<&mut AnalysedDocument> = std::iter::once(&mut source).chain(&mut others).collect();
     session.keep_only(&mut at_hand);
     let text = source.text();
     let cursor = convert::offset(text, &ask.position, client.encoding);
@@ -56,21 +61,24 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
     let changes = changes(session, &ask.context, &source, &others);
     let diagnostics = diagnostics(&ask.context, client, &source, &others);
     let trigger = convert::trigger(&ask.trigger);
-    let place = Place::new(&source, cursor, selection.clone());
+    let place = CursorPlace::new(&source, cursor, selection.clone());
     let standing = session.offered.standing(&place, |uri| {
-        std::iter::once(&source).chain(&others).find(|source| **source.uri() == *uri).map(Source::text)
+        std::iter::once(&source)
+            .chain(&others)
+            .find(|source| **source.uri() == *uri)
+            .map(AnalysedDocument::text)
     });
     let memory = session.memory_of(std::iter::once(&source).chain(&others));
     if standing.is_empty() {
         if let Some(left) = session.offered.remainder(&place).filter(|left| !memory.refuses(&left.effect)) {
-            return Ok(Gathered::Left(Box::new(left), place));
+            return Ok(GatheredScene::Left(Box::new(left), place));
         }
-        if changes.is_empty() && diagnostics.is_empty() && trigger != Trigger::Manual {
-            return Ok(Gathered::Nothing("there is no edit and no diagnostic to go by"));
+        if changes.is_empty() && diagnostics.is_empty() && trigger != SuggestTrigger::Manual {
+            return Ok(GatheredScene::Nothing("there is no edit and no diagnostic to go by"));
         }
     }
     let index = session.workspace.index.as_ref();
-    Ok(Gathered::Scene(Box::new(Snapshot {
+    Ok(GatheredScene::Scene(Box::new(SuggestSnapshot {
         client: client.clone(),
         folders: Arc::clone(&session.workspace.folders),
         visible: visible(session, ask, client, text, cursor),
@@ -81,7 +89,7 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
         actions: actions(&ask.context),
         snippets: snippets(&ask.context),
         index: index.map(|index| index.latest()).unwrap_or_default(),
-        left_out: index.filter(|_| trigger == Trigger::Manual).and_then(|index| index.left_out()),
+        left_out: index.filter(|_| trigger == SuggestTrigger::Manual).and_then(|index| index.left_out()),
         memory,
         lessons: Arc::clone(&session.lessons),
         eagerness: session.settings.eagerness,
@@ -93,21 +101,31 @@ pub(crate) fn gather(session: &mut Session, client: &Client, ask: &Ask, now: u64
 }
 
 /// The document that is asked about, or why there is nothing to say about it.
-fn document(session: &mut Session, ask: &Ask, now: u64) -> Result<Result<Source, &'static str>, Error> {
+fn document(
+    session: &mut NesSession,
+    ask: &SuggestQuestion,
+    now: u64,
+) -> Result<Result<AnalysedDocument, &'static str>, Error> {
     match session.documents.get(&ask.uri) {
-        Lookup::Open { version, .. } if ask.version > version => Err(ErrorReason::DocumentOutOfSync.error()),
-        Lookup::Open { version, .. } if ask.version < version => {
+        DocumentLookup::Open { version, .. } if ask.version > version => {
+            Err(ErrorReason::DocumentOutOfSync.error())
+        }
+        DocumentLookup::Open { version, .. } if ask.version < version => {
             Ok(Err("the document has changed since it was asked"))
         }
-        Lookup::Open { source, .. } => Ok(Ok(source.clone())),
-        Lookup::OutOfSync => Err(ErrorReason::DocumentOutOfSync.error()),
-        Lookup::TooLarge => Ok(Err("the document is too large")),
-        Lookup::Unknown => attached(session, ask, now),
+        DocumentLookup::Open { source, .. } => Ok(Ok(source.clone())),
+        DocumentLookup::OutOfSync => Err(ErrorReason::DocumentOutOfSync.error()),
+        DocumentLookup::TooLarge => Ok(Err("the document is too large")),
+        DocumentLookup::Unknown => attached(session, ask, now),
     }
 }
 
 /// A document that no event was about: it came with the request, or it is read from the workspace.
-fn attached(session: &mut Session, ask: &Ask, now: u64) -> Result<Result<Source, &'static str>, Error> {
+fn attached(
+    session: &mut NesSession,
+    ask: &SuggestQuestion,
+    now: u64,
+) -> Result<Result<AnalysedDocument, &'static str>, Error> {
     let files = ask.context.recent_files.iter().flatten();
     let Some(file) = files.into_iter().find(|file| file.uri == ask.uri) else {
         let read = session.shelf.read(&session.workspace.folders, &ask.uri);
@@ -125,14 +143,14 @@ fn attached(session: &mut Session, ask: &Ask, now: u64) -> Result<Result<Source,
 }
 
 /// The other documents, the most recently used first.
-fn others(session: &mut Session, context: &SuggestContext, this: &str) -> Vec<Source> {
-    let mut others: Vec<Source> =
+fn others(session: &mut NesSession, context: &SuggestContext, this: &str) -> Vec<AnalysedDocument> {
+    let mut others: Vec<AnalysedDocument> =
         session.documents.recent().into_iter().filter(|source| **source.uri() != *this).cloned().collect();
     others.truncate(limits::OTHERS);
-    let is_new = |others: &[Source], session: &Session, uri: &str| {
+    let is_new = |others: &[AnalysedDocument], session: &NesSession, uri: &str| {
         uri != this
             && others.len() < limits::OTHERS
-            && matches!(session.documents.get(uri), Lookup::Unknown)
+            && matches!(session.documents.get(uri), DocumentLookup::Unknown)
             && others.iter().all(|source| **source.uri() != *uri)
     };
     let short = |file: &&RecentFile| file.text.len() <= limits::FILE_BYTES;
@@ -154,7 +172,12 @@ fn others(session: &mut Session, context: &SuggestContext, this: &str) -> Vec<So
 }
 
 /// What was changed, the oldest first. Of a document whose edits were seen the request has nothing to add.
-fn changes(session: &Session, context: &SuggestContext, source: &Source, others: &[Source]) -> Vec<Change> {
+fn changes(
+    session: &NesSession,
+    context: &SuggestContext,
+    source: &AnalysedDocument,
+    others: &[AnalysedDocument],
+) -> Vec<LineChange> {
     let seen = session.history.changes();
     let told: Vec<_> = context.edit_history.iter().flatten().collect();
     let told = &told[told.len().saturating_sub(limits::EDIT_HISTORY)..];
@@ -165,7 +188,7 @@ fn changes(session: &Session, context: &SuggestContext, source: &Source, others:
         }
         let known = std::iter::once(source).chain(others).find(|source| **source.uri() == *entry.uri);
         let uri = known.map_or_else(|| entry.uri.as_str().into(), |source| Arc::clone(source.uri()));
-        changes.extend(history::from_diff(&uri, &entry.diff, known.map(Source::text)));
+        changes.extend(history::from_diff(&uri, &entry.diff, known.map(AnalysedDocument::text)));
     }
     changes.extend(seen);
     changes
@@ -174,14 +197,14 @@ fn changes(session: &Session, context: &SuggestContext, source: &Source, others:
 /// What compilers and linters say about documents whose text is known.
 fn diagnostics(
     context: &SuggestContext,
-    client: &Client,
-    source: &Source,
-    others: &[Source],
-) -> Vec<Diagnostic> {
+    client: &NesClient,
+    source: &AnalysedDocument,
+    others: &[AnalysedDocument],
+) -> Vec<SceneDiagnostic> {
     let convert = |diagnostic: &nudge_wire::nes::Diagnostic| {
         let mut known = std::iter::once(source).chain(others);
         let about = known.find(|source| **source.uri() == *diagnostic.uri)?;
-        Some(Diagnostic {
+        Some(SceneDiagnostic {
             uri: Arc::clone(about.uri()),
             range: convert::range(about.text(), &diagnostic.range, client.encoding),
             severity: convert::severity(&diagnostic.severity),
@@ -191,10 +214,10 @@ fn diagnostics(
     context.diagnostics.iter().flatten().filter_map(convert).take(limits::DIAGNOSTICS).collect()
 }
 
-fn actions(context: &SuggestContext) -> Vec<Action> {
+fn actions(context: &SuggestContext) -> Vec<SceneAction> {
     let told: Vec<_> = context.user_actions.iter().flatten().collect();
     let told = &told[told.len().saturating_sub(limits::USER_ACTIONS)..];
-    let convert = |action: &&nudge_wire::nes::UserAction| Action {
+    let convert = |action: &&nudge_wire::nes::UserAction| SceneAction {
         name: action.action.clone(),
         uri: action.uri.as_str().into(),
         line: action.position.line as usize,
@@ -203,13 +226,14 @@ fn actions(context: &SuggestContext) -> Vec<Action> {
     told.iter().map(convert).collect()
 }
 
-fn snippets(context: &SuggestContext) -> Vec<Snippet> {
+fn snippets(context: &SuggestContext) -> Vec<SceneSnippet> {
     let mut snippets = Vec::new();
     for related in context.related_snippets.iter().flatten() {
         let uri: Arc<str> = related.uri.as_str().into();
         let excerpts = related.excerpts.iter().filter(|excerpt| excerpt.text.len() <= limits::FILE_BYTES);
-        snippets
-            .extend(excerpts.map(|excerpt| Snippet { uri: Arc::clone(&uri), text: excerpt.text.clone() }));
+        snippets.extend(
+            excerpts.map(|excerpt| SceneSnippet { uri: Arc::clone(&uri), text: excerpt.text.clone() }),
+        );
     }
     snippets.truncate(limits::SNIPPETS);
     snippets
@@ -218,9 +242,9 @@ fn snippets(context: &SuggestContext) -> Vec<Snippet> {
 /// What the user sees of the document. What came with the request is newer than what an event told, and an event that does
 /// not know the cursor's place is out of date: editors need not tell that the user has scrolled.
 fn visible(
-    session: &Session,
-    ask: &Ask,
-    client: &Client,
+    session: &NesSession,
+    ask: &SuggestQuestion,
+    client: &NesClient,
     text: &Text,
     cursor: usize,
 ) -> Option<std::ops::Range<usize>> {
@@ -229,6 +253,6 @@ fn visible(
     if let Some(told) = open.and_then(|file| file.visible_range.as_option()) {
         return Some(range(told));
     }
-    let Lookup::Open { visible, .. } = session.documents.get(&ask.uri) else { return None };
+    let DocumentLookup::Open { visible, .. } = session.documents.get(&ask.uri) else { return None };
     visible.map(range).filter(|seen| seen.start <= cursor && cursor <= seen.end)
 }

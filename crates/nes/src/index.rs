@@ -12,15 +12,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_syntax::{FileFacts, Index, Language};
+use nudge_syntax::{FileFacts, Language, WorkspaceIndex};
 use parking_lot::Mutex;
 
 use crate::{
-    folders::{Folder, Folders, read_text},
+    folders::{NesFolder, NesFolders, read_text},
     patience::Stopwatch,
-    room::{Room, Tenant},
+    room::{IndexMemory, IndexTenant},
     uri,
-    walk::{LeftOut, Walk},
+    walk::{LeftOut, WorkspaceWalk},
 };
 
 /// The longest file that is read, in bytes.
@@ -44,7 +44,7 @@ const NICE: i32 = 10;
 
 /// The index of some folders; sessions in the same folders share it. The thread that makes it ends when it is dropped.
 pub(crate) struct FolderIndex {
-    room: Arc<Room>,
+    room: Arc<IndexMemory>,
     shared: Arc<Shared>,
     tasks: SyncSender<Task>,
     /// When it was last read after it had been forgotten.
@@ -69,7 +69,7 @@ struct Enough {
 }
 
 struct Shared {
-    tenant: Arc<Tenant>,
+    tenant: Arc<IndexTenant>,
     /// What was not read, for people.
     left_out: Mutex<Option<Arc<str>>>,
     stopped: AtomicBool,
@@ -77,11 +77,11 @@ struct Shared {
 
 impl FolderIndex {
     /// Begins to read.
-    pub(crate) fn start(folders: Arc<Folders>, room: Arc<Room>) -> Self {
+    pub(crate) fn start(folders: Arc<NesFolders>, room: Arc<IndexMemory>) -> Self {
         Self::start_until(folders, room, ENOUGH)
     }
 
-    fn start_until(folders: Arc<Folders>, room: Arc<Room>, enough: Enough) -> Self {
+    fn start_until(folders: Arc<NesFolders>, room: Arc<IndexMemory>, enough: Enough) -> Self {
         let (left_out, stopped) = (Mutex::default(), AtomicBool::new(false));
         let shared = Arc::new(Shared { tenant: room.enter(), left_out, stopped });
         let (tasks, to_do) = sync_channel(SAVED);
@@ -94,7 +94,7 @@ impl FolderIndex {
     }
 
     /// What is known so far; never waits for more. What was forgotten to make room for others is read again.
-    pub(crate) fn latest(&self) -> Arc<Index> {
+    pub(crate) fn latest(&self) -> Arc<WorkspaceIndex> {
         self.room.uses(&self.shared.tenant);
         if self.shared.tenant.is_out() {
             self.read_again();
@@ -143,8 +143,8 @@ fn step_back() {
 
 /// The thread's own state. Between tasks it holds nothing of the index.
 struct Builder {
-    folders: Arc<Folders>,
-    room: Arc<Room>,
+    folders: Arc<NesFolders>,
+    room: Arc<IndexMemory>,
     shared: Arc<Shared>,
     enough: Enough,
 }
@@ -152,7 +152,7 @@ struct Builder {
 /// A walk through all folders.
 struct Reading<'a> {
     builder: &'a Builder,
-    index: Index,
+    index: WorkspaceIndex,
     bytes: usize,
     /// How many of the bytes were there when it was last counted how much memory they take.
     counted: usize,
@@ -173,12 +173,17 @@ impl Builder {
 
     fn read(&self) {
         let began = Instant::now();
-        let mut reading =
-            Reading { builder: self, index: Index::default(), bytes: 0, counted: 0, is_enough: false };
+        let mut reading = Reading {
+            builder: self,
+            index: WorkspaceIndex::default(),
+            bytes: 0,
+            counted: 0,
+            is_enough: false,
+        };
         let watch = Stopwatch::start();
         let in_time = || watch.elapsed() < self.enough.time;
         let keep_going = || self.is_wanted() && in_time();
-        let mut walk = Walk::new(FILE_BYTES as u64, &keep_going);
+        let mut walk = WorkspaceWalk::new(FILE_BYTES as u64, &keep_going);
         for folder in self.folders.iter() {
             walk.go(&folder.root, &mut |path| reading.file(folder, path));
         }
@@ -213,7 +218,7 @@ impl Builder {
 
     /// Reads files again that were saved. What was saved together is made known together.
     fn again(&self, uri: &str, to_do: &Receiver<Task>) {
-        let mut index = Index::clone(&self.shared.tenant.latest());
+        let mut index = WorkspaceIndex::clone(&self.shared.tenant.latest());
         self.insert_again(&mut index, uri);
         while let Ok(task) = to_do.try_recv() {
             match task {
@@ -224,7 +229,7 @@ impl Builder {
         self.publish(index);
     }
 
-    fn insert_again(&self, index: &mut Index, uri: &str) {
+    fn insert_again(&self, index: &mut WorkspaceIndex, uri: &str) {
         let found = self.folders.find(uri);
         let known = found.as_ref().and_then(|found| self.folders.uri_of(&found.path));
         let uri = known.as_deref().unwrap_or(uri);
@@ -238,7 +243,7 @@ impl Builder {
         }
     }
 
-    fn publish(&self, index: Index) {
+    fn publish(&self, index: WorkspaceIndex) {
         let bytes = index.bytes();
         self.shared.tenant.publish(index);
         self.room.takes(&self.shared.tenant, bytes);
@@ -246,7 +251,7 @@ impl Builder {
 }
 
 impl Reading<'_> {
-    fn file(&mut self, folder: &Folder, path: &Path) -> ControlFlow<()> {
+    fn file(&mut self, folder: &NesFolder, path: &Path) -> ControlFlow<()> {
         let Enough { files, bytes, .. } = self.builder.enough;
         if self.index.len() >= files || self.bytes >= bytes {
             self.is_enough = true;
@@ -258,7 +263,7 @@ impl Reading<'_> {
         ControlFlow::Continue(())
     }
 
-    fn add(&mut self, folder: &Folder, path: &Path) {
+    fn add(&mut self, folder: &NesFolder, path: &Path) {
         let below = path.strip_prefix(&folder.root).ok().and_then(|path| uri::below(&folder.uri, path));
         let (Some(uri), Some(text)) = (below, read_text(path, FILE_BYTES)) else { return };
         self.bytes += text.len();
@@ -273,7 +278,7 @@ impl Reading<'_> {
     }
 }
 
-fn insert(index: &mut Index, uri: &str, text: &str) {
+fn insert(index: &mut WorkspaceIndex, uri: &str, text: &str) {
     let facts = FileFacts::of(Language::of(None, uri), text);
     index.insert(uri.into(), Arc::new(facts));
 }
@@ -287,7 +292,7 @@ mod tests {
     use super::*;
 
     /// Waits for an index of the folder that holds.
-    fn wait(index: &FolderIndex, holds: impl Fn(&Index) -> bool) -> Arc<Index> {
+    fn wait(index: &FolderIndex, holds: impl Fn(&WorkspaceIndex) -> bool) -> Arc<WorkspaceIndex> {
         let began = Instant::now();
         while !holds(&index.latest()) {
             assert!(began.elapsed().as_secs() < 60, "{} files are read", index.latest().len());
@@ -296,21 +301,21 @@ mod tests {
         index.latest()
     }
 
-    fn folder(files: usize, length: usize) -> (tempfile::TempDir, Arc<Folders>) {
+    fn folder(files: usize, length: usize) -> (tempfile::TempDir, Arc<NesFolders>) {
         let place = tempfile::tempdir().unwrap();
         for number in 0..files {
             fs::write(place.path().join(format!("{number:04}.txt")), "x".repeat(length)).unwrap();
         }
         let uri = format!("file://{}", place.path().display());
         let start = StartRequest { workspace_uri: Some(uri), ..StartRequest::default() };
-        let folders = Arc::new(Folders::of(&start));
+        let folders = Arc::new(NesFolders::of(&start));
         (place, folders)
     }
 
     /// Starts, and gives all that is ever read: what was saved is read after all else.
-    fn read(files: usize, length: usize, enough: Enough) -> Arc<Index> {
+    fn read(files: usize, length: usize, enough: Enough) -> Arc<WorkspaceIndex> {
         let (place, folders) = folder(files, length);
-        let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
+        let index = FolderIndex::start_until(folders, IndexMemory::new(usize::MAX), enough);
         let first = place.path().join("0000.txt");
         fs::write(&first, "saved").unwrap();
         index.saved(format!("file://{}", first.display()));
@@ -334,7 +339,7 @@ mod tests {
     fn reading_ends_when_it_has_taken_too_long() {
         let (_place, folders) = folder(3, 10);
         let enough = Enough { time: Duration::ZERO, ..ENOUGH };
-        let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
+        let index = FolderIndex::start_until(folders, IndexMemory::new(usize::MAX), enough);
         let began = Instant::now();
         while index.left_out().is_none() {
             assert!(began.elapsed().as_secs() < 60);
@@ -347,7 +352,7 @@ mod tests {
     fn a_saved_file_takes_no_place_that_is_not_there() {
         let (place, folders) = folder(20, 10);
         let enough = Enough { files: 20, bytes: 1 << 20, ..ENOUGH };
-        let index = FolderIndex::start_until(folders, Room::new(usize::MAX), enough);
+        let index = FolderIndex::start_until(folders, IndexMemory::new(usize::MAX), enough);
         wait(&index, |index| index.len() == 20);
         let save = |name: &str| {
             let path = place.path().join(name);
@@ -369,11 +374,11 @@ mod tests {
             (0..200).map(line).collect::<Vec<_>>().concat()
         };
         let one = {
-            let mut index = Index::default();
+            let mut index = WorkspaceIndex::default();
             (0..4).for_each(|file| insert(&mut index, &format!("file:///w/{file}.rs"), &text(file)));
             index.bytes()
         };
-        let room = Room::new(one * 5);
+        let room = IndexMemory::new(one * 5);
         let started: Vec<_> = (0..20)
             .map(|_| {
                 let place = tempfile::tempdir().unwrap();
@@ -381,7 +386,7 @@ mod tests {
                     .for_each(|file| fs::write(place.path().join(format!("{file}.rs")), text(file)).unwrap());
                 let uri = format!("file://{}", place.path().display());
                 let start = StartRequest { workspace_uri: Some(uri), ..StartRequest::default() };
-                let index = FolderIndex::start(Arc::new(Folders::of(&start)), Arc::clone(&room));
+                let index = FolderIndex::start(Arc::new(NesFolders::of(&start)), Arc::clone(&room));
                 wait(&index, |index| index.len() == 4);
                 assert!(room.taken() <= one * 5 + one / 2, "{} bytes are taken", room.taken());
                 (place, index)

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use nudge_predict::{Memory, Weights};
+use nudge_predict::{FeedbackMemory, TrustWeights};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ const FORM: u32 = 2;
 const FORMS: std::ops::RangeInclusive<u32> = 1..=FORM;
 
 /// The weights of one workspace, shared by its sessions.
-pub(crate) struct Learned {
+pub(crate) struct LearnedWeights {
     file: Option<PathBuf>,
     /// When it was opened, and which hour it was then, counted from 1970.
     opened: (Instant, u64),
@@ -25,7 +25,7 @@ pub(crate) struct Learned {
 }
 
 struct State {
-    weights: Weights,
+    weights: TrustWeights,
     /// The hour, counted from 1970, up to which they have faded.
     hour: u64,
     /// Counts the changes, so that a session sees whether another has learned something.
@@ -37,12 +37,12 @@ struct State {
 #[derive(Serialize, Deserialize)]
 struct File {
     form: u32,
-    weights: Weights,
+    weights: TrustWeights,
     #[serde(default)]
     hour: Option<u64>,
 }
 
-impl Learned {
+impl LearnedWeights {
     /// What is known of the workspace with this key.
     pub(crate) fn open(data_dir: Option<&Path>, key: &str) -> Self {
         let file = data_dir.map(|dir| dir.join("nes").join(format!("{:016x}.json", hash(key))));
@@ -56,14 +56,14 @@ impl Learned {
     }
 
     /// The weights if they are not those of this revision, with their own.
-    pub(crate) fn newer_than(&self, revision: Option<u64>) -> Option<(Weights, u64)> {
+    pub(crate) fn newer_than(&self, revision: Option<u64>) -> Option<(TrustWeights, u64)> {
         let mut state = self.state.lock();
         state.age(self.hour());
         (revision != Some(state.revision)).then(|| (state.weights.clone(), state.revision))
     }
 
     /// Lets a session learn something on top of what all of them know; gives the new revision.
-    pub(crate) fn learn(&self, memory: &mut Memory, teach: impl FnOnce(&mut Memory)) -> u64 {
+    pub(crate) fn learn(&self, memory: &mut FeedbackMemory, teach: impl FnOnce(&mut FeedbackMemory)) -> u64 {
         let mut state = self.state.lock();
         state.age(self.hour());
         memory.set_weights(state.weights.clone());
@@ -106,21 +106,21 @@ impl State {
         let hours = hour.saturating_sub(self.hour);
         // A clock that was wrong and is put back must not stop them from fading.
         self.hour = hour;
-        if hours > 0 && self.weights != Weights::default() {
+        if hours > 0 && self.weights != TrustWeights::default() {
             self.weights.age(hours);
             self.revision += 1;
         }
     }
 }
 
-impl Drop for Learned {
+impl Drop for LearnedWeights {
     fn drop(&mut self) {
         self.flush();
     }
 }
 
 /// The weights in a file. One that cannot be used is set aside, so that somebody can look at it.
-fn read(file: &Path) -> (Weights, Option<u64>) {
+fn read(file: &Path) -> (TrustWeights, Option<u64>) {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Default::default(),

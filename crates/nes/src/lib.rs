@@ -1,8 +1,8 @@
 //! Next edit suggestion sessions of a connection: documents, engine and capabilities, as a service.
 //!
-//! A process has one [`Service`], which holds what sessions share: the index and the learned weights of a workspace. A
-//! client's connection gets a [`Connection`] from it, whose methods are those of the protocol. All of them return at
-//! once. What takes time is the [`Pending`] that [`Connection::suggest`] gives: it holds a snapshot and is run wherever
+//! A process has one [`NesService`], which holds what sessions share: the index and the learned weights of a workspace. A
+//! client's connection gets a [`NesConnection`] from it, whose methods are those of the protocol. All of them return at
+//! once. What takes time is the [`PendingSuggestion`] that [`NesConnection::suggest`] gives: it holds a snapshot and is run wherever
 //! the caller likes.
 //!
 //! ```
@@ -57,11 +57,11 @@ mod uri;
 mod walk;
 mod warm;
 
-pub use answer::Response;
-pub use ask::Ask;
-pub use connection::Connection;
-pub use engine::{Engine, Local};
-pub use nudge_predict::{Outcome, Scene};
-pub use pending::{Cancel, Pending};
-pub use service::{Options, Service};
-pub use setting::Value as SettingValue;
+pub use answer::NesAnswer;
+pub use ask::SuggestQuestion;
+pub use connection::NesConnection;
+pub use engine::{LocalEngine, NesEngine};
+pub use nudge_predict::{Scene, SuggestOutcome};
+pub use pending::{PendingSuggestion, SuggestCanceller};
+pub use service::{NesOptions, NesService};
+pub use setting::NesSettingValue as SettingValue;

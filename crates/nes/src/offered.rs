@@ -2,64 +2,64 @@
 
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
-use nudge_predict::{Effect, Kind, Suggestion};
-use nudge_syntax::Source;
-use nudge_text::{Bias, Edit, Edits, Text};
+use nudge_predict::{EngineSuggestion, SuggestionEffect, SuggestionKind};
+use nudge_syntax::AnalysedDocument;
+use nudge_text::{Edit, Edits, InsertBias, Text};
 
-use crate::{answer::Answer, limits};
+use crate::{answer::PositionedSuggestion, limits};
 
 /// The suggestions of a session.
 #[derive(Default)]
-pub(crate) struct Offered {
+pub(crate) struct ShownSuggestions {
     made: u64,
     /// The last ones by their id, the oldest first.
-    known: VecDeque<(String, Suggestion)>,
-    shown: Option<Shown>,
+    known: VecDeque<(String, EngineSuggestion)>,
+    shown: Option<ShownAt>,
 }
 
 /// What the client shows, and where the user was when it was offered.
-pub(crate) struct Shown {
-    place: Place,
-    entries: Vec<Entry>,
+pub(crate) struct ShownAt {
+    place: CursorPlace,
+    entries: Vec<ShownSuggestion>,
 }
 
 /// One suggestion that is shown.
 #[derive(Clone)]
-pub(crate) struct Entry {
+pub(crate) struct ShownSuggestion {
     pub(crate) id: String,
-    pub(crate) suggestion: Suggestion,
+    pub(crate) suggestion: EngineSuggestion,
     /// The text its places refer to, if it can be told whether that has changed.
     pub(crate) target: Option<Text>,
     /// How the client was told.
-    pub(crate) answer: Answer,
+    pub(crate) answer: PositionedSuggestion,
 }
 
 /// A suggestion that can be shown, without its id.
-pub(crate) struct Ready {
-    pub(crate) suggestion: Suggestion,
+pub(crate) struct ReadySuggestion {
+    pub(crate) suggestion: EngineSuggestion,
     pub(crate) target: Option<Text>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: PositionedSuggestion,
 }
 
 /// Where the user is.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CursorPlace {
     pub(crate) uri: Arc<str>,
     pub(crate) text: Text,
     pub(crate) cursor: usize,
     pub(crate) selection: Option<Range<usize>>,
 }
 
-impl Place {
-    pub(crate) fn new(source: &Source, cursor: usize, selection: Option<Range<usize>>) -> Self {
+impl CursorPlace {
+    pub(crate) fn new(source: &AnalysedDocument, cursor: usize, selection: Option<Range<usize>>) -> Self {
         Self { uri: Arc::clone(source.uri()), text: source.text().clone(), cursor, selection }
     }
 }
 
-impl Offered {
+impl ShownSuggestions {
     /// Enters a suggestion and gives it an id.
-    pub(crate) fn enter(&mut self, ready: Ready) -> Entry {
-        let Ready { suggestion, target, answer } = ready;
+    pub(crate) fn enter(&mut self, ready: ReadySuggestion) -> ShownSuggestion {
+        let ReadySuggestion { suggestion, target, answer } = ready;
         self.made += 1;
         let id = format!("s{}", self.made);
         if self.known.len() == limits::REMEMBERED {
@@ -67,7 +67,7 @@ impl Offered {
         }
         self.known.push_back((id.clone(), suggestion.clone()));
         self.forget_texts();
-        Entry { answer: Answer { id: id.clone(), ..answer }, id, suggestion, target }
+        ShownSuggestion { answer: PositionedSuggestion { id: id.clone(), ..answer }, id, suggestion, target }
     }
 
     /// Makes room for bytes: what has to do with the oldest texts can still be judged, but not be known again.
@@ -76,13 +76,13 @@ impl Offered {
         for (_, suggestion) in self.known.iter_mut().rev() {
             bytes += suggestion.effect.bytes();
             if bytes > limits::REMEMBERED_BYTES {
-                suggestion.effect = Effect::default();
+                suggestion.effect = SuggestionEffect::default();
             }
         }
     }
 
     /// The suggestion with this id, if it is one of the last.
-    pub(crate) fn find(&self, id: &str) -> Option<&Suggestion> {
+    pub(crate) fn find(&self, id: &str) -> Option<&EngineSuggestion> {
         self.known.iter().rev().find(|(known, _)| known == id).map(|(_, suggestion)| suggestion)
     }
 
@@ -95,8 +95,8 @@ impl Offered {
     }
 
     /// What is shown from now on.
-    pub(crate) fn show(&mut self, place: Place, entries: Vec<Entry>) {
-        self.shown = (!entries.is_empty()).then_some(Shown { place, entries });
+    pub(crate) fn show(&mut self, place: CursorPlace, entries: Vec<ShownSuggestion>) {
+        self.shown = (!entries.is_empty()).then_some(ShownAt { place, entries });
     }
 
     /// Whether a suggestion is shown.
@@ -112,13 +112,13 @@ impl Offered {
     /// What is shown, if the user is still where it was offered. `current` gives the texts as they are now.
     pub(crate) fn standing<'a>(
         &self,
-        place: &Place,
+        place: &CursorPlace,
         current: impl Fn(&str) -> Option<&'a Text>,
-    ) -> Vec<Entry> {
+    ) -> Vec<ShownSuggestion> {
         let Some(shown) = self.shown.as_ref().filter(|shown| shown.place == *place) else {
             return Vec::new();
         };
-        let stands = |entry: &&Entry| match &entry.target {
+        let stands = |entry: &&ShownSuggestion| match &entry.target {
             Some(target) => current(entry.suggestion.kind.uri()).is_some_and(|text| text == target),
             None => true,
         };
@@ -126,7 +126,7 @@ impl Offered {
     }
 
     /// What is left of the suggestion that is shown, if all the user did since was to type its beginning.
-    pub(crate) fn remainder(&self, place: &Place) -> Option<Suggestion> {
+    pub(crate) fn remainder(&self, place: &CursorPlace) -> Option<EngineSuggestion> {
         let shown = self.shown.as_ref().filter(|shown| shown.place.uri == place.uri)?;
         let typed = typed(&shown.place, place)?;
         shown.entries.iter().find_map(|entry| left_over(&entry.suggestion, &shown.place, place, &typed))
@@ -134,7 +134,7 @@ impl Offered {
 }
 
 /// The text typed at the cursor, if nothing else was done between the two places.
-fn typed(then: &Place, now: &Place) -> Option<String> {
+fn typed(then: &CursorPlace, now: &CursorPlace) -> Option<String> {
     let len = now.text.len().checked_sub(then.text.len()).filter(|len| *len > 0)?;
     let alone = then.selection.is_none() && now.selection.is_none();
     if !alone || now.cursor != then.cursor + len {
@@ -144,8 +144,13 @@ fn typed(then: &Place, now: &Place) -> Option<String> {
     (Edits::one(then.cursor..then.cursor, typed.as_str()).apply(&then.text) == now.text).then_some(typed)
 }
 
-fn left_over(suggestion: &Suggestion, then: &Place, now: &Place, typed: &str) -> Option<Suggestion> {
-    let Kind::Edit { uri, edits, cursor } = &suggestion.kind else { return None };
+fn left_over(
+    suggestion: &EngineSuggestion,
+    then: &CursorPlace,
+    now: &CursorPlace,
+    typed: &str,
+) -> Option<EngineSuggestion> {
+    let SuggestionKind::Edit { uri, edits, cursor } = &suggestion.kind else { return None };
     if *uri != then.uri {
         return None;
     }
@@ -160,7 +165,7 @@ fn left_over(suggestion: &Suggestion, then: &Place, now: &Place, typed: &str) ->
             let done = at - edit.range.start + typed.len();
             left.push(Edit::new(now.cursor..edit.range.end + typed.len(), &edit.text[done..]));
         } else {
-            let bias = if edit.range.start >= at { Bias::After } else { Bias::Before };
+            let bias = if edit.range.start >= at { InsertBias::After } else { InsertBias::Before };
             left.push(Edit::new(
                 moved.map(edit.range.start, bias)..moved.map(edit.range.end, bias),
                 edit.text.as_str(),
@@ -171,9 +176,9 @@ fn left_over(suggestion: &Suggestion, then: &Place, now: &Place, typed: &str) ->
     let is_worth_it =
         left.iter().any(|edit| !is_same_but_space(&now.text.slice(edit.range.clone()), &edit.text));
     // The text after both is the same, so the cursor is where it was to be.
-    let kind = Kind::Edit { uri: Arc::clone(uri), edits: left, cursor: *cursor };
-    let effect = Effect::of(&kind, |_| Some(&now.text));
-    is_worth_it.then(|| Suggestion { kind, effect, ..suggestion.clone() })
+    let kind = SuggestionKind::Edit { uri: Arc::clone(uri), edits: left, cursor: *cursor };
+    let effect = SuggestionEffect::of(&kind, |_| Some(&now.text));
+    is_worth_it.then(|| EngineSuggestion { kind, effect, ..suggestion.clone() })
 }
 
 fn is_same_but_space(old: &str, new: &str) -> bool {
@@ -182,15 +187,17 @@ fn is_same_but_space(old: &str, new: &str) -> bool {
 }
 
 /// Whether an edit begins with what stands before the cursor in its range and then goes on with what was typed.
-fn begins_with(edit: &Edit, then: &Place, typed: &str) -> bool {
+fn begins_with(edit: &Edit, then: &CursorPlace, typed: &str) -> bool {
     let before = then.text.slice(edit.range.start..then.cursor);
     edit.text.strip_prefix(&*before).is_some_and(|rest| rest.starts_with(typed))
 }
 
 /// Whether a suggestion does all that another does, and more.
-pub(crate) fn extends(new: &Suggestion, old: &Suggestion) -> bool {
-    let (Kind::Edit { uri, edits: more, .. }, Kind::Edit { uri: old_uri, edits: less, .. }) =
-        (&new.kind, &old.kind)
+pub(crate) fn extends(new: &EngineSuggestion, old: &EngineSuggestion) -> bool {
+    let (
+        SuggestionKind::Edit { uri, edits: more, .. },
+        SuggestionKind::Edit { uri: old_uri, edits: less, .. },
+    ) = (&new.kind, &old.kind)
     else {
         return false;
     };

@@ -6,15 +6,15 @@ use std::{
     time::Duration,
 };
 
-use crate::Cancel;
+use crate::SuggestCanceller;
 
 /// How many times as long as one parse all those of one question may take.
 const ALL: u32 = 3;
 
 /// The patience of one question. A parse ends when it has taken too long, when all have together, or when the answer is not
 /// wanted any more.
-pub(crate) struct Patience {
-    cancel: Cancel,
+pub(crate) struct SuggestPatience {
+    cancel: SuggestCanceller,
     /// How long one parse may take.
     parse_time: Duration,
     /// How many parses took too long. Each leaves half the time to those that follow.
@@ -23,8 +23,8 @@ pub(crate) struct Patience {
     taken: AtomicU64,
 }
 
-impl Patience {
-    pub(crate) fn new(cancel: Cancel, parse_time: Duration) -> Self {
+impl SuggestPatience {
+    pub(crate) fn new(cancel: SuggestCanceller, parse_time: Duration) -> Self {
         Self { cancel, parse_time, too_long: AtomicU32::new(0), taken: AtomicU64::new(0) }
     }
 
@@ -36,7 +36,7 @@ impl Patience {
     }
 }
 
-impl nudge_syntax::Patience for Patience {
+impl nudge_syntax::ParsePatience for SuggestPatience {
     fn begin(&self) -> Box<dyn Fn() -> bool + '_> {
         let allowed = self.parse_time / 2_u32.saturating_pow(self.too_long.load(Ordering::Relaxed));
         let all = self.parse_time.saturating_mul(ALL);
@@ -74,7 +74,7 @@ fn worked() -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use nudge_syntax::Patience as _;
+    use nudge_syntax::ParsePatience as _;
 
     use super::*;
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn many_parses_do_not_take_long_together() {
         let one = Duration::from_millis(10);
-        let patience = Patience::new(Cancel::default(), one);
+        let patience = SuggestPatience::new(SuggestCanceller::default(), one);
         let whole = Stopwatch::start();
         for _ in 0..32 {
             let (goes_on, watch) = (patience.begin(), Stopwatch::start());

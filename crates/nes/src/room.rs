@@ -5,35 +5,35 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
-use nudge_syntax::Index;
+use nudge_syntax::WorkspaceIndex;
 use parking_lot::Mutex;
 
 /// The memory of the process that indexes may take. When there is not enough, the one used longest ago is forgotten.
-pub(crate) struct Room {
+pub(crate) struct IndexMemory {
     most: usize,
     /// Counts the uses.
     clock: AtomicU64,
-    tenants: Mutex<Vec<Weak<Tenant>>>,
+    tenants: Mutex<Vec<Weak<IndexTenant>>>,
 }
 
 /// An index that others can see, and what it takes.
 #[derive(Default)]
-pub(crate) struct Tenant {
-    published: Mutex<Arc<Index>>,
+pub(crate) struct IndexTenant {
+    published: Mutex<Arc<WorkspaceIndex>>,
     held: AtomicUsize,
     /// The clock's value when it was last used.
     used: AtomicU64,
     is_out: AtomicBool,
 }
 
-impl Room {
+impl IndexMemory {
     pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, clock: AtomicU64::new(0), tenants: Mutex::default() })
     }
 
     /// Another index, which takes nothing yet.
-    pub(crate) fn enter(&self) -> Arc<Tenant> {
-        let tenant = Arc::new(Tenant::default());
+    pub(crate) fn enter(&self) -> Arc<IndexTenant> {
+        let tenant = Arc::new(IndexTenant::default());
         self.uses(&tenant);
         let mut tenants = self.tenants.lock();
         tenants.retain(|tenant| tenant.strong_count() > 0);
@@ -42,16 +42,16 @@ impl Room {
     }
 
     /// An index is used.
-    pub(crate) fn uses(&self, tenant: &Tenant) {
+    pub(crate) fn uses(&self, tenant: &IndexTenant) {
         tenant.used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// An index takes so many bytes now. Others have to go if that is too much, or it has itself.
-    pub(crate) fn takes(&self, tenant: &Tenant, bytes: usize) {
+    pub(crate) fn takes(&self, tenant: &IndexTenant, bytes: usize) {
         tenant.held.store(bytes, Ordering::Relaxed);
-        let all: Vec<Arc<Tenant>> = self.tenants.lock().iter().filter_map(Weak::upgrade).collect();
+        let all: Vec<Arc<IndexTenant>> = self.tenants.lock().iter().filter_map(Weak::upgrade).collect();
         // Others use them and go at the same time: what is decided is decided on what they were once.
-        let mut inside: Vec<(u64, usize, &Tenant)> = all
+        let mut inside: Vec<(u64, usize, &IndexTenant)> = all
             .iter()
             .map(|tenant| (tenant.used.load(Ordering::Relaxed), tenant.bytes(), &**tenant))
             .filter(|(_, bytes, _)| *bytes > 0)
@@ -76,18 +76,18 @@ impl Room {
     }
 }
 
-impl Tenant {
+impl IndexTenant {
     fn bytes(&self) -> usize {
         if self.is_out() { 0 } else { self.held.load(Ordering::Relaxed) }
     }
 
     /// What is known so far.
-    pub(crate) fn latest(&self) -> Arc<Index> {
+    pub(crate) fn latest(&self) -> Arc<WorkspaceIndex> {
         Arc::clone(&self.published.lock())
     }
 
     /// Makes an index known, unless there is no room for it.
-    pub(crate) fn publish(&self, index: Index) {
+    pub(crate) fn publish(&self, index: WorkspaceIndex) {
         let mut published = self.published.lock();
         if !self.is_out() {
             *published = Arc::new(index);
@@ -122,7 +122,7 @@ mod tests {
     /// The oldest grow, shrink and come back while others look at how much room there is.
     #[test]
     fn what_changes_while_room_is_made_does_no_harm() {
-        let room = Room::new(1000);
+        let room = IndexMemory::new(1000);
         let tenants: Vec<_> = (0..30).map(|_| room.enter()).collect();
         let (oldest, others) = tenants.split_at(15);
         let is_over = AtomicBool::new(false);

@@ -15,25 +15,25 @@ use nudge_wire::{caps::ClientInit, nes::StartRequest};
 use parking_lot::Mutex;
 
 use crate::{
-    Connection, Engine, Local,
-    folders::{Folder, Folders},
+    LocalEngine, NesConnection, NesEngine,
+    folders::{NesFolder, NesFolders},
     index::FolderIndex,
-    learned::Learned,
+    learned::LearnedWeights,
     limits,
-    room::Room,
+    room::IndexMemory,
     shared::shared,
-    warm::Warm,
+    warm::WarmParser,
 };
 
 /// How the service is run.
 #[derive(Clone)]
-pub struct Options {
+pub struct NesOptions {
     /// Where learned weights are kept; nothing is written if there is no such place.
     pub data_dir: Option<PathBuf>,
     /// Whether the folders of a workspace are read in the background.
     pub index: bool,
     /// Who makes the suggestions.
-    pub engine: Arc<dyn Engine>,
+    pub engine: Arc<dyn NesEngine>,
     /// How many bytes of text a session has syntax trees of. Documents that were used before those are looked at by their
     /// tokens.
     pub parsed_bytes: usize,
@@ -45,12 +45,12 @@ pub struct Options {
     pub parse_time: Duration,
 }
 
-impl Default for Options {
+impl Default for NesOptions {
     fn default() -> Self {
         Self {
             data_dir: None,
             index: true,
-            engine: Arc::new(Local),
+            engine: Arc::new(LocalEngine),
             parsed_bytes: limits::PARSED_BYTES,
             index_bytes: limits::INDEX_BYTES,
             parse_time: limits::PARSE_TIME,
@@ -58,7 +58,7 @@ impl Default for Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for NesOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("data_dir", &self.data_dir)
@@ -73,30 +73,30 @@ impl fmt::Debug for Options {
 
 /// Suggestions for any number of connections. Clones are the same service.
 #[derive(Clone)]
-pub struct Service(Arc<Inner>);
+pub struct NesService(Arc<Inner>);
 
 struct Inner {
-    options: Options,
+    options: NesOptions,
     sessions: AtomicU64,
-    learned: Mutex<HashMap<String, Weak<Learned>>>,
-    indexes: Mutex<HashMap<Vec<Folder>, Weak<FolderIndex>>>,
-    room: Arc<Room>,
-    warm: Arc<Warm>,
+    learned: Mutex<HashMap<String, Weak<LearnedWeights>>>,
+    indexes: Mutex<HashMap<Vec<NesFolder>, Weak<FolderIndex>>>,
+    room: Arc<IndexMemory>,
+    warm: Arc<WarmParser>,
 }
 
 /// What a session knows of the place it works in.
 #[derive(Clone)]
-pub(crate) struct Workspace {
-    pub(crate) folders: Arc<Folders>,
-    pub(crate) learned: Arc<Learned>,
+pub(crate) struct NesWorkspace {
+    pub(crate) folders: Arc<NesFolders>,
+    pub(crate) learned: Arc<LearnedWeights>,
     pub(crate) index: Option<Arc<FolderIndex>>,
 }
 
-impl Service {
+impl NesService {
     /// A service without connections.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: NesOptions) -> Self {
         Self(Arc::new(Inner {
-            room: Room::new(options.index_bytes),
+            room: IndexMemory::new(options.index_bytes),
             options,
             sessions: AtomicU64::new(0),
             learned: Mutex::default(),
@@ -106,11 +106,11 @@ impl Service {
     }
 
     /// The sessions of a client that has said this in `initialize`.
-    pub fn connect(&self, client: &ClientInit) -> Connection {
-        Connection::new(self.clone(), client)
+    pub fn connect(&self, client: &ClientInit) -> NesConnection {
+        NesConnection::new(self.clone(), client)
     }
 
-    pub(crate) fn engine(&self) -> &Arc<dyn Engine> {
+    pub(crate) fn engine(&self) -> &Arc<dyn NesEngine> {
         &self.0.options.engine
     }
 
@@ -123,7 +123,7 @@ impl Service {
     }
 
     /// Who parses documents ahead.
-    pub(crate) fn warm(&self) -> &Arc<Warm> {
+    pub(crate) fn warm(&self) -> &Arc<WarmParser> {
         &self.0.warm
     }
 
@@ -133,21 +133,21 @@ impl Service {
     }
 
     /// The workspace a session is started in, shared with the other sessions that are in it.
-    pub(crate) fn workspace(&self, start: &StartRequest) -> Workspace {
-        let folders = Arc::new(Folders::of(start));
+    pub(crate) fn workspace(&self, start: &StartRequest) -> NesWorkspace {
+        let folders = Arc::new(NesFolders::of(start));
         let key = folders.key(start.repository.as_ref());
         let data_dir = self.0.options.data_dir.as_deref();
-        let learned = shared(&mut self.0.learned.lock(), &key, || Learned::open(data_dir, &key));
+        let learned = shared(&mut self.0.learned.lock(), &key, || LearnedWeights::open(data_dir, &key));
         let index = (self.0.options.index && !folders.is_empty()).then(|| {
             shared(&mut self.0.indexes.lock(), &folders.sorted(), || {
                 FolderIndex::start(Arc::clone(&folders), Arc::clone(&self.0.room))
             })
         });
-        Workspace { folders, learned, index }
+        NesWorkspace { folders, learned, index }
     }
 }
 
-impl fmt::Debug for Service {
+impl fmt::Debug for NesService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Service").field("options", &self.0.options).finish_non_exhaustive()
     }

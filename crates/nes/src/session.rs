@@ -2,62 +2,67 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use nudge_predict::{Feedback, Lessons, Memory};
-use nudge_syntax::{HeldBytes, Source};
-use nudge_text::{Encoding, history::History};
+use nudge_predict::{FeedbackMemory, LessonCache, SuggestionFeedback};
+use nudge_syntax::{AnalysedDocument, HeldBytes};
+use nudge_text::{Encoding, history::EditHistory};
 use nudge_wire::{
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
     nes::RejectReason,
 };
 
 use crate::{
-    Cancel, convert,
-    documents::{Changed, Documents, NotChanged},
-    offered::Offered,
-    service::Workspace,
-    setting::Settings,
-    shelf::Shelf,
+    SuggestCanceller, convert,
+    documents::{DocumentChange, NotChanged, OpenDocuments},
+    offered::ShownSuggestions,
+    service::NesWorkspace,
+    setting::NesSettings,
+    shelf::RecentFiles,
 };
 
 /// What a session knows.
-pub(crate) struct Session {
+pub(crate) struct NesSession {
     pub(crate) id: String,
-    pub(crate) workspace: Workspace,
-    pub(crate) documents: Documents,
-    pub(crate) history: History,
-    pub(crate) shelf: Shelf,
-    pub(crate) settings: Settings,
-    pub(crate) offered: Offered,
+    pub(crate) workspace: NesWorkspace,
+    pub(crate) documents: OpenDocuments,
+    pub(crate) history: EditHistory,
+    pub(crate) shelf: RecentFiles,
+    pub(crate) settings: NesSettings,
+    pub(crate) offered: ShownSuggestions,
     /// What its changes teach.
-    pub(crate) lessons: Arc<Lessons>,
-    memory: Arc<Memory>,
+    pub(crate) lessons: Arc<LessonCache>,
+    memory: Arc<FeedbackMemory>,
     /// The state of the workspace's weights that the memory has.
     revision: Option<u64>,
-    running: Cancel,
+    running: SuggestCanceller,
     /// Bytes of text that may have syntax trees.
     parsed_bytes: usize,
 }
 
-impl Session {
-    pub(crate) fn new(id: String, workspace: Workspace, settings: Settings, parsed_bytes: usize) -> Self {
+impl NesSession {
+    pub(crate) fn new(
+        id: String,
+        workspace: NesWorkspace,
+        settings: NesSettings,
+        parsed_bytes: usize,
+    ) -> Self {
         Self {
             id,
             workspace,
-            documents: Documents::default(),
-            history: History::default(),
-            shelf: Shelf::default(),
+            documents: OpenDocuments::default(),
+            history: EditHistory::default(),
+            shelf: RecentFiles::default(),
             settings,
-            offered: Offered::default(),
+            offered: ShownSuggestions::default(),
             lessons: Arc::default(),
             memory: Arc::default(),
             revision: None,
-            running: Cancel::default(),
+            running: SuggestCanceller::default(),
             parsed_bytes,
         }
     }
 
     /// Gives the document back if it is worth parsing before somebody asks.
-    pub(crate) fn did_open(&mut self, event: DidOpen) -> Option<Source> {
+    pub(crate) fn did_open(&mut self, event: DidOpen) -> Option<AnalysedDocument> {
         self.history.forget(&event.uri);
         let source = self.documents.open(event.uri, &event.language_id, event.version, &event.text);
         source.filter(|_| self.documents.bytes() <= self.parsed_bytes)
@@ -76,8 +81,8 @@ impl Session {
     }
 
     /// A document was changed by the user.
-    pub(crate) fn changed(&mut self, made: &Changed, now: u64) {
-        let Changed { uri, before, edits, after } = made;
+    pub(crate) fn changed(&mut self, made: &DocumentChange, now: u64) {
+        let DocumentChange { uri, before, edits, after } = made;
         self.history.record(uri, before, edits, after, now);
         if self.memory.watches(uri) {
             Arc::make_mut(&mut self.memory).changed(uri, before, edits, after);
@@ -102,27 +107,27 @@ impl Session {
     }
 
     pub(crate) fn accept(&mut self, id: &str) {
-        self.feedback(id, Feedback::Accepted);
+        self.feedback(id, SuggestionFeedback::Accepted);
     }
 
     pub(crate) fn reject(&mut self, id: &str, reason: Option<&RejectReason>) {
         let feedback = match reason {
-            None | Some(RejectReason::Rejected) => Feedback::Rejected,
-            Some(RejectReason::Ignored) => Feedback::Ignored,
-            Some(RejectReason::Replaced) => Feedback::Replaced,
+            None | Some(RejectReason::Rejected) => SuggestionFeedback::Rejected,
+            Some(RejectReason::Ignored) => SuggestionFeedback::Ignored,
+            Some(RejectReason::Replaced) => SuggestionFeedback::Replaced,
             // What a reason means that is not known is not known either.
-            Some(RejectReason::Cancelled | RejectReason::Other(_)) => Feedback::Cancelled,
+            Some(RejectReason::Cancelled | RejectReason::Other(_)) => SuggestionFeedback::Cancelled,
         };
         self.feedback(id, feedback);
     }
 
-    fn feedback(&mut self, id: &str, feedback: Feedback) {
+    fn feedback(&mut self, id: &str, feedback: SuggestionFeedback) {
         let Some(suggestion) = self.offered.find(id) else {
             tracing::debug!(session = self.id, "feedback came for a suggestion that is not known");
             return;
         };
         tracing::debug!(session = self.id, predictor = suggestion.predictor.name(), ?feedback, "feedback");
-        if matches!(feedback, Feedback::Replaced | Feedback::Cancelled) {
+        if matches!(feedback, SuggestionFeedback::Replaced | SuggestionFeedback::Cancelled) {
             return;
         }
         let memory = Arc::make_mut(&mut self.memory);
@@ -135,12 +140,12 @@ impl Session {
     pub(crate) fn recover(&mut self) {
         if self.memory.has_held_back() {
             let memory = Arc::make_mut(&mut self.memory);
-            self.revision = Some(self.workspace.learned.learn(memory, Memory::recover));
+            self.revision = Some(self.workspace.learned.learn(memory, FeedbackMemory::recover));
         }
     }
 
     /// What became of earlier suggestions, in this session and in the others of the workspace.
-    pub(crate) fn memory(&mut self) -> Arc<Memory> {
+    pub(crate) fn memory(&mut self) -> Arc<FeedbackMemory> {
         if let Some((weights, revision)) = self.workspace.learned.newer_than(self.revision) {
             Arc::make_mut(&mut self.memory).set_weights(weights);
             self.revision = Some(revision);
@@ -149,7 +154,10 @@ impl Session {
     }
 
     /// The same, for documents that have these texts now.
-    pub(crate) fn memory_of<'a>(&mut self, sources: impl Iterator<Item = &'a Source>) -> Arc<Memory> {
+    pub(crate) fn memory_of<'a>(
+        &mut self,
+        sources: impl Iterator<Item = &'a AnalysedDocument>,
+    ) -> Arc<FeedbackMemory> {
         for source in sources {
             if self.memory.is_behind(source.uri(), source.text()) {
                 Arc::make_mut(&mut self.memory).follow(source.uri(), source.text());
@@ -160,7 +168,7 @@ impl Session {
 
     /// Decides what is kept of the session's documents when a question is asked: syntax trees of those at hand, the first of
     /// them first and up to a number of bytes; of all that are not at hand, nothing.
-    pub(crate) fn keep_only(&mut self, at_hand: &mut [&mut Source]) {
+    pub(crate) fn keep_only(&mut self, at_hand: &mut [&mut AnalysedDocument]) {
         let mut room = self.parsed_bytes;
         let mut is_new = false;
         for source in at_hand.iter_mut() {
@@ -174,7 +182,7 @@ impl Session {
         if !is_new && self.documents.bytes() + self.shelf.bytes() <= self.parsed_bytes {
             return;
         }
-        let mut kept: HashMap<Arc<str>, &Source> =
+        let mut kept: HashMap<Arc<str>, &AnalysedDocument> =
             at_hand.iter().map(|source| (Arc::clone(source.uri()), &**source)).collect();
         // Where a document is both open and on the shelf, the open one is at hand.
         for source in self.documents.sources().chain(self.shelf.sources()) {
@@ -193,9 +201,9 @@ impl Session {
     }
 
     /// Begins a request for suggestions, which supersedes the one that runs.
-    pub(crate) fn begin(&mut self) -> Cancel {
+    pub(crate) fn begin(&mut self) -> SuggestCanceller {
         self.running.cancel();
-        self.running = Cancel::default();
+        self.running = SuggestCanceller::default();
         self.running.clone()
     }
 

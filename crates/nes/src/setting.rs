@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 /// A value a setting may be given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum NesSettingValue {
     /// One of the values of a list.
     Id(String),
     /// On or off.
@@ -15,7 +15,7 @@ pub enum Value {
 
 /// How settings are written for a client.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct OptionShape {
     pub(crate) version: Version,
     /// Whether the client knows settings that are on or off; for one that does not, they are lists of two.
     pub(crate) booleans: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Shape {
 
 /// What can be set.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct NesSettings {
     /// The name of the engine, the only one there is.
     engine: String,
     pub(crate) eagerness: Eagerness,
@@ -40,24 +40,24 @@ const LEVELS: [(Eagerness, &str, &str); 3] = [
     (Eagerness::High, "high", "High"),
 ];
 
-impl Settings {
+impl NesSettings {
     pub(crate) fn new(engine: &str) -> Self {
         Self { engine: engine.to_owned(), eagerness: Eagerness::default(), enabled: true }
     }
 
     /// Sets one; -32602 and nothing changed if there is no such setting or value.
-    pub(crate) fn set(&mut self, id: &str, value: &Value) -> Result<(), Error> {
+    pub(crate) fn set(&mut self, id: &str, value: &NesSettingValue) -> Result<(), Error> {
         match (id, value) {
-            (ENGINE, Value::Id(name)) if *name == self.engine => {}
+            (ENGINE, NesSettingValue::Id(name)) if *name == self.engine => {}
             (ENGINE, _) => return Err(refused(ENGINE, &format!("\"{}\"", self.engine))),
             (EAGERNESS, value) => {
-                let level = LEVELS.iter().find(|(_, id, _)| *value == Value::Id((*id).to_owned()));
+                let level = LEVELS.iter().find(|(_, id, _)| *value == NesSettingValue::Id((*id).to_owned()));
                 self.eagerness =
                     level.ok_or_else(|| refused(EAGERNESS, "\"low\", \"medium\" or \"high\""))?.0;
             }
-            (ENABLED, Value::Boolean(on)) => self.enabled = *on,
-            (ENABLED, Value::Id(id)) if id == "on" || id == "off" => self.enabled = id == "on",
-            (ENABLED, Value::Id(_)) => return Err(refused(ENABLED, "true or false")),
+            (ENABLED, NesSettingValue::Boolean(on)) => self.enabled = *on,
+            (ENABLED, NesSettingValue::Id(id)) if id == "on" || id == "off" => self.enabled = id == "on",
+            (ENABLED, NesSettingValue::Id(_)) => return Err(refused(ENABLED, "true or false")),
             _ => {
                 let known = format!("`{ENGINE}`, `{EAGERNESS}` and `{ENABLED}`");
                 return Err(Error::invalid_params(format!("No such config option; there are {known}")));
@@ -67,7 +67,7 @@ impl Settings {
     }
 
     /// All of them with their values.
-    pub(crate) fn options(&self, shape: Shape) -> Vec<Json> {
+    pub(crate) fn options(&self, shape: OptionShape) -> Vec<Json> {
         let level = LEVELS.iter().find(|(level, ..)| *level == self.eagerness).map_or("", |(_, id, _)| id);
         let levels: Vec<(&str, &str)> = LEVELS.iter().map(|(_, id, name)| (*id, *name)).collect();
         let engines = [(self.engine.as_str(), self.engine.as_str())];
@@ -91,7 +91,7 @@ fn refused(id: &str, expected: &str) -> Error {
     Error::invalid_params(format!("Invalid value of the config option `{id}`: expected {expected}"))
 }
 
-impl Shape {
+impl OptionShape {
     fn select(self, id: &str, name: &str, about: &str, value: &str, choices: &[(&str, &str)]) -> Json {
         macro_rules! written {
             ($version:ident) => {{

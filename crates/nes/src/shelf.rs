@@ -2,28 +2,33 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use nudge_syntax::{Language, Source};
+use nudge_syntax::{AnalysedDocument, Language};
 use nudge_text::{Text, diff};
 
 use crate::{
-    documents::Changed,
-    folders::{Folders, Found, read_text},
+    documents::DocumentChange,
+    folders::{FoundFile, NesFolders, read_text},
     limits,
 };
 
 /// The last files, the most recently used last.
 #[derive(Default)]
-pub(crate) struct Shelf(VecDeque<Kept>);
+pub(crate) struct RecentFiles(VecDeque<Kept>);
 
 struct Kept {
-    source: Source,
+    source: AnalysedDocument,
     /// Where it was read from; `None` if a client sent it.
-    found: Option<Found>,
+    found: Option<FoundFile>,
 }
 
-impl Shelf {
+impl RecentFiles {
     /// The document with this text, and what has changed since a client sent it last.
-    pub(crate) fn put(&mut self, uri: &str, language: &str, text: &str) -> (Source, Option<Changed>) {
+    pub(crate) fn put(
+        &mut self,
+        uri: &str,
+        language: &str,
+        text: &str,
+    ) -> (AnalysedDocument, Option<DocumentChange>) {
         let (source, changed) = match self.take(uri) {
             Some(Kept { source, .. }) if is(source.text(), text) => (source, None),
             Some(Kept { source, found }) => {
@@ -31,22 +36,24 @@ impl Shelf {
                 let edits = diff::edits(&before, &after);
                 let source = source.edited(&edits, after.clone());
                 let uri = Arc::clone(source.uri());
-                (source, found.is_none().then_some(Changed { uri, before, edits, after }))
+                (source, found.is_none().then_some(DocumentChange { uri, before, edits, after }))
             }
-            None => (Source::new(uri.into(), Language::of(Some(language), uri), Text::new(text)), None),
+            None => {
+                (AnalysedDocument::new(uri.into(), Language::of(Some(language), uri), Text::new(text)), None)
+            }
         };
         self.keep(Kept { source: source.clone(), found: None });
         (source, changed)
     }
 
     /// The file with this address, if it is in one of the folders.
-    pub(crate) fn read(&mut self, folders: &Folders, uri: &str) -> Option<Source> {
+    pub(crate) fn read(&mut self, folders: &NesFolders, uri: &str) -> Option<AnalysedDocument> {
         let found = folders.find(uri)?;
         let kept = match self.take(uri) {
             Some(kept) if kept.found.as_ref() == Some(&found) => kept,
             _ => {
                 let text = Text::from(read_text(&found.path, limits::FILE_BYTES)?);
-                let source = Source::new(uri.into(), Language::of(None, uri), text);
+                let source = AnalysedDocument::new(uri.into(), Language::of(None, uri), text);
                 Kept { source, found: Some(found) }
             }
         };
@@ -61,7 +68,7 @@ impl Shelf {
     }
 
     /// The files with all that is found out about them.
-    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source> {
+    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut AnalysedDocument> {
         self.0.iter_mut().map(|kept| &mut kept.source)
     }
 

@@ -56,7 +56,7 @@ pub(crate) struct LeftOut {
 }
 
 /// A walk through some folders, one after the other, that share what there may be.
-pub(crate) struct Walk<'a> {
+pub(crate) struct WorkspaceWalk<'a> {
     /// Longer files are left out.
     file_bytes: u64,
     /// Asked before each folder and for each entry.
@@ -95,7 +95,7 @@ struct Rules {
     weight: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> WorkspaceWalk<'a> {
     pub(crate) fn new(file_bytes: u64, keep_going: &'a dyn Fn() -> bool) -> Self {
         let left_out = LeftOut::default();
         Self { file_bytes, keep_going, left_out, entries: 0, compiled: 0, splits: 0 }
@@ -340,7 +340,7 @@ mod tests {
 
     fn found(root: &Path) -> (Vec<String>, LeftOut) {
         let mut found = Vec::new();
-        let mut walk = Walk::new(100, &|| true);
+        let mut walk = WorkspaceWalk::new(100, &|| true);
         walk.go(root, &mut |path| {
             found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
             ControlFlow::Continue(())
@@ -404,7 +404,7 @@ mod tests {
             ("ab", ""),
         ]);
         let mut found = Vec::new();
-        let mut walk = Walk::new(100, &|| true);
+        let mut walk = WorkspaceWalk::new(100, &|| true);
         walk.go(&root, &mut |path| {
             found.push(path.strip_prefix(&root).unwrap().to_owned());
             ControlFlow::Continue(())
@@ -481,10 +481,10 @@ mod tests {
         }
         let asked = std::cell::Cell::new(0);
         let keep_going = || asked.replace(asked.get() + 1) < 10;
-        let mut walk = Walk::new(100, &keep_going);
+        let mut walk = WorkspaceWalk::new(100, &keep_going);
         walk.go(&root, &mut |_| ControlFlow::Continue(()));
         assert_eq!((asked.get(), walk.compiled), (11, 0));
-        let mut walk = Walk::new(100, &|| true);
+        let mut walk = WorkspaceWalk::new(100, &|| true);
         walk.go(&root, &mut |_| ControlFlow::Continue(()));
         assert_eq!((walk.compiled, walk.left_out.ignore_files), (COMPILED, 5));
     }

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_syntax::Source;
+use nudge_syntax::AnalysedDocument;
 
 use crate::patience::Stopwatch;
 
@@ -25,22 +25,22 @@ const PARSE_TIME: Duration = Duration::from_secs(5);
 
 /// A thread that parses, begun with the first document. It ends when this is dropped.
 #[derive(Default)]
-pub(crate) struct Warm(OnceLock<SyncSender<Job>>);
+pub(crate) struct WarmParser(OnceLock<SyncSender<Job>>);
 
 enum Job {
-    Now(Source),
+    Now(AnalysedDocument),
     /// When the user pauses.
-    Later(Source),
+    Later(AnalysedDocument),
 }
 
-impl Warm {
+impl WarmParser {
     /// Parses a document in the background. Never waits.
-    pub(crate) fn parse(&self, source: Source) {
+    pub(crate) fn parse(&self, source: AnalysedDocument) {
         self.send(Job::Now(source));
     }
 
     /// Parses a document in the background that a question had no time for, when none has come for a while. Never waits.
-    pub(crate) fn parse_later(&self, source: Source) {
+    pub(crate) fn parse_later(&self, source: AnalysedDocument) {
         self.send(Job::Later(source));
     }
 
@@ -60,7 +60,7 @@ fn start() -> SyncSender<Job> {
 }
 
 fn run(jobs: &Receiver<Job>) {
-    let mut later: Vec<Source> = Vec::new();
+    let mut later: Vec<AnalysedDocument> = Vec::new();
     loop {
         let job = if later.is_empty() {
             jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -80,7 +80,7 @@ fn run(jobs: &Receiver<Job>) {
     }
 }
 
-fn parse(source: &Source) {
+fn parse(source: &AnalysedDocument) {
     let watch = Stopwatch::start();
     source.prepare(&|| watch.elapsed() < PARSE_TIME);
 }

@@ -13,11 +13,13 @@ use std::{
 use nudge_wire::{Error, Notification, Request, Version};
 
 use crate::{
-    Closed, Connect, Cx, InOrder, Limits, Tap, Unhandled,
-    driver::Driver,
+    Connect, ConnectionClosed, ConnectionLimits, Cx, FrameTap, InOrder, UnhandledMessage,
+    driver::ConnectionDriver,
     proxy,
-    router::{Lane, Router, beside, in_order, notification_handler, request_handler, unknown_handler},
-    shared::Shared,
+    router::{
+        HandlerLane, MethodRouter, beside, in_order, notification_handler, request_handler, unknown_handler,
+    },
+    shared::ConnectionShared,
 };
 
 /// How long the other side may take to be told the end, and a child to leave by itself after its input was closed.
@@ -32,9 +34,9 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Peer<S = ()> {
     role: &'static str,
     name: Option<String>,
-    limits: Limits,
-    tap: Option<Tap>,
-    router: Router,
+    limits: ConnectionLimits,
+    tap: Option<FrameTap>,
+    router: MethodRouter,
     /// Whether `on_unknown` was called.
     has_own_unknown: bool,
     pub(crate) state: S,
@@ -62,9 +64,9 @@ impl Peer {
         Self {
             role,
             name: None,
-            limits: Limits::default(),
+            limits: ConnectionLimits::default(),
             tap: None,
-            router: Router::default(),
+            router: MethodRouter::default(),
             has_own_unknown: false,
             state: (),
         }
@@ -78,14 +80,14 @@ impl<S> Peer<S> {
         self
     }
 
-    /// The bounds; see [`Limits`] for the defaults.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    /// The bounds; see [`ConnectionLimits`] for the defaults.
+    pub fn limits(mut self, limits: ConnectionLimits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Records every frame.
-    pub fn tap(mut self, tap: Option<Tap>) -> Self {
+    pub fn tap(mut self, tap: Option<FrameTap>) -> Self {
         self.tap = tap;
         self
     }
@@ -144,8 +146,8 @@ impl Peer {
         Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.router.add_request::<R>(Lane::InOrder, || {
-            request_handler(Lane::InOrder, in_order, Arc::clone(&handler))
+        self.router.add_request::<R>(HandlerLane::InOrder, || {
+            request_handler(HandlerLane::InOrder, in_order, Arc::clone(&handler))
         });
         self
     }
@@ -158,8 +160,9 @@ impl Peer {
         Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        self.router
-            .add_request::<R>(Lane::Beside, || request_handler(Lane::Beside, beside, Arc::clone(&handler)));
+        self.router.add_request::<R>(HandlerLane::Beside, || {
+            request_handler(HandlerLane::Beside, beside, Arc::clone(&handler))
+        });
         self
     }
 
@@ -172,8 +175,9 @@ impl Peer {
     {
         let handler = Arc::new(handler);
         let context = |shared| Cx::new(shared, None);
-        self.router
-            .add_notification::<N>(Lane::InOrder, || notification_handler(context, Arc::clone(&handler)));
+        self.router.add_notification::<N>(HandlerLane::InOrder, || {
+            notification_handler(context, Arc::clone(&handler))
+        });
         self
     }
 
@@ -186,8 +190,9 @@ impl Peer {
     {
         let handler = Arc::new(handler);
         let context = |shared| Cx::new(shared, None);
-        self.router
-            .add_notification::<N>(Lane::Beside, || notification_handler(context, Arc::clone(&handler)));
+        self.router.add_notification::<N>(HandlerLane::Beside, || {
+            notification_handler(context, Arc::clone(&handler))
+        });
         self
     }
 
@@ -195,8 +200,8 @@ impl Peer {
     /// requests are answered with -32601 and notifications are ignored.
     pub fn on_unknown<F, Fut>(mut self, handler: F) -> Self
     where
-        F: Fn(Unhandled, InOrder) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<(), Closed>> + Send + 'static,
+        F: Fn(UnhandledMessage, InOrder) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), ConnectionClosed>> + Send + 'static,
     {
         assert!(
             !self.has_own_unknown,
@@ -213,15 +218,15 @@ impl<S> Peer<S> {
     pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
         let transport = transport.open()?;
         let name = self.name.or_else(|| transport.name.clone()).unwrap_or_else(|| self.role.to_owned());
-        let shared = Shared::new(name, self.limits, self.tap, transport.frames.packing());
+        let shared = ConnectionShared::new(name, self.limits, self.tap, transport.frames.packing());
         Ok(Connection {
             cx: Cx::new(Arc::clone(&shared), None),
-            driver: Driver::new(shared, self.router, transport),
+            driver: ConnectionDriver::new(shared, self.router, transport),
         })
     }
 
     /// Opens the transport and runs the connection to its end.
-    pub async fn serve(self, transport: impl Connect) -> Result<(), Closed> {
+    pub async fn serve(self, transport: impl Connect) -> Result<(), ConnectionClosed> {
         self.connect(transport)?.serve().await
     }
 }
@@ -229,7 +234,7 @@ impl<S> Peer<S> {
 /// An open connection that somebody has to run.
 pub struct Connection {
     cx: Cx,
-    driver: Driver,
+    driver: ConnectionDriver,
 }
 
 impl Connection {
@@ -239,11 +244,11 @@ impl Connection {
     }
 
     /// Runs the connection until the other side closes it, which is `Ok`, or it fails.
-    pub async fn serve(mut self) -> Result<(), Closed> {
+    pub async fn serve(mut self) -> Result<(), ConnectionClosed> {
         let why = poll_fn(|cx| self.driver.poll(cx)).await;
         part(self.driver).await;
         match why {
-            Closed::Eof | Closed::Local => Ok(()),
+            ConnectionClosed::Eof | ConnectionClosed::Local => Ok(()),
             why => Err(why),
         }
     }
@@ -284,7 +289,7 @@ impl Connection {
 }
 
 /// Closes the transport and gives a child a moment to leave by itself, before it is made to.
-async fn part(mut driver: Driver) {
+async fn part(mut driver: ConnectionDriver) {
     let _ = tokio::time::timeout(GRACE, poll_fn(|cx| driver.poll_close(cx))).await;
     if let Some(mut exit) = driver.close() {
         let _ = tokio::time::timeout(GRACE, exit.ended()).await;

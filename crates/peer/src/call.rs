@@ -16,10 +16,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Closed,
-    outbound::Kind,
-    router::Running,
-    shared::{Charge, Shared},
+    ConnectionClosed,
+    outbound::FrameKind,
+    router::HandlerFuture,
+    shared::{ByteCharge, ConnectionShared},
     version::is_initialize,
 };
 
@@ -31,35 +31,35 @@ const COOPERATIVE: u8 = 4;
 const ABORTED: u8 = 8;
 
 /// The state of one request, shared by the reader, the handler and the responder.
-pub(crate) struct Call {
+pub(crate) struct CallState {
     pub(crate) id: Id,
     flags: AtomicU8,
     /// Wakes the task of a handler that runs beside the queue.
     pub(crate) waker: AtomicWaker,
     token: OnceLock<CancellationToken>,
     /// Where the request was passed on to, and under which id.
-    forwarded: OnceLock<(Weak<Shared>, u64)>,
-    batch: Option<Arc<Batch>>,
+    forwarded: OnceLock<(Weak<ConnectionShared>, u64)>,
+    batch: Option<Arc<ResponseBatch>>,
     /// Whether its answer says the version of the connection.
     pub(crate) is_initialize: bool,
     /// What begins when the request is answered.
-    after: Mutex<Vec<Running>>,
+    after: Mutex<Vec<HandlerFuture>>,
 }
 
 /// The answers to one batch, sent together when the last is there.
-pub(crate) struct Batch {
+pub(crate) struct ResponseBatch {
     missing: AtomicUsize,
     /// What is there so far, and what it counts for.
-    answers: Mutex<(Vec<Vec<u8>>, Vec<Charge>)>,
+    answers: Mutex<(Vec<Vec<u8>>, Vec<ByteCharge>)>,
 }
 
-impl Batch {
+impl ResponseBatch {
     pub(crate) fn new(expected: usize) -> Arc<Self> {
         Arc::new(Self { missing: AtomicUsize::new(expected), answers: Mutex::default() })
     }
 
     /// Takes one answer; gives the frame of all if it was the last.
-    pub(crate) fn add(&self, answer: Vec<u8>, shared: &Arc<Shared>) -> Option<Vec<u8>> {
+    pub(crate) fn add(&self, answer: Vec<u8>, shared: &Arc<ConnectionShared>) -> Option<Vec<u8>> {
         let mut answers = self.answers.lock();
         answers.1.push(shared.charge(answer.len()));
         answers.0.push(answer);
@@ -71,8 +71,8 @@ impl Batch {
     }
 }
 
-impl Call {
-    fn new(id: Id, batch: Option<Arc<Batch>>, is_initialize: bool) -> Self {
+impl CallState {
+    fn new(id: Id, batch: Option<Arc<ResponseBatch>>, is_initialize: bool) -> Self {
         Self {
             id,
             flags: AtomicU8::new(0),
@@ -86,12 +86,12 @@ impl Call {
     }
 
     /// Begins `task` when the request is answered.
-    pub(crate) fn after(&self, task: Running) {
+    pub(crate) fn after(&self, task: HandlerFuture) {
         self.after.lock().push(task);
     }
 
     /// What is to begin now that the request is answered.
-    fn take_after(&self) -> Vec<Running> {
+    fn take_after(&self) -> Vec<HandlerFuture> {
         std::mem::take(&mut *self.after.lock())
     }
 
@@ -126,10 +126,10 @@ impl Call {
 
 /// The requests of the other side that are not answered yet.
 #[derive(Default)]
-pub(crate) struct Calls(Mutex<HashMap<Id, Arc<Call>>>);
+pub(crate) struct UnansweredCalls(Mutex<HashMap<Id, Arc<CallState>>>);
 
-impl Calls {
-    fn open(&self) -> MutexGuard<'_, HashMap<Id, Arc<Call>>> {
+impl UnansweredCalls {
+    fn open(&self) -> MutexGuard<'_, HashMap<Id, Arc<CallState>>> {
         // Nothing in this module panics while it holds the lock.
         self.0.lock()
     }
@@ -139,9 +139,9 @@ impl Calls {
         &self,
         id: &Id,
         method: &str,
-        batch: Option<Arc<Batch>>,
+        batch: Option<Arc<ResponseBatch>>,
         limit: usize,
-    ) -> Result<Arc<Call>, Error> {
+    ) -> Result<Arc<CallState>, Error> {
         let mut open = self.open();
         if open.contains_key(id) {
             let what = "Invalid request: the `id` is in use by a request that is not answered yet";
@@ -150,16 +150,16 @@ impl Calls {
         if open.len() >= limit {
             return Err(Error::internal(format!("Too many requests are open, the limit is {limit}")));
         }
-        let call = Arc::new(Call::new(id.clone(), batch, is_initialize(method)));
+        let call = Arc::new(CallState::new(id.clone(), batch, is_initialize(method)));
         open.insert(id.clone(), Arc::clone(&call));
         Ok(call)
     }
 
-    pub(crate) fn get(&self, id: &Id) -> Option<Arc<Call>> {
+    pub(crate) fn get(&self, id: &Id) -> Option<Arc<CallState>> {
         self.open().get(id).cloned()
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<Call>> {
+    pub(crate) fn all(&self) -> Vec<Arc<CallState>> {
         self.open().values().cloned().collect()
     }
 
@@ -177,10 +177,10 @@ impl Calls {
     }
 }
 
-impl Shared {
+impl ConnectionShared {
     /// The other side wants `call` cancelled: passed on if the request was, told to a handler that asked for it,
     /// and otherwise answered here and now. Only the first time counts.
-    pub(crate) fn cancel(self: &Arc<Self>, call: &Call) {
+    pub(crate) fn cancel(self: &Arc<Self>, call: &CallState) {
         let before = call.flags.fetch_or(CANCELLED, Ordering::AcqRel);
         if before & (CANCELLED | ANSWERED) != 0 {
             return;
@@ -198,7 +198,7 @@ impl Shared {
     }
 
     /// Answers without waiting for room, if nobody has answered yet. For what is small.
-    pub(crate) fn answer_now(self: &Arc<Self>, call: &Call, frame: impl FnOnce(&Id) -> Vec<u8>) -> bool {
+    pub(crate) fn answer_now(self: &Arc<Self>, call: &CallState, frame: impl FnOnce(&Id) -> Vec<u8>) -> bool {
         let won = call.claim();
         if won {
             self.calls.end(&call.id);
@@ -210,15 +210,15 @@ impl Shared {
     }
 }
 
-fn cancel_there(target: &Weak<Shared>, id: u64) {
+fn cancel_there(target: &Weak<ConnectionShared>, id: u64) {
     if let Some(target) = target.upgrade() {
         target.force(write::cancel_request(id));
     }
 }
 
-impl Call {
+impl CallState {
     /// The frame to send for an answer; `None` while a batch waits for more.
-    fn wrap(&self, frame: Vec<u8>, shared: &Arc<Shared>) -> Option<Vec<u8>> {
+    fn wrap(&self, frame: Vec<u8>, shared: &Arc<ConnectionShared>) -> Option<Vec<u8>> {
         match &self.batch {
             Some(batch) => batch.add(frame, shared),
             None => Some(frame),
@@ -227,13 +227,13 @@ impl Call {
 }
 
 /// The duty to answer one request. Dropping it unanswered answers with -32603.
-pub struct Responder {
-    shared: Arc<Shared>,
-    call: Arc<Call>,
+pub struct RequestResponder {
+    shared: Arc<ConnectionShared>,
+    call: Arc<CallState>,
 }
 
-impl Responder {
-    pub(crate) fn new(shared: Arc<Shared>, call: Arc<Call>) -> Self {
+impl RequestResponder {
+    pub(crate) fn new(shared: Arc<ConnectionShared>, call: Arc<CallState>) -> Self {
         Self { shared, call }
     }
 
@@ -248,7 +248,7 @@ impl Responder {
     }
 
     /// Answers with a result or an error.
-    pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), Closed> {
+    pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), ConnectionClosed> {
         let frame = self.encode(&outcome);
         self.send(frame, false).await
     }
@@ -257,27 +257,27 @@ impl Responder {
     pub(crate) async fn respond_in_order<T: Serialize>(
         self,
         outcome: Result<T, Error>,
-    ) -> Result<(), Closed> {
+    ) -> Result<(), ConnectionClosed> {
         let frame = self.encode(&outcome);
         self.send(frame, true).await
     }
 
     /// Answers with a result that is JSON text already.
-    pub async fn respond_raw(self, result: &RawJson) -> Result<(), Closed> {
+    pub async fn respond_raw(self, result: &RawJson) -> Result<(), ConnectionClosed> {
         let frame = write::raw_response(&self.call.id, Ok(result));
         self.send(frame, false).await
     }
 
     /// Answers with the response another connection gave, byte for byte but for the id.
-    pub(crate) async fn pass_on(self, response: &Message) -> Result<(), Closed> {
+    pub(crate) async fn pass_on(self, response: &Message) -> Result<(), ConnectionClosed> {
         let frame = response.frame_with_id(&self.call.id);
         self.send(frame, true).await
     }
 
     /// Waits for room and only then takes the right to answer, so that whoever gives up waiting leaves the request to
     /// be answered by the drop of `self`.
-    async fn send(self, frame: Vec<u8>, in_order: bool) -> Result<(), Closed> {
-        let room = self.shared.room(Kind::Answer, frame.len(), in_order).await?;
+    async fn send(self, frame: Vec<u8>, in_order: bool) -> Result<(), ConnectionClosed> {
+        let room = self.shared.room(FrameKind::Answer, frame.len(), in_order).await?;
         if !self.call.claim() {
             self.shared.outbound.give_back(&room);
             return Ok(());
@@ -317,14 +317,14 @@ impl Responder {
     }
 
     /// Where to note that the request has been passed on.
-    pub(crate) fn call(&self) -> Arc<Call> {
+    pub(crate) fn call(&self) -> Arc<CallState> {
         Arc::clone(&self.call)
     }
 }
 
-impl Call {
+impl CallState {
     /// Notes that the request has been sent on to `target` under `id`. A cancellation that came meanwhile follows it.
-    pub(crate) fn forwarded(&self, target: &Arc<Shared>, id: u64) {
+    pub(crate) fn forwarded(&self, target: &Arc<ConnectionShared>, id: u64) {
         let target = Arc::downgrade(target);
         let _ = self.forwarded.set((Weak::clone(&target), id));
         if self.has(CANCELLED) {
@@ -333,7 +333,7 @@ impl Call {
     }
 }
 
-impl Drop for Responder {
+impl Drop for RequestResponder {
     fn drop(&mut self) {
         self.shared.answer_now(&self.call, |id| {
             let what = if std::thread::panicking() {
@@ -346,7 +346,7 @@ impl Drop for Responder {
     }
 }
 
-impl fmt::Debug for Responder {
+impl fmt::Debug for RequestResponder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Responder").field("id", &self.call.id).finish_non_exhaustive()
     }

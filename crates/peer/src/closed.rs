@@ -8,7 +8,7 @@ use crate::ExitReport;
 
 /// Why a connection is over.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum Closed {
+pub enum ConnectionClosed {
     /// The other side closed its end.
     #[error("the connection was closed by the other side")]
     Eof,
@@ -44,7 +44,7 @@ pub enum Closed {
     },
 }
 
-impl From<io::Error> for Closed {
+impl From<io::Error> for ConnectionClosed {
     fn from(error: io::Error) -> Self {
         Self::Io(Arc::new(error))
     }
@@ -58,7 +58,7 @@ pub enum CallError {
     Rpc(Error),
     /// The connection ended before the answer came.
     #[error("no answer: {0}")]
-    Closed(#[from] Closed),
+    Closed(#[from] ConnectionClosed),
     /// The params could not be written as JSON.
     #[error("the params of {method} cannot be written as JSON")]
     Encode {
@@ -93,8 +93,8 @@ impl From<CallError> for Error {
     }
 }
 
-impl From<Closed> for Error {
-    fn from(closed: Closed) -> Self {
+impl From<ConnectionClosed> for Error {
+    fn from(closed: ConnectionClosed) -> Self {
         Error::internal(closed.to_string())
     }
 }

@@ -15,18 +15,18 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CallError, Closed,
-    call::Call,
-    pending::{Answer, Waiting},
-    shared::Shared,
+    CallError, ConnectionClosed,
+    call::CallState,
+    pending::{CallAnswer, PendingWaiter},
+    shared::ConnectionShared,
     version::is_initialize,
 };
 
 /// What a handler or a caller can do. `Cx` alone is the context of code that runs beside the queue and can do
 /// everything; [`InOrder`] is that of a handler that runs in order.
 pub struct Cx<P = Beside> {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) call: Option<Arc<Call>>,
+    pub(crate) shared: Arc<ConnectionShared>,
+    pub(crate) call: Option<Arc<CallState>>,
     place: PhantomData<fn() -> P>,
 }
 
@@ -43,16 +43,16 @@ pub enum Beside {}
 pub enum Ordered {}
 
 /// Where code runs: [`Beside`] the queue or [`Ordered`].
-pub trait Place: sealed::Sealed + 'static {
+pub trait HandlerPlace: sealed::Sealed + 'static {
     /// Whether the queue waits for it.
     const IN_ORDER: bool;
 }
 
-impl Place for Beside {
+impl HandlerPlace for Beside {
     const IN_ORDER: bool = false;
 }
 
-impl Place for Ordered {
+impl HandlerPlace for Ordered {
     const IN_ORDER: bool = true;
 }
 
@@ -62,8 +62,8 @@ mod sealed {
     impl Sealed for super::Ordered {}
 }
 
-impl<P: Place> Cx<P> {
-    pub(crate) fn new(shared: Arc<Shared>, call: Option<Arc<Call>>) -> Self {
+impl<P: HandlerPlace> Cx<P> {
+    pub(crate) fn new(shared: Arc<ConnectionShared>, call: Option<Arc<CallState>>) -> Self {
         Self { shared, call, place: PhantomData }
     }
 
@@ -73,11 +73,11 @@ impl<P: Place> Cx<P> {
     }
 
     /// Sends a notification whose params are JSON text; see [`Cx::notify`].
-    pub async fn notify_raw(&self, method: &str, params: Option<&RawJson>) -> Result<(), Closed> {
+    pub async fn notify_raw(&self, method: &str, params: Option<&RawJson>) -> Result<(), ConnectionClosed> {
         self.send(write::raw_call(None, method, params)).await
     }
 
-    async fn send(&self, frame: Vec<u8>) -> Result<(), Closed> {
+    async fn send(&self, frame: Vec<u8>) -> Result<(), ConnectionClosed> {
         if P::IN_ORDER { self.shared.send_in_order(frame).await } else { self.shared.send(frame).await }
     }
 
@@ -127,20 +127,20 @@ impl Cx {
     /// Dropping the future before the answer is there sends `$/cancel_request`.
     ///
     /// The answer is there as soon as it has been read, even if messages that came before it still wait to be handled;
-    /// see [`Requested::in_order`].
+    /// see [`PendingResponse::in_order`].
     #[allow(clippy::needless_pass_by_value, reason = "`cx.request(Params::new(…))` reads best")]
-    pub fn request<R: Request>(&self, params: R) -> Requested<R::Response> {
+    pub fn request<R: Request>(&self, params: R) -> PendingResponse<R::Response> {
         let id = self.shared.pending.next_id();
         let frame = write::request(&Id::from(id), R::METHOD, &params);
         let frame = frame.map_err(|_| CallError::Encode { method: R::METHOD.to_owned() });
-        Requested::new(&self.shared, id, R::METHOD.to_owned(), frame)
+        PendingResponse::new(&self.shared, id, R::METHOD.to_owned(), frame)
     }
 
     /// Sends a request whose params are JSON text; see [`Cx::request`].
-    pub fn request_raw(&self, method: &str, params: Option<&RawJson>) -> Requested<RawJson> {
+    pub fn request_raw(&self, method: &str, params: Option<&RawJson>) -> PendingResponse<RawJson> {
         let id = self.shared.pending.next_id();
         let frame = write::raw_call(Some(&Id::from(id)), method, params);
-        Requested::new(&self.shared, id, method.to_owned(), Ok(frame))
+        PendingResponse::new(&self.shared, id, method.to_owned(), Ok(frame))
     }
 
     /// Sends a small notification without waiting for room: what is sent later comes behind it.
@@ -168,9 +168,9 @@ impl Cx {
     }
 
     /// Waits until the connection is over and tells why.
-    pub async fn closed(&self) -> Closed {
+    pub async fn closed(&self) -> ConnectionClosed {
         self.shared.over.cancelled().await;
-        self.shared.closed().unwrap_or(Closed::Local)
+        self.shared.closed().unwrap_or(ConnectionClosed::Local)
     }
 }
 
@@ -184,7 +184,7 @@ fn encode<N: Notification>(params: &N) -> Result<Vec<u8>, CallError> {
     write::notification(N::METHOD, params).map_err(|_| CallError::Encode { method: N::METHOD.to_owned() })
 }
 
-pub(crate) fn spawn<F>(shared: &Arc<Shared>, task: F)
+pub(crate) fn spawn<F>(shared: &Arc<ConnectionShared>, task: F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -200,22 +200,27 @@ where
 
 /// The answer to a request, to be awaited. Dropping it sends `$/cancel_request`.
 #[must_use = "the request is cancelled when its future is dropped"]
-pub struct Requested<T> {
+pub struct PendingResponse<T> {
     method: String,
-    shared: Arc<Shared>,
-    inner: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    shared: Arc<ConnectionShared>,
+    inner: Pin<Box<dyn Future<Output = CallAnswer> + Send>>,
     answer: PhantomData<fn() -> T>,
 }
 
-impl<T> Requested<T> {
-    fn new(shared: &Arc<Shared>, id: u64, method: String, frame: Result<Vec<u8>, CallError>) -> Self {
+impl<T> PendingResponse<T> {
+    fn new(
+        shared: &Arc<ConnectionShared>,
+        id: u64,
+        method: String,
+        frame: Result<Vec<u8>, CallError>,
+    ) -> Self {
         if is_initialize(&method) {
             shared.version.asked(id);
         }
         let (sender, receiver) = oneshot::channel();
         let mut guard = Guard { shared: Arc::clone(shared), id, sent: false };
         let unsent = frame.and_then(|frame| {
-            shared.pending.insert(id, Waiting::Caller(sender));
+            shared.pending.insert(id, PendingWaiter::Caller(sender));
             let unsent = shared.try_send(frame)?;
             guard.sent = unsent.is_none();
             if unsent.is_some() {
@@ -231,10 +236,10 @@ impl<T> Requested<T> {
             }
             match receiver.await {
                 Ok(answer) => Ok(answer),
-                Err(_) => Err(guard.shared.closed().unwrap_or(Closed::Local).into()),
+                Err(_) => Err(guard.shared.closed().unwrap_or(ConnectionClosed::Local).into()),
             }
         };
-        let inner = Box::pin(async move { answer.await.unwrap_or_else(Answer::failed) });
+        let inner = Box::pin(async move { answer.await.unwrap_or_else(CallAnswer::failed) });
         Self { method, shared: Arc::clone(shared), inner, answer: PhantomData }
     }
 
@@ -254,7 +259,7 @@ impl<T> Requested<T> {
     }
 }
 
-impl<T: DeserializeOwned> Future for Requested<T> {
+impl<T: DeserializeOwned> Future for PendingResponse<T> {
     type Output = Result<T, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -269,7 +274,7 @@ impl<T: DeserializeOwned> Future for Requested<T> {
 
 /// Cancels a request whose future is dropped before the answer is there.
 struct Guard {
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionShared>,
     id: u64,
     sent: bool,
 }
@@ -289,7 +294,7 @@ impl<P> fmt::Debug for Cx<P> {
     }
 }
 
-impl<T> fmt::Debug for Requested<T> {
+impl<T> fmt::Debug for PendingResponse<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Requested").field("method", &self.method).finish_non_exhaustive()
     }

@@ -18,16 +18,16 @@ use nudge_wire::Message;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::{
-    Closed, FrameTransport, Transport,
-    call::Call,
-    inbound::{Inbound, Item},
-    pace::Pace,
-    quiet::Quiet,
-    router::{Delivery, Lane, Router},
-    running::{Current, run_beside, start},
-    shared::Shared,
-    stall::Stall,
-    transport::Exit,
+    ConnectionClosed, FrameTransport, Transport,
+    call::CallState,
+    inbound::{InboundItem, InboundReader},
+    pace::ReadPace,
+    quiet::QuietWatch,
+    router::{HandlerDelivery, HandlerLane, MethodRouter},
+    running::{CurrentHandler, run_beside, start},
+    shared::ConnectionShared,
+    stall::QueueStall,
+    transport::ChildExit,
 };
 
 /// Messages handled between two looks at the transport.
@@ -38,21 +38,21 @@ const ROUNDS: usize = 16;
 /// exited or its input broke, the answers of handlers after this side closed the connection.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-pub(crate) struct Driver {
-    shared: Arc<Shared>,
-    router: Router,
+pub(crate) struct ConnectionDriver {
+    shared: Arc<ConnectionShared>,
+    router: MethodRouter,
     transport: Box<dyn FrameTransport>,
-    exit: Option<Exit>,
-    inbound: Inbound,
+    exit: Option<ChildExit>,
+    inbound: InboundReader,
     /// The handler that runs in order.
-    current: Option<Current>,
+    current: Option<CurrentHandler>,
     /// Taken off the queue and not yet taken by the transport.
     sending: VecDeque<Bytes>,
     unflushed: bool,
     phase: Phase,
-    stall: Stall,
-    pace: Pace,
-    quiet: Quiet,
+    stall: QueueStall,
+    pace: ReadPace,
+    quiet: QuietWatch,
     /// Whether the next message needs a place beside the queue and there is none.
     seats_taken: bool,
 }
@@ -62,17 +62,17 @@ enum Phase {
     Open,
     /// Something is over, but the other side may still have something to say.
     LastWords {
-        why: Closed,
+        why: ConnectionClosed,
         until: Pin<Box<Sleep>>,
     },
     /// Nothing more is read; waiting for the exit status of a child.
     Ending {
-        why: Closed,
+        why: ConnectionClosed,
         until: Pin<Box<Sleep>>,
     },
     /// What was taken is finished and written.
     Draining {
-        why: Closed,
+        why: ConnectionClosed,
         until: Pin<Box<Sleep>>,
     },
     /// This side closes: open requests are answered, what is left is written.
@@ -82,12 +82,12 @@ enum Phase {
     Over,
 }
 
-impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, router: Router, transport: Transport) -> Self {
+impl ConnectionDriver {
+    pub(crate) fn new(shared: Arc<ConnectionShared>, router: MethodRouter, transport: Transport) -> Self {
         let Transport { mut frames, exit, .. } = transport;
         frames.set_max_message(shared.limits.max_message);
         Self {
-            inbound: Inbound::new(Arc::clone(&shared)),
+            inbound: InboundReader::new(Arc::clone(&shared)),
             shared,
             router,
             transport: frames,
@@ -96,23 +96,23 @@ impl Driver {
             sending: VecDeque::new(),
             unflushed: false,
             phase: Phase::Open,
-            stall: Stall::default(),
-            pace: Pace::default(),
-            quiet: Quiet::default(),
+            stall: QueueStall::default(),
+            pace: ReadPace::default(),
+            quiet: QuietWatch::default(),
             seats_taken: false,
         }
     }
 
     /// Tells the other side that the connection is over, where the transport has a way to.
     pub(crate) fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let why = self.shared.closed().unwrap_or(Closed::Local);
+        let why = self.shared.closed().unwrap_or(ConnectionClosed::Local);
         self.transport.poll_close(cx, &why)
     }
 
     /// Ends the connection: drops the transport, so that a child process sees the end of its input, and gives the
     /// handle of that process, which is killed when the handle is dropped.
-    pub(crate) fn close(mut self) -> Option<Exit> {
-        self.shared.close(&Closed::Local);
+    pub(crate) fn close(mut self) -> Option<ChildExit> {
+        self.shared.close(&ConnectionClosed::Local);
         self.exit.take()
     }
 
@@ -122,7 +122,7 @@ impl Driver {
     }
 
     /// Moves the connection as far as it goes now. Ready when it is over.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ConnectionClosed> {
         self.shared.waker.register(cx.waker());
         for _ in 0..ROUNDS {
             if let Some(why) = self.shared.closed() {
@@ -182,7 +182,7 @@ impl Driver {
         }
         if bytes >= limits.inbound_hard {
             if self.stall.is_hopeless(cx, limits) {
-                self.shared.close(&Closed::InboundFull { held: bytes, limit: limits.inbound_hard });
+                self.shared.close(&ConnectionClosed::InboundFull { held: bytes, limit: limits.inbound_hard });
             }
             return false;
         }
@@ -236,10 +236,12 @@ impl Driver {
         let Some(item) = self.inbound.pop() else { return false };
         let bytes = item.bytes();
         match item {
-            Item::Message { message, call } => self.begin(cx, message, call, bytes),
-            Item::Passed { message, responder } => self.current = Some(Current::passing(message, responder)),
-            Item::Refusal { id, error, batch } => {
-                self.current = Current::refusal(&self.shared, &id, &error, batch.as_ref());
+            InboundItem::Message { message, call } => self.begin(cx, message, call, bytes),
+            InboundItem::Passed { message, responder } => {
+                self.current = Some(CurrentHandler::passing(message, responder))
+            }
+            InboundItem::Refusal { id, error, batch } => {
+                self.current = CurrentHandler::refusal(&self.shared, &id, &error, batch.as_ref());
             }
         }
         if self.current.is_none() {
@@ -251,28 +253,31 @@ impl Driver {
     /// Whether the next message is for a handler beside the queue and there is no place.
     fn must_wait_for_seat(&self) -> bool {
         match self.inbound.peek() {
-            Some(Item::Message { message, call }) => {
+            Some(InboundItem::Message { message, call }) => {
                 self.shared.is_beside_full()
                     && !call.as_ref().is_some_and(|call| call.is_answered())
-                    && matches!(self.router.find(message, self.shared.version.get()), Some((Lane::Beside, _)))
+                    && matches!(
+                        self.router.find(message, self.shared.version.get()),
+                        Some((HandlerLane::Beside, _))
+                    )
             }
             _ => false,
         }
     }
 
-    fn begin(&mut self, cx: &mut Context<'_>, message: Message, call: Option<Arc<Call>>, bytes: usize) {
+    fn begin(&mut self, cx: &mut Context<'_>, message: Message, call: Option<Arc<CallState>>, bytes: usize) {
         if call.as_ref().is_some_and(|call| call.is_answered()) {
             return;
         }
         let Some((lane, handler)) = self.router.find(&message, self.shared.version.get()) else {
-            self.current = call.map(|call| Current::unknown(&self.shared, &message, call));
+            self.current = call.map(|call| CurrentHandler::unknown(&self.shared, &message, call));
             return;
         };
-        let delivery = Delivery { message, call: call.clone(), shared: Arc::clone(&self.shared) };
+        let delivery = HandlerDelivery { message, call: call.clone(), shared: Arc::clone(&self.shared) };
         let Some(running) = start(handler, delivery, call.as_ref(), &self.shared) else { return };
         match lane {
-            Lane::InOrder => self.current = Some(Current::new(running, call)),
-            Lane::Beside => run_beside(cx, &self.shared, running, call, bytes),
+            HandlerLane::InOrder => self.current = Some(CurrentHandler::new(running, call)),
+            HandlerLane::Beside => run_beside(cx, &self.shared, running, call, bytes),
         }
     }
 
@@ -321,7 +326,7 @@ impl Driver {
     }
 
     /// The other side takes nothing more. It may still have said something, and a child its last words.
-    fn cannot_write(&mut self, why: Closed) {
+    fn cannot_write(&mut self, why: ConnectionClosed) {
         self.shared.cannot_write(why.clone());
         self.sending.clear();
         self.unflushed = false;
@@ -329,21 +334,21 @@ impl Driver {
     }
 
     /// The connection will end, but reading goes on for a while.
-    fn last_words(&mut self, why: Closed) {
+    fn last_words(&mut self, why: ConnectionClosed) {
         if matches!(self.phase, Phase::Open) {
             self.phase = Phase::LastWords { why, until: Box::pin(sleep(LAST_WORDS)) };
         }
     }
 
     /// Nothing more will be read.
-    fn end(&mut self, why: Closed) {
+    fn end(&mut self, why: ConnectionClosed) {
         if matches!(self.phase, Phase::Open | Phase::LastWords { .. }) {
             self.phase = Phase::Ending { why, until: Box::pin(sleep(LAST_WORDS)) };
         }
     }
 
     /// Moves an ending connection on. Tells when it is over.
-    fn poll_phase(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
+    fn poll_phase(&mut self, cx: &mut Context<'_>) -> Option<ConnectionClosed> {
         if matches!(self.phase, Phase::Open) {
             self.poll_open(cx);
         }
@@ -357,7 +362,7 @@ impl Driver {
             let why = match &mut self.exit {
                 None => why.clone(),
                 Some(exit) => match exit.poll_report(cx) {
-                    Poll::Ready(report) => Closed::Exited(report),
+                    Poll::Ready(report) => ConnectionClosed::Exited(report),
                     Poll::Pending if until.as_mut().poll(cx).is_pending() => return None,
                     Poll::Pending => why.clone(),
                 },
@@ -386,12 +391,12 @@ impl Driver {
             && let Poll::Ready(report) = exit.poll_report(cx)
         {
             // Its output may be held open by a process it started.
-            self.last_words(Closed::Exited(report));
+            self.last_words(ConnectionClosed::Exited(report));
             cx.waker().wake_by_ref();
         }
     }
 
-    fn poll_draining(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
+    fn poll_draining(&mut self, cx: &mut Context<'_>) -> Option<ConnectionClosed> {
         let done = self.has_caught_up()
             && !self.shared.has_beside()
             && self.shared.calls.is_empty()
@@ -412,20 +417,20 @@ impl Driver {
         Some(self.over(why))
     }
 
-    fn poll_closing(&mut self, cx: &mut Context<'_>) -> Option<Closed> {
+    fn poll_closing(&mut self, cx: &mut Context<'_>) -> Option<ConnectionClosed> {
         let done = self.shared.calls.is_empty() && self.is_all_written();
         let Phase::Closing { until } = &mut self.phase else { return None };
-        (done || until.as_mut().poll(cx).is_ready()).then(|| self.over(Closed::Local))
+        (done || until.as_mut().poll(cx).is_ready()).then(|| self.over(ConnectionClosed::Local))
     }
 
     fn is_all_written(&self) -> bool {
         self.sending.is_empty() && self.shared.outbound.bytes() == 0 && !self.unflushed
     }
 
-    fn over(&mut self, why: Closed) -> Closed {
+    fn over(&mut self, why: ConnectionClosed) -> ConnectionClosed {
         self.phase = Phase::Over;
         // With the handlers goes what they hold: whoever waits for one of them to say something learns of the end.
-        self.router = Router::default();
+        self.router = MethodRouter::default();
         self.current = None;
         self.inbound.clear();
         self.shared.close(&why);
@@ -436,14 +441,14 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
+impl Drop for ConnectionDriver {
     fn drop(&mut self) {
-        self.shared.close(&Closed::Local);
+        self.shared.close(&ConnectionClosed::Local);
     }
 }
 
 /// The end of a connection whose other side stopped reading.
-fn unread(bytes: usize) -> Closed {
+fn unread(bytes: usize) -> ConnectionClosed {
     let what = format!("the other side did not read the last {bytes} bytes");
     io::Error::new(io::ErrorKind::TimedOut, what).into()
 }

@@ -4,34 +4,34 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use nudge_wire::{
-    Body, Error, Id, Message, RawJson,
-    frame::{Piece, Skimmed},
+    Error, Id, Message, MessageKind, RawJson,
+    frame::{FramePiece, SkimmedFrame},
     id::MAX_ID,
-    message::{Invalid, Parsed},
+    message::{InvalidMessage, ParsedFrame},
 };
 use serde::Deserialize;
 
 use crate::{
-    CallError, Responder,
-    call::{Batch, Call},
-    pending::{Answer, Waiting},
-    shared::Shared,
+    CallError, RequestResponder,
+    call::{CallState, ResponseBatch},
+    pending::{CallAnswer, PendingWaiter},
+    shared::ConnectionShared,
 };
 
 /// What a queued message costs beyond its bytes.
 const OVERHEAD: usize = 256;
 
 /// Something to be handled in order.
-pub(crate) enum Item {
+pub(crate) enum InboundItem {
     /// A request or notification.
-    Message { message: Message, call: Option<Arc<Call>> },
+    Message { message: Message, call: Option<Arc<CallState>> },
     /// The answer to a request that was passed on here, to be passed back in its turn.
-    Passed { message: Message, responder: Responder },
+    Passed { message: Message, responder: RequestResponder },
     /// The answer to a message that could not be taken, sent in its turn.
-    Refusal { id: Id, error: Error, batch: Option<Arc<Batch>> },
+    Refusal { id: Id, error: Error, batch: Option<Arc<ResponseBatch>> },
 }
 
-impl Item {
+impl InboundItem {
     /// What the item counts for in the queue.
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -42,19 +42,19 @@ impl Item {
 }
 
 /// Reads what was received, and decides what becomes of it.
-pub(crate) struct Inbound {
-    queue: VecDeque<Item>,
+pub(crate) struct InboundReader {
+    queue: VecDeque<InboundItem>,
     /// What the queue holds in bytes.
     bytes: usize,
     /// How many items have ever been queued.
     received: u64,
     /// How many frames have ever been received.
     frames: u64,
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionShared>,
 }
 
-impl Inbound {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+impl InboundReader {
+    pub(crate) fn new(shared: Arc<ConnectionShared>) -> Self {
         Self { queue: VecDeque::new(), bytes: 0, received: 0, frames: 0, shared }
     }
 
@@ -74,12 +74,12 @@ impl Inbound {
     }
 
     /// The next item, still in the queue.
-    pub(crate) fn peek(&self) -> Option<&Item> {
+    pub(crate) fn peek(&self) -> Option<&InboundItem> {
         self.queue.front()
     }
 
     /// The next item.
-    pub(crate) fn pop(&mut self) -> Option<Item> {
+    pub(crate) fn pop(&mut self) -> Option<InboundItem> {
         let item = self.queue.pop_front()?;
         self.bytes -= item.bytes();
         Some(item)
@@ -97,16 +97,16 @@ impl Inbound {
     }
 
     /// Takes a frame that was received, or word of one that was dropped.
-    pub(crate) fn take(&mut self, piece: Piece) {
+    pub(crate) fn take(&mut self, piece: FramePiece) {
         self.frames += 1;
         match piece {
-            Piece::Line(line) => {
+            FramePiece::Line(line) => {
                 if let Some(tap) = &self.shared.tap {
                     tap.received(&self.shared.name, &line);
                 }
                 self.line(line);
             }
-            Piece::TooLong(skimmed) => {
+            FramePiece::TooLong(skimmed) => {
                 if let Some(tap) = &self.shared.tap {
                     tap.dropped(&self.shared.name, skimmed.length);
                 }
@@ -116,11 +116,11 @@ impl Inbound {
     }
 
     fn line(&mut self, line: Bytes) {
-        match Parsed::from_bytes(line) {
-            Parsed::Single(taken) => self.taken(taken, None),
-            Parsed::Batch(entries) => {
+        match ParsedFrame::from_bytes(line) {
+            ParsedFrame::Single(taken) => self.taken(taken, None),
+            ParsedFrame::Batch(entries) => {
                 let answers = entries.iter().filter(|entry| wants_answer(entry)).count();
-                let batch = (answers > 0).then(|| Batch::new(answers));
+                let batch = (answers > 0).then(|| ResponseBatch::new(answers));
                 for entry in entries {
                     self.taken(entry, batch.as_ref());
                 }
@@ -128,51 +128,55 @@ impl Inbound {
         }
     }
 
-    fn taken(&mut self, taken: Result<Message, Invalid>, batch: Option<&Arc<Batch>>) {
+    fn taken(&mut self, taken: Result<Message, InvalidMessage>, batch: Option<&Arc<ResponseBatch>>) {
         match taken {
             Ok(message) => self.message(message, batch),
-            Err(Invalid { is_response: true, id, error }) => self.broken_response(id.as_ref(), &error),
-            Err(Invalid { id, error, .. }) => self.refuse(id.unwrap_or_else(Id::null), error, batch.cloned()),
+            Err(InvalidMessage { is_response: true, id, error }) => self.broken_response(id.as_ref(), &error),
+            Err(InvalidMessage { id, error, .. }) => {
+                self.refuse(id.unwrap_or_else(Id::null), error, batch.cloned())
+            }
         }
     }
 
-    fn message(&mut self, message: Message, batch: Option<&Arc<Batch>>) {
+    fn message(&mut self, message: Message, batch: Option<&Arc<ResponseBatch>>) {
         match &message.body {
-            Body::Response { .. } => self.response(message),
-            Body::Notification { method, params } if method == "$/cancel_request" => {
+            MessageKind::Response { .. } => self.response(message),
+            MessageKind::Notification { method, params } if method == "$/cancel_request" => {
                 cancel(&self.shared, params.as_ref());
             }
-            Body::Notification { .. } => self.push(Item::Message { message, call: None }),
-            Body::Request { id, method, .. } => {
+            MessageKind::Notification { .. } => self.push(InboundItem::Message { message, call: None }),
+            MessageKind::Request { id, method, .. } => {
                 let limit = self.shared.limits.max_open;
                 match self.shared.calls.begin(id, method, batch.cloned(), limit) {
-                    Ok(call) => self.push(Item::Message { message, call: Some(call) }),
+                    Ok(call) => self.push(InboundItem::Message { message, call: Some(call) }),
                     Err(error) => self.refuse(id.clone(), error, batch.cloned()),
                 }
             }
         }
     }
 
-    fn push(&mut self, item: Item) {
+    fn push(&mut self, item: InboundItem) {
         self.received += 1;
         self.bytes += item.bytes();
         self.queue.push_back(item);
     }
 
     fn response(&mut self, message: Message) {
-        let Body::Response { id, outcome } = &message.body else { return };
+        let MessageKind::Response { id, outcome } = &message.body else { return };
         if let (Some(id), Ok(result)) = (id.as_u64(), outcome) {
             self.shared.version.answered(id, result);
         }
         match id.as_u64().and_then(|id| self.shared.pending.remove(id)) {
-            Some(Waiting::Forwarded(responder)) => self.push(Item::Passed { message, responder }),
-            Some(Waiting::Caller(caller)) => {
+            Some(PendingWaiter::Forwarded(responder)) => {
+                self.push(InboundItem::Passed { message, responder })
+            }
+            Some(PendingWaiter::Caller(caller)) => {
                 let outcome = match outcome {
                     Ok(result) => Ok(result.clone()),
                     Err(error) => Err(CallError::Rpc(error.to().unwrap_or_else(|_| unreadable("an error")))),
                 };
                 // The caller may just have gone.
-                drop(caller.send(Answer { outcome, after: self.received }));
+                drop(caller.send(CallAnswer { outcome, after: self.received }));
             }
             // Cancelled requests end here too, so this is no cause for alarm.
             None => {
@@ -181,9 +185,9 @@ impl Inbound {
         }
     }
 
-    fn refuse(&mut self, id: Id, error: Error, batch: Option<Arc<Batch>>) {
+    fn refuse(&mut self, id: Id, error: Error, batch: Option<Arc<ResponseBatch>>) {
         tracing::debug!(connection = self.shared.name, %error, "a message was refused");
-        self.push(Item::Refusal { id, error, batch });
+        self.push(InboundItem::Refusal { id, error, batch });
     }
 
     /// Whoever waits for a response that cannot be read must not wait for ever.
@@ -194,7 +198,7 @@ impl Inbound {
         }
     }
 
-    fn too_long(&mut self, line: &Skimmed) {
+    fn too_long(&mut self, line: &SkimmedFrame) {
         let limit = self.shared.limits.max_message;
         let length = line.length;
         tracing::debug!(connection = self.shared.name, length, limit, "a message over the limit was dropped");
@@ -212,9 +216,9 @@ impl Inbound {
 }
 
 /// Whether an entry of a batch adds to the batch's answer.
-fn wants_answer(entry: &Result<Message, Invalid>) -> bool {
+fn wants_answer(entry: &Result<Message, InvalidMessage>) -> bool {
     match entry {
-        Ok(message) => matches!(message.body, Body::Request { .. }),
+        Ok(message) => matches!(message.body, MessageKind::Request { .. }),
         Err(invalid) => !invalid.is_response,
     }
 }
@@ -223,14 +227,14 @@ fn unreadable(what: &str) -> Error {
     Error::internal(format!("The other side answered with {what} that cannot be read"))
 }
 
-fn fail(who: Waiting, error: CallError) {
+fn fail(who: PendingWaiter, error: CallError) {
     match who {
-        Waiting::Caller(caller) => drop(caller.send(Answer::failed(error))),
-        Waiting::Forwarded(responder) => responder.fail(&error.into()),
+        PendingWaiter::Caller(caller) => drop(caller.send(CallAnswer::failed(error))),
+        PendingWaiter::Forwarded(responder) => responder.fail(&error.into()),
     }
 }
 
-fn cancel(shared: &Arc<Shared>, params: Option<&RawJson>) {
+fn cancel(shared: &Arc<ConnectionShared>, params: Option<&RawJson>) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Cancel {

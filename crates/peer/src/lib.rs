@@ -21,7 +21,7 @@
 //! and `on_notification_beside` begin in order, up to the first time they wait, and then go on beside the queue.
 //!
 //! A response is given to its caller as soon as it is read, ahead of messages that still wait to be handled;
-//! [`Requested::in_order`] gives it in its turn instead.
+//! [`PendingResponse::in_order`] gives it in its turn instead.
 //!
 //! # No deadlock
 //!
@@ -33,7 +33,7 @@
 //!
 //! # Bounds
 //!
-//! Every queue is limited in bytes ([`Limits`]). A slow handler stops the reading of the pipe; a peer that does not
+//! Every queue is limited in bytes ([`ConnectionLimits`]). A slow handler stops the reading of the pipe; a peer that does not
 //! read makes [`Cx::notify`] and [`Cx::request`] wait.
 #![allow(clippy::disallowed_methods, reason = "this room does IO and drives time")]
 
@@ -61,17 +61,18 @@ mod unhandled;
 mod version;
 
 pub use builder::{Connection, Peer};
-pub use call::Responder;
-pub use closed::{CallError, Closed};
-pub use cx::{Beside, Cx, InOrder, Ordered, Place, Requested};
-pub use limits::Limits;
+pub use call::RequestResponder;
+pub use closed::{CallError, ConnectionClosed};
+pub use cx::{Beside, Cx, HandlerPlace, InOrder, Ordered, PendingResponse};
+pub use limits::ConnectionLimits;
 pub use relay::relay;
-pub use tap::Tap;
+pub use tap::FrameTap;
 pub use tokio_util::sync::{CancellationToken, DropGuard};
 pub use transport::{
-    Child, Connect, Cut, Descriptors, ExitReport, FrameTransport, Packing, Stdio, Transport, pair,
+    ChildProgram, Connect, DescriptorTransport, ExitReport, FrameTransport, Packing, StdioTransport,
+    Transport, TransportCut, pair,
 };
-pub use unhandled::{PassedMessage, RawNotification, RawRequest, Unhandled};
+pub use unhandled::{PassedMessage, RawNotification, RawRequest, UnhandledMessage};
 
 // The code of the page is compiled with the tests.
 #[cfg(doctest)]

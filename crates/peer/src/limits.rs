@@ -8,7 +8,7 @@ const MIB: usize = 1024 * 1024;
 
 /// The bounds of one connection. The defaults suit a gateway on a laptop.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// The longest message taken, in bytes. A longer one is dropped as it arrives and answered with an error.
     pub max_message: usize,
     /// Bytes of messages received and waiting to be handled, past which reading stops.
@@ -35,7 +35,7 @@ pub struct Limits {
     pub drain: Duration,
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             max_message: DEFAULT_MESSAGE_LIMIT,
@@ -52,7 +52,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The same limits made to fit each other: none is zero, and no hard one is below its soft one.
     pub(crate) fn sane(mut self) -> Self {
         self.inbound_soft = self.inbound_soft.max(1);

@@ -11,7 +11,7 @@ use crate::Packing;
 /// Frames from this size on are queued as they are; smaller ones are copied together so that one write takes many.
 const OWN_CHUNK: usize = 16 * 1024;
 
-pub(crate) struct Outbound {
+pub(crate) struct OutboundQueue {
     packing: Packing,
     queue: Mutex<Queue>,
     /// Room for requests and notifications, and for answers. Answers have room of their own: behind requests that wait
@@ -23,7 +23,7 @@ pub(crate) struct Outbound {
 
 /// What a frame is, for the room it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// A request or notification.
     Call,
     /// An answer.
@@ -32,8 +32,8 @@ pub(crate) enum Kind {
 
 /// Room taken for one frame. It must be used or given back.
 #[must_use]
-pub(crate) struct Room {
-    kind: Kind,
+pub(crate) struct OutboundRoom {
+    kind: FrameKind,
     permits: u32,
 }
 
@@ -45,14 +45,14 @@ struct Queue {
     queued: u64,
     written: u64,
     /// The room to give back when so many bytes have been written.
-    ledger: VecDeque<(u64, Room)>,
+    ledger: VecDeque<(u64, OutboundRoom)>,
     /// Whether the driver knows that there is something.
     announced: bool,
     closed: bool,
 }
 
 /// What became of a frame.
-pub(crate) enum Pushed {
+pub(crate) enum PushResult {
     /// Queued; the driver must be woken.
     Wake,
     /// Queued; the driver knows.
@@ -63,7 +63,7 @@ pub(crate) enum Pushed {
     Overfull(usize),
 }
 
-impl Outbound {
+impl OutboundQueue {
     pub(crate) fn new(packing: Packing, soft: usize, hard: usize) -> Self {
         // A permit count is a `u32` at the semaphore's door.
         let soft = soft.clamp(1, u32::MAX as usize);
@@ -76,7 +76,7 @@ impl Outbound {
         self.queue.lock()
     }
 
-    fn room(&self, kind: Kind) -> &Semaphore {
+    fn room(&self, kind: FrameKind) -> &Semaphore {
         &self.rooms[kind as usize]
     }
 
@@ -85,12 +85,12 @@ impl Outbound {
     }
 
     /// Takes room for a frame of `len` bytes if there is some now. `None`: one has to wait. `Err`: it is over.
-    pub(crate) fn try_room(&self, kind: Kind, len: usize) -> Result<Option<Room>, ()> {
+    pub(crate) fn try_room(&self, kind: FrameKind, len: usize) -> Result<Option<OutboundRoom>, ()> {
         let permits = self.permits(len);
         match self.room(kind).try_acquire_many(permits) {
             Ok(permit) => {
                 permit.forget();
-                Ok(Some(Room { kind, permits }))
+                Ok(Some(OutboundRoom { kind, permits }))
             }
             Err(TryAcquireError::NoPermits) => Ok(None),
             Err(TryAcquireError::Closed) => Err(()),
@@ -98,22 +98,22 @@ impl Outbound {
     }
 
     /// Waits for room for a frame of `len` bytes.
-    pub(crate) async fn wait_room(&self, kind: Kind, len: usize) -> Result<Room, ()> {
+    pub(crate) async fn wait_room(&self, kind: FrameKind, len: usize) -> Result<OutboundRoom, ()> {
         let permits = self.permits(len);
         self.room(kind).acquire_many(permits).await.map_err(|_| ())?.forget();
-        Ok(Room { kind, permits })
+        Ok(OutboundRoom { kind, permits })
     }
 
     /// Gives back room that is not needed after all.
-    pub(crate) fn give_back(&self, room: &Room) {
+    pub(crate) fn give_back(&self, room: &OutboundRoom) {
         self.room(room.kind).add_permits(room.permits as usize);
     }
 
     /// Queues a frame, and the newline after it where frames are lines, with the room taken for it, or without any if it does not wait its turn.
-    pub(crate) fn push(&self, frame: Vec<u8>, room: Option<Room>) -> Pushed {
+    pub(crate) fn push(&self, frame: Vec<u8>, room: Option<OutboundRoom>) -> PushResult {
         let mut queue = self.queue();
         if queue.closed {
-            return Pushed::Closed;
+            return PushResult::Closed;
         }
         queue.queued += frame.len() as u64 + u64::from(self.packing == Packing::Lines);
         if let Some(room) = room {
@@ -125,9 +125,9 @@ impl Outbound {
             Packing::Lines => queue.add_line(frame),
         }
         if queue.bytes() > self.hard {
-            return Pushed::Overfull(queue.bytes());
+            return PushResult::Overfull(queue.bytes());
         }
-        if std::mem::replace(&mut queue.announced, true) { Pushed::Quiet } else { Pushed::Wake }
+        if std::mem::replace(&mut queue.announced, true) { PushResult::Quiet } else { PushResult::Wake }
     }
 
     /// Moves all that is queued to `into`.

@@ -17,7 +17,7 @@ const BRISK: Duration = Duration::from_micros(100);
 
 /// The pace of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct ReadPace {
     idle_since: Option<Instant>,
     /// How many frames had been received then.
     frames: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Pace {
     is_brisk: bool,
 }
 
-impl Pace {
+impl ReadPace {
     /// Something moved; `frames` have been received so far.
     pub(crate) fn moved(&mut self, frames: u64) {
         if let Some(since) = self.idle_since.take() {

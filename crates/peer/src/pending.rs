@@ -9,24 +9,24 @@ use nudge_wire::RawJson;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use crate::{CallError, Responder};
+use crate::{CallError, RequestResponder};
 
 /// Who waits for an answer.
-pub(crate) enum Waiting {
+pub(crate) enum PendingWaiter {
     /// A caller on this side.
-    Caller(oneshot::Sender<Answer>),
+    Caller(oneshot::Sender<CallAnswer>),
     /// A request of another connection that was passed on here.
-    Forwarded(Responder),
+    Forwarded(RequestResponder),
 }
 
 /// An answer to a caller.
-pub(crate) struct Answer {
+pub(crate) struct CallAnswer {
     pub(crate) outcome: Result<RawJson, CallError>,
     /// How many messages had been received before it.
     pub(crate) after: u64,
 }
 
-impl Answer {
+impl CallAnswer {
     /// No answer, with nothing to wait for.
     pub(crate) fn failed(error: CallError) -> Self {
         Self { outcome: Err(error), after: 0 }
@@ -34,15 +34,15 @@ impl Answer {
 }
 
 #[derive(Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingCalls {
     next: AtomicU64,
     /// How many of those who wait are callers.
     callers: AtomicUsize,
-    waiting: Mutex<HashMap<u64, Waiting>>,
+    waiting: Mutex<HashMap<u64, PendingWaiter>>,
 }
 
-impl Pending {
-    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
+impl PendingCalls {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, PendingWaiter>> {
         // Nothing in this module panics while it holds the lock.
         self.waiting.lock()
     }
@@ -51,13 +51,13 @@ impl Pending {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn insert(&self, id: u64, who: Waiting) {
+    pub(crate) fn insert(&self, id: u64, who: PendingWaiter) {
         self.count(&who, 1);
         self.waiting().insert(id, who);
     }
 
     /// Whoever waits for the answer to `id`; each only once.
-    pub(crate) fn remove(&self, id: u64) -> Option<Waiting> {
+    pub(crate) fn remove(&self, id: u64) -> Option<PendingWaiter> {
         let found = self.waiting().remove(&id)?;
         self.count(&found, usize::MAX);
         Some(found)
@@ -78,7 +78,7 @@ impl Pending {
         self.waiting().shrink_to_fit();
     }
 
-    pub(crate) fn drain(&self) -> Vec<Waiting> {
+    pub(crate) fn drain(&self) -> Vec<PendingWaiter> {
         let drained: Vec<_> = self.waiting().drain().map(|(_, who)| who).collect();
         for who in &drained {
             self.count(who, usize::MAX);
@@ -87,8 +87,8 @@ impl Pending {
     }
 
     /// Adds to the number of callers; `usize::MAX` is minus one.
-    fn count(&self, who: &Waiting, change: usize) {
-        if matches!(who, Waiting::Caller(_)) {
+    fn count(&self, who: &PendingWaiter, change: usize) {
+        if matches!(who, PendingWaiter::Caller(_)) {
             self.callers.fetch_add(change, Ordering::Relaxed);
         }
     }

@@ -7,7 +7,7 @@
 use nudge_wire::{Error, RawJson, raw::NotAnObject};
 use serde::Deserialize;
 
-use crate::{Closed, InOrder, Unhandled};
+use crate::{ConnectionClosed, InOrder, UnhandledMessage};
 
 const SUCCESSOR: &str = "proxy/successor";
 const INITIALIZE: &str = "proxy/initialize";
@@ -20,7 +20,7 @@ struct Wrapped {
 }
 
 /// Passes `message` on along the chain.
-pub(crate) async fn pass_on(message: Unhandled, cx: InOrder) -> Result<(), Closed> {
+pub(crate) async fn pass_on(message: UnhandledMessage, cx: InOrder) -> Result<(), ConnectionClosed> {
     let params = message.params().cloned();
     match message.method().as_ref() as &str {
         SUCCESSOR => match params.as_ref().map(RawJson::to::<Wrapped>) {
@@ -37,11 +37,11 @@ pub(crate) async fn pass_on(message: Unhandled, cx: InOrder) -> Result<(), Close
 }
 
 async fn forward_wrapped(
-    message: Unhandled,
+    message: UnhandledMessage,
     cx: &InOrder,
     method: &str,
     params: Option<&RawJson>,
-) -> Result<(), Closed> {
+) -> Result<(), ConnectionClosed> {
     match wrap(method, params) {
         Ok(wrapped) => message.replaced_by(&cx.shared, SUCCESSOR, Some(&wrapped)).await,
         Err(_) => refuse(message).await,
@@ -58,12 +58,12 @@ fn wrap(method: &str, params: Option<&RawJson>) -> Result<RawJson, NotAnObject> 
     }
 }
 
-async fn refuse(message: Unhandled) -> Result<(), Closed> {
+async fn refuse(message: UnhandledMessage) -> Result<(), ConnectionClosed> {
     match message {
-        Unhandled::Request(request) => {
+        UnhandledMessage::Request(request) => {
             let error = Error::invalid_params("Invalid params for proxy/successor: expected a `method`");
             request.respond::<()>(Err(error)).await
         }
-        Unhandled::Notification(_) => Ok(()),
+        UnhandledMessage::Notification(_) => Ok(()),
     }
 }

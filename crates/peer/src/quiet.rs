@@ -9,7 +9,7 @@ const LASTING: Duration = Duration::from_secs(1);
 
 /// Tells when nothing has moved for a while, once each time.
 #[derive(Default)]
-pub(crate) struct Quiet {
+pub(crate) struct QuietWatch {
     /// How often something has moved.
     moves: u64,
     /// How often it had when that was told last.
@@ -19,7 +19,7 @@ pub(crate) struct Quiet {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Quiet {
+impl QuietWatch {
     /// Something moved.
     pub(crate) fn moved(&mut self) {
         self.moves += 1;

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::{Closed, Connect, Cx, Peer};
+use crate::{Connect, ConnectionClosed, Cx, Peer};
 
 /// Connects two peers and passes every message that has no handler on to the other, byte for byte but for request ids.
 /// Answers and cancellations find their way back. Runs until one side ends, then closes the other and tells how it ended.
 pub async fn relay<L, R>(
     left: (Peer<L>, impl Connect),
     right: (Peer<R>, impl Connect),
-) -> Result<(), Closed> {
+) -> Result<(), ConnectionClosed> {
     let (to_left, to_right) = (Slot::default(), Slot::default());
     let left = to_right.fill_unknown(left.0.give(())).connect(left.1)?;
     let right = to_left.fill_unknown(right.0.give(())).connect(right.1)?;

@@ -2,53 +2,53 @@
 
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
-use nudge_wire::{Body, Error, Message, Notification, RawJson, Request, Version};
+use nudge_wire::{Error, Message, MessageKind, Notification, RawJson, Request, Version};
 use serde_json::Value;
 
 use crate::{
-    Closed, Cx, InOrder, Responder, Unhandled,
-    call::Call,
+    ConnectionClosed, Cx, InOrder, RequestResponder, UnhandledMessage,
+    call::CallState,
     cx::decode,
-    shared::Shared,
+    shared::ConnectionShared,
     version::{is_initialize, said_version},
 };
 
-pub(crate) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type HandlerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A message for a handler, with the duty to answer it if it is a request.
-pub(crate) struct Delivery {
+pub(crate) struct HandlerDelivery {
     pub(crate) message: Message,
-    pub(crate) call: Option<Arc<Call>>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) call: Option<Arc<CallState>>,
+    pub(crate) shared: Arc<ConnectionShared>,
 }
 
-pub(crate) type Handler = Box<dyn Fn(Delivery) -> Running + Send + Sync>;
+pub(crate) type MethodHandler = Box<dyn Fn(HandlerDelivery) -> HandlerFuture + Send + Sync>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Lane {
+pub(crate) enum HandlerLane {
     InOrder,
     Beside,
 }
 
 #[derive(Default)]
-pub(crate) struct Router {
+pub(crate) struct MethodRouter {
     /// Requests and notifications may share a name (`proxy/successor`, `mcp/message`).
     requests: HashMap<&'static str, Routes>,
     notifications: HashMap<&'static str, Routes>,
-    pub(crate) unknown: Option<Handler>,
+    pub(crate) unknown: Option<MethodHandler>,
     /// The version of the protocol that what is added is for; of any, if there is none.
     pub(crate) version: Option<Version>,
 }
 
 /// The handlers of one method.
 enum Routes {
-    OfAny(Lane, Handler),
-    OfVersion([Option<(Lane, Handler)>; 2]),
+    OfAny(HandlerLane, MethodHandler),
+    OfVersion([Option<(HandlerLane, MethodHandler)>; 2]),
 }
 
 impl Routes {
     /// The handler for a connection whose version was agreed on.
-    fn find(&self, agreed: Option<Version>) -> Option<(Lane, &Handler)> {
+    fn find(&self, agreed: Option<Version>) -> Option<(HandlerLane, &MethodHandler)> {
         match self {
             Self::OfAny(lane, handler) => Some((*lane, handler)),
             Self::OfVersion(routes) => {
@@ -59,7 +59,7 @@ impl Routes {
     }
 
     /// The handler for `initialize`: that of the version which is asked for, or of the one there is.
-    fn find_initialize(&self, params: Option<&RawJson>) -> Option<(Lane, &Handler)> {
+    fn find_initialize(&self, params: Option<&RawJson>) -> Option<(HandlerLane, &MethodHandler)> {
         let asked = Version::negotiate(params.and_then(said_version).map(Value::from).as_ref());
         let other = if asked == Version::V1 { Version::V2 } else { Version::V1 };
         self.find(Some(asked)).or_else(|| self.find(Some(other)))
@@ -73,31 +73,39 @@ fn slot(version: Version) -> usize {
     }
 }
 
-impl Router {
+impl MethodRouter {
     /// The handler of a message on a connection whose version was agreed on, or was not yet.
-    pub(crate) fn find(&self, message: &Message, agreed: Option<Version>) -> Option<(Lane, &Handler)> {
+    pub(crate) fn find(
+        &self,
+        message: &Message,
+        agreed: Option<Version>,
+    ) -> Option<(HandlerLane, &MethodHandler)> {
         let found = match &message.body {
-            Body::Request { method, params, .. } => {
+            MessageKind::Request { method, params, .. } => {
                 self.requests.get(method.as_ref() as &str).and_then(|routes| match routes {
                     Routes::OfVersion(_) if is_initialize(method) => routes.find_initialize(params.as_ref()),
                     _ => routes.find(agreed),
                 })
             }
-            Body::Notification { method, .. } => {
+            MessageKind::Notification { method, .. } => {
                 self.notifications.get(method.as_ref() as &str).and_then(|routes| routes.find(agreed))
             }
-            Body::Response { .. } => None,
+            MessageKind::Response { .. } => None,
         };
-        found.or_else(|| self.unknown.as_ref().map(|handler| (Lane::InOrder, handler)))
+        found.or_else(|| self.unknown.as_ref().map(|handler| (HandlerLane::InOrder, handler)))
     }
 
-    pub(crate) fn add_request<R: Request>(&mut self, lane: Lane, handler: impl Fn() -> Handler) {
+    pub(crate) fn add_request<R: Request>(&mut self, lane: HandlerLane, handler: impl Fn() -> MethodHandler) {
         for name in std::iter::once(&R::METHOD).chain(R::ALIASES) {
             add(&mut self.requests, name, self.version, lane, handler());
         }
     }
 
-    pub(crate) fn add_notification<N: Notification>(&mut self, lane: Lane, handler: impl Fn() -> Handler) {
+    pub(crate) fn add_notification<N: Notification>(
+        &mut self,
+        lane: HandlerLane,
+        handler: impl Fn() -> MethodHandler,
+    ) {
         for name in std::iter::once(&N::METHOD).chain(N::ALIASES) {
             add(&mut self.notifications, name, self.version, lane, handler());
         }
@@ -109,8 +117,8 @@ fn add(
     all: &mut HashMap<&'static str, Routes>,
     name: &'static str,
     version: Option<Version>,
-    lane: Lane,
-    handler: Handler,
+    lane: HandlerLane,
+    handler: MethodHandler,
 ) {
     let Some(version) = version else {
         let before = all.insert(name, Routes::OfAny(lane, handler));
@@ -134,19 +142,19 @@ fn second_handler(name: &str) -> String {
 
 /// A typed request handler, whichever context it wants.
 pub(crate) fn request_handler<R, C, F, Fut>(
-    lane: Lane,
-    context: fn(Arc<Shared>, Arc<Call>) -> C,
+    lane: HandlerLane,
+    context: fn(Arc<ConnectionShared>, Arc<CallState>) -> C,
     handler: Arc<F>,
-) -> Handler
+) -> MethodHandler
 where
     R: Request,
     C: Send + 'static,
     F: Fn(R, C) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R::Response, Error>> + Send + 'static,
 {
-    Box::new(move |Delivery { message, call, shared }| {
+    Box::new(move |HandlerDelivery { message, call, shared }| {
         let Some(call) = call else { return Box::pin(async {}) };
-        let responder = Responder::new(Arc::clone(&shared), Arc::clone(&call));
+        let responder = RequestResponder::new(Arc::clone(&shared), Arc::clone(&call));
         // The frame may be large; a handler that runs for long must not keep it.
         let begun =
             decode::<R>(R::METHOD, message.params()).map(|request| handler(request, context(shared, call)));
@@ -156,22 +164,25 @@ where
                 Err(error) => Err(error),
             };
             log_closed(match lane {
-                Lane::InOrder => responder.respond_in_order(outcome).await,
-                Lane::Beside => responder.respond(outcome).await,
+                HandlerLane::InOrder => responder.respond_in_order(outcome).await,
+                HandlerLane::Beside => responder.respond(outcome).await,
             });
         })
     })
 }
 
 /// A typed notification handler, whichever context it wants.
-pub(crate) fn notification_handler<N, C, F, Fut>(context: fn(Arc<Shared>) -> C, handler: Arc<F>) -> Handler
+pub(crate) fn notification_handler<N, C, F, Fut>(
+    context: fn(Arc<ConnectionShared>) -> C,
+    handler: Arc<F>,
+) -> MethodHandler
 where
     N: Notification,
     C: Send + 'static,
     F: Fn(N, C) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), Error>> + Send + 'static,
 {
-    Box::new(move |Delivery { message, shared, .. }| {
+    Box::new(move |HandlerDelivery { message, shared, .. }| {
         let decoded = decode::<N>(N::METHOD, message.params());
         let begun = decoded.map(|notification| handler(notification, context(Arc::clone(&shared))));
         Box::pin(async move {
@@ -187,31 +198,31 @@ where
 }
 
 /// The handler of what nobody registered for.
-pub(crate) fn unknown_handler<F, Fut>(handler: F) -> Handler
+pub(crate) fn unknown_handler<F, Fut>(handler: F) -> MethodHandler
 where
-    F: Fn(Unhandled, InOrder) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), Closed>> + Send + 'static,
+    F: Fn(UnhandledMessage, InOrder) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), ConnectionClosed>> + Send + 'static,
 {
     let handler = Arc::new(handler);
-    Box::new(move |Delivery { message, call, shared }| {
+    Box::new(move |HandlerDelivery { message, call, shared }| {
         let handler = Arc::clone(&handler);
         Box::pin(async move {
-            let responder = call.clone().map(|call| Responder::new(Arc::clone(&shared), call));
-            let unhandled = Unhandled::new(message, responder);
+            let responder = call.clone().map(|call| RequestResponder::new(Arc::clone(&shared), call));
+            let unhandled = UnhandledMessage::new(message, responder);
             log_closed(handler(unhandled, Cx::new(shared, call)).await);
         })
     })
 }
 
-pub(crate) fn in_order(shared: Arc<Shared>, call: Arc<Call>) -> InOrder {
+pub(crate) fn in_order(shared: Arc<ConnectionShared>, call: Arc<CallState>) -> InOrder {
     Cx::new(shared, Some(call))
 }
 
-pub(crate) fn beside(shared: Arc<Shared>, call: Arc<Call>) -> Cx {
+pub(crate) fn beside(shared: Arc<ConnectionShared>, call: Arc<CallState>) -> Cx {
     Cx::new(shared, Some(call))
 }
 
-fn log_closed(sent: Result<(), Closed>) {
+fn log_closed(sent: Result<(), ConnectionClosed>) {
     if let Err(closed) = sent {
         tracing::debug!(%closed, "nobody is there to take the answer");
     }

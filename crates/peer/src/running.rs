@@ -11,29 +11,29 @@ use std::{
 use nudge_wire::{Error, Id, Message, write};
 
 use crate::{
-    Responder,
-    call::{Batch, Call},
-    router::{Delivery, Handler, Running},
-    shared::{Seat, Shared},
+    RequestResponder,
+    call::{CallState, ResponseBatch},
+    router::{HandlerDelivery, HandlerFuture, MethodHandler},
+    shared::{BesideSlot, ConnectionShared},
 };
 
 /// A handler that runs in order.
-pub(crate) struct Current {
-    running: Running,
-    call: Option<Arc<Call>>,
+pub(crate) struct CurrentHandler {
+    running: HandlerFuture,
+    call: Option<Arc<CallState>>,
 }
 
-impl Current {
-    pub(crate) fn new(running: Running, call: Option<Arc<Call>>) -> Self {
+impl CurrentHandler {
+    pub(crate) fn new(running: HandlerFuture, call: Option<Arc<CallState>>) -> Self {
         Self { running, call }
     }
 
     /// The answer to a message that could not be taken, sent in its turn; `None` while its batch waits for more.
     pub(crate) fn refusal(
-        shared: &Arc<Shared>,
+        shared: &Arc<ConnectionShared>,
         id: &Id,
         error: &Error,
-        batch: Option<&Arc<Batch>>,
+        batch: Option<&Arc<ResponseBatch>>,
     ) -> Option<Self> {
         let frame = write::error(id, error);
         let frame = match batch {
@@ -45,30 +45,30 @@ impl Current {
     }
 
     /// The answer to a request without a handler.
-    pub(crate) fn unknown(shared: &Arc<Shared>, message: &Message, call: Arc<Call>) -> Self {
-        let responder = Responder::new(Arc::clone(shared), Arc::clone(&call));
+    pub(crate) fn unknown(shared: &Arc<ConnectionShared>, message: &Message, call: Arc<CallState>) -> Self {
+        let responder = RequestResponder::new(Arc::clone(shared), Arc::clone(&call));
         let error = Error::method_not_found(message.method().map_or("", |method| method));
         let running = Box::pin(async move { drop(responder.respond_in_order::<()>(Err(error)).await) });
         Self::new(running, Some(call))
     }
 
     /// The answer of another connection, passed on in its turn.
-    pub(crate) fn passing(message: Message, responder: Responder) -> Self {
+    pub(crate) fn passing(message: Message, responder: RequestResponder) -> Self {
         Self::new(Box::pin(async move { drop(responder.pass_on(&message).await) }), None)
     }
 
     /// Runs the handler on; a panic or a cancellation ends it.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, shared: &Arc<Shared>) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, shared: &Arc<ConnectionShared>) -> Poll<()> {
         poll_caught(&mut self.running, self.call.as_ref(), shared, cx)
     }
 }
 
 /// A handler that runs beside the queue.
 struct Beside {
-    running: Running,
-    call: Option<Arc<Call>>,
-    shared: Arc<Shared>,
-    _seat: Seat,
+    running: HandlerFuture,
+    call: Option<Arc<CallState>>,
+    shared: Arc<ConnectionShared>,
+    _seat: BesideSlot,
 }
 
 impl Future for Beside {
@@ -86,9 +86,9 @@ impl Future for Beside {
 /// Begins a handler at once, so that handlers begin in order, and lets it go on beside the queue.
 pub(crate) fn run_beside(
     cx: &mut Context<'_>,
-    shared: &Arc<Shared>,
-    running: Running,
-    call: Option<Arc<Call>>,
+    shared: &Arc<ConnectionShared>,
+    running: HandlerFuture,
+    call: Option<Arc<CallState>>,
     bytes: usize,
 ) {
     let mut beside = Beside { running, call, shared: Arc::clone(shared), _seat: shared.seat(bytes) };
@@ -99,11 +99,11 @@ pub(crate) fn run_beside(
 
 /// Calls a handler; a panic in it is answered.
 pub(crate) fn start(
-    handler: &Handler,
-    delivery: Delivery,
-    call: Option<&Arc<Call>>,
-    shared: &Arc<Shared>,
-) -> Option<Running> {
+    handler: &MethodHandler,
+    delivery: HandlerDelivery,
+    call: Option<&Arc<CallState>>,
+    shared: &Arc<ConnectionShared>,
+) -> Option<HandlerFuture> {
     let started = catch_unwind(AssertUnwindSafe(|| handler(delivery))).ok();
     if started.is_none() {
         panicked(call, shared);
@@ -112,9 +112,9 @@ pub(crate) fn start(
 }
 
 fn poll_caught(
-    running: &mut Running,
-    call: Option<&Arc<Call>>,
-    shared: &Arc<Shared>,
+    running: &mut HandlerFuture,
+    call: Option<&Arc<CallState>>,
+    shared: &Arc<ConnectionShared>,
     cx: &mut Context<'_>,
 ) -> Poll<()> {
     match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx))) {
@@ -129,7 +129,7 @@ fn poll_caught(
     }
 }
 
-fn panicked(call: Option<&Arc<Call>>, shared: &Arc<Shared>) {
+fn panicked(call: Option<&Arc<CallState>>, shared: &Arc<ConnectionShared>) {
     tracing::error!(connection = shared.name, "a handler panicked; the connection goes on");
     if let Some(call) = call {
         shared

@@ -10,20 +10,20 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CallError, Closed, Limits, Packing, Tap,
-    call::Calls,
-    outbound::{Kind, Outbound, Pushed, Room},
-    pending::{Answer, Pending, Waiting},
+    CallError, ConnectionClosed, ConnectionLimits, FrameTap, Packing,
+    call::UnansweredCalls,
+    outbound::{FrameKind, OutboundQueue, OutboundRoom, PushResult},
+    pending::{CallAnswer, PendingCalls, PendingWaiter},
     version::AgreedVersion,
 };
 
-pub(crate) struct Shared {
+pub(crate) struct ConnectionShared {
     pub(crate) name: String,
-    pub(crate) limits: Limits,
-    pub(crate) outbound: Outbound,
-    pub(crate) pending: Pending,
-    pub(crate) calls: Calls,
-    pub(crate) tap: Option<Tap>,
+    pub(crate) limits: ConnectionLimits,
+    pub(crate) outbound: OutboundQueue,
+    pub(crate) pending: PendingCalls,
+    pub(crate) calls: UnansweredCalls,
+    pub(crate) tap: Option<FrameTap>,
     pub(crate) version: AgreedVersion,
     /// Wakes the driver.
     pub(crate) waker: AtomicWaker,
@@ -32,9 +32,9 @@ pub(crate) struct Shared {
     /// Nothing more will be read, and what was read has been handed over.
     pub(crate) input_over: CancellationToken,
     /// Why the connection is over, once it is.
-    closed: OnceLock<Closed>,
+    closed: OnceLock<ConnectionClosed>,
     /// Why nothing can be written, once that is so; the connection may still have a better reason to end.
-    broken: OnceLock<Closed>,
+    broken: OnceLock<ConnectionClosed>,
     /// Whether this side wants to end it once everything is written.
     closing: AtomicBool,
     /// Handlers running beside the queue, and the bytes of the messages they handle.
@@ -49,17 +49,22 @@ pub(crate) struct Shared {
     listeners: AtomicUsize,
 }
 
-impl Shared {
-    pub(crate) fn new(name: String, limits: Limits, tap: Option<Tap>, packing: Packing) -> Arc<Self> {
+impl ConnectionShared {
+    pub(crate) fn new(
+        name: String,
+        limits: ConnectionLimits,
+        tap: Option<FrameTap>,
+        packing: Packing,
+    ) -> Arc<Self> {
         let limits = limits.sane();
-        let outbound = Outbound::new(packing, limits.outbound_soft, limits.outbound_hard);
+        let outbound = OutboundQueue::new(packing, limits.outbound_soft, limits.outbound_hard);
         Arc::new(Self {
             name,
             limits,
             outbound,
             tap,
-            pending: Pending::default(),
-            calls: Calls::default(),
+            pending: PendingCalls::default(),
+            calls: UnansweredCalls::default(),
             version: AgreedVersion::default(),
             waker: AtomicWaker::new(),
             over: CancellationToken::new(),
@@ -77,17 +82,22 @@ impl Shared {
     }
 
     /// Why the connection is over; `None` while it is not.
-    pub(crate) fn closed(&self) -> Option<Closed> {
+    pub(crate) fn closed(&self) -> Option<ConnectionClosed> {
         self.closed.get().cloned()
     }
 
     /// Why something could not be sent.
-    fn unsendable(&self) -> Closed {
-        self.closed.get().or(self.broken.get()).cloned().unwrap_or(Closed::Local)
+    fn unsendable(&self) -> ConnectionClosed {
+        self.closed.get().or(self.broken.get()).cloned().unwrap_or(ConnectionClosed::Local)
     }
 
     /// Waits for room for a frame. `in_order`: the queue waits with whoever waits.
-    pub(crate) async fn room(&self, kind: Kind, len: usize, in_order: bool) -> Result<Room, Closed> {
+    pub(crate) async fn room(
+        &self,
+        kind: FrameKind,
+        len: usize,
+        in_order: bool,
+    ) -> Result<OutboundRoom, ConnectionClosed> {
         match self.outbound.try_room(kind, len) {
             Ok(Some(room)) => Ok(room),
             Ok(None) => {
@@ -99,26 +109,26 @@ impl Shared {
     }
 
     /// Queues a request or notification, waiting for room.
-    pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), Closed> {
-        let room = self.room(Kind::Call, frame.len(), false).await?;
+    pub(crate) async fn send(&self, frame: Vec<u8>) -> Result<(), ConnectionClosed> {
+        let room = self.room(FrameKind::Call, frame.len(), false).await?;
         self.queue(frame, Some(room))
     }
 
     /// As `send`, from a handler that holds up the queue while it waits.
-    pub(crate) async fn send_in_order(&self, frame: Vec<u8>) -> Result<(), Closed> {
-        let room = self.room(Kind::Call, frame.len(), true).await?;
+    pub(crate) async fn send_in_order(&self, frame: Vec<u8>) -> Result<(), ConnectionClosed> {
+        let room = self.room(FrameKind::Call, frame.len(), true).await?;
         self.queue(frame, Some(room))
     }
 
     /// Queues an answer that belongs to no call, waiting for room, from what holds up the queue.
-    pub(crate) async fn answer_in_order(&self, frame: Vec<u8>) -> Result<(), Closed> {
-        let room = self.room(Kind::Answer, frame.len(), true).await?;
+    pub(crate) async fn answer_in_order(&self, frame: Vec<u8>) -> Result<(), ConnectionClosed> {
+        let room = self.room(FrameKind::Answer, frame.len(), true).await?;
         self.queue(frame, Some(room))
     }
 
     /// Queues a request or notification if there is room now; gives it back if not.
-    pub(crate) fn try_send(&self, frame: Vec<u8>) -> Result<Option<Vec<u8>>, Closed> {
-        match self.outbound.try_room(Kind::Call, frame.len()) {
+    pub(crate) fn try_send(&self, frame: Vec<u8>) -> Result<Option<Vec<u8>>, ConnectionClosed> {
+        match self.outbound.try_room(FrameKind::Call, frame.len()) {
             Ok(Some(room)) => self.queue(frame, Some(room)).map(|()| None),
             Ok(None) => Ok(Some(frame)),
             Err(()) => Err(self.unsendable()),
@@ -131,20 +141,22 @@ impl Shared {
     }
 
     /// Queues a frame in the room taken for it.
-    pub(crate) fn queue(&self, frame: Vec<u8>, room: Option<Room>) -> Result<(), Closed> {
+    pub(crate) fn queue(&self, frame: Vec<u8>, room: Option<OutboundRoom>) -> Result<(), ConnectionClosed> {
         if let Some(tap) = &self.tap {
             tap.sent(&self.name, &frame);
         }
         match self.outbound.push(frame, room) {
-            Pushed::Quiet => Ok(()),
-            Pushed::Wake => {
+            PushResult::Quiet => Ok(()),
+            PushResult::Wake => {
                 self.waker.wake();
                 Ok(())
             }
-            Pushed::Closed => Err(self.unsendable()),
-            Pushed::Overfull(held) => {
+            PushResult::Closed => Err(self.unsendable()),
+            PushResult::Overfull(held) => {
                 // The driver ends the connection when it sees this; here, somebody else's locks may be held.
-                let _ = self.closed.set(Closed::OutboundFull { held, limit: self.limits.outbound_hard });
+                let _ = self
+                    .closed
+                    .set(ConnectionClosed::OutboundFull { held, limit: self.limits.outbound_hard });
                 self.waker.wake();
                 Ok(())
             }
@@ -152,13 +164,13 @@ impl Shared {
     }
 
     /// Nothing can be written any more.
-    pub(crate) fn cannot_write(&self, why: Closed) {
+    pub(crate) fn cannot_write(&self, why: ConnectionClosed) {
         let _ = self.broken.set(why);
         self.outbound.close();
     }
 
     /// Ends the connection for everybody on this side. The first reason stays.
-    pub(crate) fn close(self: &Arc<Self>, why: &Closed) {
+    pub(crate) fn close(self: &Arc<Self>, why: &ConnectionClosed) {
         let why = self.closed.get_or_init(|| why.clone());
         if self.over.is_cancelled() {
             return;
@@ -183,13 +195,13 @@ impl Shared {
     }
 
     /// Tells everybody who awaits a response that none will come.
-    pub(crate) fn fail_pending(&self, why: &Closed) {
+    pub(crate) fn fail_pending(&self, why: &ConnectionClosed) {
         for who in self.pending.drain() {
             match who {
-                Waiting::Caller(caller) => {
-                    drop(caller.send(Answer::failed(CallError::Closed(why.clone()))));
+                PendingWaiter::Caller(caller) => {
+                    drop(caller.send(CallAnswer::failed(CallError::Closed(why.clone()))));
                 }
-                Waiting::Forwarded(responder) => responder.fail(&why.clone().into()),
+                PendingWaiter::Forwarded(responder) => responder.fail(&why.clone().into()),
             }
         }
     }
@@ -245,25 +257,25 @@ impl Shared {
     }
 
     /// Counts one handler beside the queue, and the bytes of its message, until the seat is dropped.
-    pub(crate) fn seat(self: &Arc<Self>, bytes: usize) -> Seat {
+    pub(crate) fn seat(self: &Arc<Self>, bytes: usize) -> BesideSlot {
         self.beside.fetch_add(1, Ordering::Relaxed);
-        Seat { charge: self.charge(bytes) }
+        BesideSlot { charge: self.charge(bytes) }
     }
 
     /// Counts bytes as held beside the queue until the charge is dropped.
-    pub(crate) fn charge(self: &Arc<Self>, bytes: usize) -> Charge {
+    pub(crate) fn charge(self: &Arc<Self>, bytes: usize) -> ByteCharge {
         self.beside_bytes.fetch_add(bytes, Ordering::Relaxed);
-        Charge { shared: Arc::clone(self), bytes }
+        ByteCharge { shared: Arc::clone(self), bytes }
     }
 }
 
 /// Bytes held beside the queue.
-pub(crate) struct Charge {
-    shared: Arc<Shared>,
+pub(crate) struct ByteCharge {
+    shared: Arc<ConnectionShared>,
     bytes: usize,
 }
 
-impl Drop for Charge {
+impl Drop for ByteCharge {
     fn drop(&mut self) {
         self.shared.beside_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.shared.waker.wake();
@@ -271,11 +283,11 @@ impl Drop for Charge {
 }
 
 /// A running handler beside the queue.
-pub(crate) struct Seat {
-    charge: Charge,
+pub(crate) struct BesideSlot {
+    charge: ByteCharge,
 }
 
-impl Drop for Seat {
+impl Drop for BesideSlot {
     fn drop(&mut self) {
         self.charge.shared.beside.fetch_sub(1, Ordering::Relaxed);
     }

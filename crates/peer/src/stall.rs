@@ -4,12 +4,12 @@ use std::{future::Future, pin::Pin, task::Context};
 
 use tokio::time::{Sleep, sleep};
 
-use crate::Limits;
+use crate::ConnectionLimits;
 
 /// Whether the queue moves. A queue that stands still may be waiting for something that is behind it in the pipe: then
 /// reading goes on, a little at a time.
 #[derive(Default)]
-pub(crate) struct Stall {
+pub(crate) struct QueueStall {
     /// Runs while the queue is full and nothing moves.
     timer: Option<Pin<Box<Sleep>>>,
     /// How many bytes may be queued for now.
@@ -18,14 +18,14 @@ pub(crate) struct Stall {
     giving_up: Option<Pin<Box<Sleep>>>,
 }
 
-impl Stall {
+impl QueueStall {
     /// Something was handled.
     pub(crate) fn moved(&mut self) {
         *self = Self::default();
     }
 
     /// Whether the full queue has stood still long enough to take in more than the `bytes` it holds.
-    pub(crate) fn may_pass(&mut self, cx: &mut Context<'_>, bytes: usize, limits: &Limits) -> bool {
+    pub(crate) fn may_pass(&mut self, cx: &mut Context<'_>, bytes: usize, limits: &ConnectionLimits) -> bool {
         if bytes < self.allowance {
             return true;
         }
@@ -39,7 +39,7 @@ impl Stall {
     }
 
     /// Whether the queue has stood still at its hard limit for too long.
-    pub(crate) fn is_hopeless(&mut self, cx: &mut Context<'_>, limits: &Limits) -> bool {
+    pub(crate) fn is_hopeless(&mut self, cx: &mut Context<'_>, limits: &ConnectionLimits) -> bool {
         let timer = self.giving_up.get_or_insert_with(|| Box::pin(sleep(limits.give_up)));
         timer.as_mut().poll(cx).is_ready()
     }

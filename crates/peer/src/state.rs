@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use nudge_wire::{Error, Notification, Request};
 
-use crate::{Closed, Cx, InOrder, Peer, Unhandled};
+use crate::{ConnectionClosed, Cx, InOrder, Peer, UnhandledMessage};
 
 impl<T: Send + Sync + 'static> Peer<Arc<T>> {
     /// Handles a request in order: no later message is handed over before this handler has answered.
@@ -60,8 +60,8 @@ impl<T: Send + Sync + 'static> Peer<Arc<T>> {
     /// requests are answered with -32601 and notifications are ignored.
     pub fn on_unknown<F, Fut>(self, handler: F) -> Self
     where
-        F: Fn(Arc<T>, Unhandled, InOrder) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<(), Closed>> + Send + 'static,
+        F: Fn(Arc<T>, UnhandledMessage, InOrder) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), ConnectionClosed>> + Send + 'static,
     {
         self.register(|peer, state| {
             peer.on_unknown(move |message, cx| handler(Arc::clone(&state), message, cx))

@@ -16,9 +16,9 @@ use parking_lot::{Mutex, MutexGuard};
 /// "frame": …}`, the time in seconds since 1970. Secrets are masked; a frame that cannot be read as JSON is given by
 /// its length only.
 #[derive(Clone)]
-pub struct Tap(Arc<Mutex<BufWriter<File>>>);
+pub struct FrameTap(Arc<Mutex<BufWriter<File>>>);
 
-impl Tap {
+impl FrameTap {
     /// Appends to the file at `path`, which only its owner can read if it is new.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let mut options = File::options();
@@ -73,7 +73,7 @@ impl Tap {
     }
 }
 
-impl fmt::Debug for Tap {
+impl fmt::Debug for FrameTap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tap")
     }

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use bytestring::ByteString;
-use nudge_wire::{Body, Error, Id, Message, RawJson, Version, write};
+use nudge_wire::{Error, Id, Message, MessageKind, RawJson, Version, write};
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::{Closed, Cx, Responder, outbound::Kind, pending::Waiting, shared::Shared};
+use crate::{
+    ConnectionClosed, Cx, RequestResponder, outbound::FrameKind, pending::PendingWaiter,
+    shared::ConnectionShared,
+};
 
 /// A message without a handler of its own.
 #[derive(Debug)]
-pub enum Unhandled {
+pub enum UnhandledMessage {
     /// It must be answered.
     Request(RawRequest),
     /// It may be ignored.
@@ -22,7 +25,7 @@ pub enum Unhandled {
 #[derive(Debug)]
 pub struct RawRequest {
     message: Message,
-    responder: Responder,
+    responder: RequestResponder,
 }
 
 /// A notification as it came.
@@ -37,13 +40,13 @@ pub struct PassedMessage {
     /// The version of the client it is from.
     pub from: Version,
     /// The message.
-    pub message: Unhandled,
+    pub message: UnhandledMessage,
     /// To be dropped when the other connection has taken it: whoever gives it bounds what waits.
     pub room: Option<OwnedSemaphorePermit>,
 }
 
-impl Unhandled {
-    pub(crate) fn new(message: Message, responder: Option<Responder>) -> Self {
+impl UnhandledMessage {
+    pub(crate) fn new(message: Message, responder: Option<RequestResponder>) -> Self {
         match responder {
             Some(responder) => Self::Request(RawRequest { message, responder }),
             None => Self::Notification(RawNotification { message }),
@@ -74,7 +77,7 @@ impl Unhandled {
 
     /// Passes the message on to another connection, byte for byte but for the id. Waits for room there, not for the
     /// answer, which goes back by itself.
-    pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
+    pub async fn forward_to(self, target: &Cx) -> Result<(), ConnectionClosed> {
         match self {
             Self::Request(request) => request.forward_to(target).await,
             Self::Notification(notification) => notification.forward_to(target).await,
@@ -82,7 +85,7 @@ impl Unhandled {
     }
 
     /// The usual end: -32601 for a request, nothing for a notification.
-    pub async fn refuse(self) -> Result<(), Closed> {
+    pub async fn refuse(self) -> Result<(), ConnectionClosed> {
         match self {
             Self::Request(request) => {
                 let error = Error::method_not_found(request.method());
@@ -93,16 +96,21 @@ impl Unhandled {
     }
 
     /// Sends another method and params in place of this message to `target`; the answer goes back by itself.
-    pub async fn forward_as(self, target: &Cx, name: &str, params: Option<&RawJson>) -> Result<(), Closed> {
+    pub async fn forward_as(
+        self,
+        target: &Cx,
+        name: &str,
+        params: Option<&RawJson>,
+    ) -> Result<(), ConnectionClosed> {
         self.replaced_by(&target.shared, name, params).await
     }
 
     pub(crate) async fn replaced_by(
         self,
-        target: &Arc<Shared>,
+        target: &Arc<ConnectionShared>,
         name: &str,
         params: Option<&RawJson>,
-    ) -> Result<(), Closed> {
+    ) -> Result<(), ConnectionClosed> {
         match self {
             Self::Request(request) => {
                 forward(request.responder, target, |id| write::raw_call(Some(id), name, params)).await
@@ -124,18 +132,18 @@ impl RawRequest {
     }
 
     /// The duty to answer, without the message.
-    pub fn into_responder(self) -> Responder {
+    pub fn into_responder(self) -> RequestResponder {
         self.responder
     }
 
     /// Answers with a result or an error.
-    pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), Closed> {
+    pub async fn respond<T: Serialize>(self, outcome: Result<T, Error>) -> Result<(), ConnectionClosed> {
         self.responder.respond(outcome).await
     }
 
-    /// Passes the request on; see [`Unhandled::forward_to`]. A cancellation is passed on as well, and so is the answer
+    /// Passes the request on; see [`UnhandledMessage::forward_to`]. A cancellation is passed on as well, and so is the answer
     /// to it.
-    pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
+    pub async fn forward_to(self, target: &Cx) -> Result<(), ConnectionClosed> {
         let Self { message, responder } = self;
         forward(responder, &target.shared, |id| message.frame_with_id(id)).await
     }
@@ -144,7 +152,7 @@ impl RawRequest {
 impl RawNotification {
     /// A message as it came from elsewhere; `None` if it is no notification.
     pub fn from_message(message: Message) -> Option<Self> {
-        matches!(message.body, Body::Notification { .. }).then_some(Self { message })
+        matches!(message.body, MessageKind::Notification { .. }).then_some(Self { message })
     }
 
     /// The message it came in.
@@ -167,27 +175,27 @@ impl RawNotification {
         self.message.frame().len()
     }
 
-    /// Passes the notification on; see [`Unhandled::forward_to`].
-    pub async fn forward_to(self, target: &Cx) -> Result<(), Closed> {
+    /// Passes the notification on; see [`UnhandledMessage::forward_to`].
+    pub async fn forward_to(self, target: &Cx) -> Result<(), ConnectionClosed> {
         target.shared.send_in_order(self.message.frame().as_bytes().to_vec()).await
     }
 
     /// Passes the notification on as it came, from what holds up no queue.
-    pub async fn send_to(&self, target: &Cx) -> Result<(), Closed> {
+    pub async fn send_to(&self, target: &Cx) -> Result<(), ConnectionClosed> {
         target.shared.send(self.message.frame().as_bytes().to_vec()).await
     }
 }
 
 /// Sends a request on and arranges for its answer to go back.
 async fn forward(
-    responder: Responder,
-    target: &Arc<Shared>,
+    responder: RequestResponder,
+    target: &Arc<ConnectionShared>,
     frame: impl FnOnce(&Id) -> Vec<u8>,
-) -> Result<(), Closed> {
+) -> Result<(), ConnectionClosed> {
     let id = target.pending.next_id();
     let frame = frame(&Id::from(id));
     // While it waits for room, the request is still here: a cancellation ends it here.
-    let room = match target.room(Kind::Call, frame.len(), true).await {
+    let room = match target.room(FrameKind::Call, frame.len(), true).await {
         Ok(room) => room,
         Err(closed) => {
             responder.fail(&closed.clone().into());
@@ -202,11 +210,11 @@ async fn forward(
     if call.is_initialize {
         target.version.asked(id);
     }
-    target.pending.insert(id, Waiting::Forwarded(responder));
+    target.pending.insert(id, PendingWaiter::Forwarded(responder));
     let sent = target.queue(frame, Some(room));
     call.forwarded(target, id);
     if let Err(closed) = &sent
-        && let Some(Waiting::Forwarded(responder)) = target.pending.remove(id)
+        && let Some(PendingWaiter::Forwarded(responder)) = target.pending.remove(id)
     {
         responder.fail(&closed.clone().into());
     }

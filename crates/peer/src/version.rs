@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use nudge_wire::{Body, Message, RawJson, Version, message::Parsed};
+use nudge_wire::{Message, MessageKind, RawJson, Version, message::ParsedFrame};
 
 /// Whether the answer to this request says the version.
 pub(crate) fn is_initialize(method: &str) -> bool {
@@ -47,8 +47,10 @@ impl AgreedVersion {
 
     /// This side answers `initialize` with this frame.
     pub(crate) fn answer(&self, frame: &[u8]) {
-        if let Parsed::Single(Ok(Message { body: Body::Response { outcome: Ok(result), .. }, .. })) =
-            Parsed::from_bytes(frame.to_vec().into())
+        if let ParsedFrame::Single(Ok(Message {
+            body: MessageKind::Response { outcome: Ok(result), .. },
+            ..
+        })) = ParsedFrame::from_bytes(frame.to_vec().into())
         {
             self.set(&result);
         }

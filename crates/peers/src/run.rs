@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use nudge_stage::{Provider, Reply, Rule, Seen};
+use nudge_stage::{ModelReply, ReplyRule, SeenRequest, StageProvider};
 use serde_json::Value;
 
 use crate::{
@@ -48,7 +48,7 @@ pub struct Scene<'a> {
     /// The agent.
     pub recipe: &'a Recipe,
     /// The model.
-    pub provider: Provider,
+    pub provider: StageProvider,
     /// Its folders.
     pub place: Place,
     /// How it is reached.
@@ -122,7 +122,7 @@ pub fn nudge() -> Result<PathBuf> {
 
 impl<'a> Scene<'a> {
     fn new(recipe: &'a Recipe, cache: &'a Cache, version: Version, route: Route) -> Result<Self> {
-        let provider = Provider::start_blocking();
+        let provider = StageProvider::start_blocking();
         let place = Place::new(recipe, &provider.url())?;
         let (chat, initialized, past) = (None, Value::Null, Vec::new());
         Ok(Self { recipe, provider, place, route, cache, version, chat, initialized, past })
@@ -167,37 +167,37 @@ impl<'a> Scene<'a> {
     }
 
     /// Begins a rule for what the user says in the conversation, and not for what the agent asks beside it.
-    pub fn on(&self, text: &'static str) -> Rule {
+    pub fn on(&self, text: &'static str) -> ReplyRule {
         self.rule(text, Moment::Said)
     }
 
     /// Begins a rule for the results of the tools that were called after the user had said this.
-    pub fn on_result(&self, text: &'static str) -> Rule {
+    pub fn on_result(&self, text: &'static str) -> ReplyRule {
         self.rule(text, Moment::Result)
     }
 
-    fn rule(&self, text: &'static str, moment: Moment) -> Rule {
+    fn rule(&self, text: &'static str, moment: Moment) -> ReplyRule {
         let rule = self.provider.on_any().at_any_moment();
         let rule = rule.when(move |seen| script::moment(seen, text) == Some(moment));
         if self.recipe.shell.is_some() { rule.with_tools() } else { rule }
     }
 
     /// The call by which the model runs a command, if the agent has a tool for that.
-    pub fn shell(&self, command: &str) -> Option<Reply> {
+    pub fn shell(&self, command: &str) -> Option<ModelReply> {
         let shell = self.recipe.shell.as_ref()?;
-        Some(Reply::call(&shell.tool, shell.filled(&[("command", command)])))
+        Some(ModelReply::call(&shell.tool, shell.filled(&[("command", command)])))
     }
 
     /// The call by which the model writes a file, if the agent has a tool for that.
-    pub fn write(&self, path: &str, text: &str) -> Option<Reply> {
+    pub fn write(&self, path: &str, text: &str) -> Option<ModelReply> {
         let write = self.recipe.write.as_ref()?;
-        Some(Reply::call(&write.tool, write.filled(&[("path", path), ("text", text)])))
+        Some(ModelReply::call(&write.tool, write.filled(&[("path", path), ("text", text)])))
     }
 
     /// A story that begins, waits at the gate of this name, and then goes on for twenty seconds: some agents notice a
     /// cancel only when the model says something.
-    pub fn story(&self, gate: &str) -> Reply {
-        let reply = Reply::chunks(["a long story "]).and_gate(gate);
+    pub fn story(&self, gate: &str) -> ModelReply {
+        let reply = ModelReply::chunks(["a long story "]).and_gate(gate);
         reply.and_text("and then ".repeat(200)).every(Duration::from_millis(50))
     }
 
@@ -220,12 +220,12 @@ impl<'a> Scene<'a> {
     }
 
     /// The first request to the model in which the user has just said this.
-    pub fn asked(&self, text: &str) -> Option<Seen> {
+    pub fn asked(&self, text: &str) -> Option<SeenRequest> {
         self.request(|seen| script::moment(seen, text) == Some(Moment::Said))
     }
 
     /// The first request to the model that `test` accepts, of those that came.
-    pub fn request(&self, test: impl Fn(&Seen) -> bool) -> Option<Seen> {
+    pub fn request(&self, test: impl Fn(&SeenRequest) -> bool) -> Option<SeenRequest> {
         self.provider.requests().into_iter().find(|seen| test(seen))
     }
 

@@ -1,6 +1,6 @@
 //! What a request to the model is about.
 
-use nudge_stage::{Message, Role, Seen};
+use nudge_stage::{ConversationMessage, MessageRole, SeenRequest};
 
 /// All prompts of the steps begin with this, so that they are told from what agents put around them.
 const MARK: &str = "peers-";
@@ -16,14 +16,16 @@ pub(crate) enum Moment {
 
 /// The moment of a request in which `text` is the last that was said by the user of the conversation; nothing if the
 /// request is about something else: agents ask for titles and summaries with all the conversation before it.
-pub(crate) fn moment(seen: &Seen, text: &str) -> Option<Moment> {
+pub(crate) fn moment(seen: &SeenRequest, text: &str) -> Option<Moment> {
     let messages = seen.messages();
-    let is_said = |message: &Message| message.role == Role::User && message.text.contains(MARK);
+    let is_said =
+        |message: &ConversationMessage| message.role == MessageRole::User && message.text.contains(MARK);
     let said = messages.iter().rposition(is_said)?;
     if !is_for(&messages[said].text, text) {
         return None;
     }
-    let last = messages.iter().rposition(|message| message.role == Role::Assistant || is_result(message));
+    let last =
+        messages.iter().rposition(|message| message.role == MessageRole::Assistant || is_result(message));
     match last {
         None => Some(Moment::Said),
         Some(last) if last < said => Some(Moment::Said),
@@ -40,6 +42,6 @@ fn is_for(message: &str, text: &str) -> bool {
     word == text
 }
 
-fn is_result(message: &Message) -> bool {
+fn is_result(message: &ConversationMessage) -> bool {
     !message.results.is_empty()
 }

@@ -7,7 +7,7 @@ use nudge_text::{Edit, Edits, Text, diff};
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-use crate::Kind;
+use crate::SuggestionKind;
 
 /// Of longer texts the words are not compared.
 pub(crate) const MAX_COMPARED: usize = 16 * 1024;
@@ -19,35 +19,35 @@ const MAX_PIECES: usize = 256;
 /// An edit of a whole line, an edit of a word in it, a rename and search and replace have the same pieces where they do the
 /// same.
 #[derive(Debug, Clone, Default)]
-pub struct Effect {
-    pub(crate) parts: Vec<Part>,
+pub struct SuggestionEffect {
+    pub(crate) parts: Vec<TextEffect>,
 }
 
 /// What it does to one text.
 #[derive(Clone)]
-pub(crate) struct Part {
+pub(crate) struct TextEffect {
     pub(crate) uri: Arc<str>,
     /// The text before it.
     pub(crate) text: Text,
     /// In the order of the text.
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<EffectPiece>,
 }
 
 /// One piece of text that becomes another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct EffectPiece {
     /// What is replaced, in bytes of the text before.
     pub(crate) range: Range<usize>,
     /// The line it begins on.
     pub(crate) line: usize,
     /// Stands for what is there before and after.
     pub(crate) becomes: u64,
-    pub(crate) sort: Sort,
+    pub(crate) sort: PieceSort,
 }
 
 /// What tells where a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum PieceSort {
     /// The text that it replaces.
     Replaced,
     /// What is before it on its line: nothing is replaced.
@@ -56,27 +56,27 @@ pub(crate) enum Sort {
     Lines,
 }
 
-impl Effect {
+impl SuggestionEffect {
     /// What a suggestion of this kind does to the documents whose text is known.
-    pub fn of<'a>(kind: &Kind, text: impl Fn(&str) -> Option<&'a Text>) -> Self {
+    pub fn of<'a>(kind: &SuggestionKind, text: impl Fn(&str) -> Option<&'a Text>) -> Self {
         let mut effect = Self::default();
-        let mut add = |uri: &Arc<str>, pieces: &dyn Fn(&Text) -> Vec<Piece>| {
+        let mut add = |uri: &Arc<str>, pieces: &dyn Fn(&Text) -> Vec<EffectPiece>| {
             if let Some(text) = text(uri) {
-                effect.parts.push(Part { uri: uri.clone(), text: text.clone(), pieces: pieces(text) });
+                effect.parts.push(TextEffect { uri: uri.clone(), text: text.clone(), pieces: pieces(text) });
             }
         };
         match kind {
-            Kind::Edit { uri, edits, .. } => add(uri, &|text| edited(text, edits.as_slice())),
-            Kind::Jump { uri, offset } => add(uri, &|text| vec![gone_to(text, *offset)]),
-            Kind::Rename { uri, offset, name, edits } if edits.is_empty() => {
+            SuggestionKind::Edit { uri, edits, .. } => add(uri, &|text| edited(text, edits.as_slice())),
+            SuggestionKind::Jump { uri, offset } => add(uri, &|text| vec![gone_to(text, *offset)]),
+            SuggestionKind::Rename { uri, offset, name, edits } if edits.is_empty() => {
                 add(uri, &|text| edited(text, &[named(text, *offset, name)]));
             }
-            Kind::Rename { edits, .. } => {
+            SuggestionKind::Rename { edits, .. } => {
                 for (uri, edits) in edits {
                     add(uri, &|text| edited(text, edits.as_slice()));
                 }
             }
-            Kind::Replace { uri, search, replace, regex } => {
+            SuggestionKind::Replace { uri, search, replace, regex } => {
                 add(uri, &|text| edited(text, &replaced(text, search, replace, *regex)));
             }
         }
@@ -95,7 +95,7 @@ impl Effect {
 
     /// What edits of one document do.
     pub(crate) fn of_edits(uri: &Arc<str>, text: &Text, edits: &[Edit]) -> Self {
-        let part = Part { uri: uri.clone(), text: text.clone(), pieces: edited(text, edits) };
+        let part = TextEffect { uri: uri.clone(), text: text.clone(), pieces: edited(text, edits) };
         Self { parts: vec![part] }
     }
 
@@ -109,15 +109,15 @@ impl Effect {
     }
 }
 
-impl fmt::Debug for Part {
+impl fmt::Debug for TextEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Part").field("uri", &self.uri).field("pieces", &self.pieces).finish_non_exhaustive()
     }
 }
 
-fn gone_to(text: &Text, offset: usize) -> Piece {
+fn gone_to(text: &Text, offset: usize) -> EffectPiece {
     let becomes = FxBuildHasher.hash_one("jump");
-    Piece { range: offset..offset, line: text.line_of(offset), becomes, sort: Sort::Inserted }
+    EffectPiece { range: offset..offset, line: text.line_of(offset), becomes, sort: PieceSort::Inserted }
 }
 
 /// The edit that gives the name at a place another one.
@@ -140,7 +140,7 @@ fn replaced(text: &Text, search: &str, replace: &str, is_regex: bool) -> Vec<Edi
 }
 
 /// What edits do, which are in the order of the text.
-fn edited(text: &Text, edits: &[Edit]) -> Vec<Piece> {
+fn edited(text: &Text, edits: &[Edit]) -> Vec<EffectPiece> {
     let mut pieces = Vec::new();
     // Where several are on one line, the line is looked at as a whole.
     let meet = |a: &Edit, b: &Edit| text.line_of(b.range.start) <= text.line_of(a.range.end);
@@ -166,18 +166,18 @@ fn edited(text: &Text, edits: &[Edit]) -> Vec<Piece> {
 }
 
 /// The pieces in which whole lines differ; `start` is where they begin.
-fn compare(text: &Text, start: usize, before: &str, after: &str, pieces: &mut Vec<Piece>) {
+fn compare(text: &Text, start: usize, before: &str, after: &str, pieces: &mut Vec<EffectPiece>) {
     let mut add = |start: usize, before: &str, after: &str| {
         for (old, new) in words(before, after) {
             let (becomes, inserted) = ((&before[old.clone()], &after[new.clone()]), &after[new]);
             let sort = match (old.is_empty(), inserted.contains('\n')) {
-                (false, _) => Sort::Replaced,
-                (true, false) => Sort::Inserted,
-                (true, true) => Sort::Lines,
+                (false, _) => PieceSort::Replaced,
+                (true, false) => PieceSort::Inserted,
+                (true, true) => PieceSort::Lines,
             };
             let becomes = FxBuildHasher.hash_one(becomes);
             let range = start + old.start..start + old.end;
-            pieces.push(Piece { line: text.line_of(range.start), range, becomes, sort });
+            pieces.push(EffectPiece { line: text.line_of(range.start), range, becomes, sort });
         }
     };
     let count = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count();

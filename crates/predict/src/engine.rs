@@ -1,10 +1,11 @@
 //! Asks the predictors, ranks what they say, and shows what is good enough.
 
-use nudge_syntax::Source;
+use nudge_syntax::AnalysedDocument;
 use nudge_text::Edits;
 
 use crate::{
-    Eagerness, Effect, Features, Kind, Outcome, Predictor, Scene, Suggestion, Trigger, filter,
+    Eagerness, EngineSuggestion, PredictorName, Scene, SuggestOutcome, SuggestTrigger, SuggestionEffect,
+    SuggestionFeatures, SuggestionKind, filter,
     predictors::{self, Candidate},
 };
 
@@ -39,19 +40,19 @@ const PREDICTORS: [Predict; 7] = [
 ];
 
 /// What the user may want to do next.
-pub fn suggest(scene: &Scene<'_>) -> Outcome {
+pub fn suggest(scene: &Scene<'_>) -> SuggestOutcome {
     suggest_from(scene, bar(scene), SHOWN)
 }
 
 /// What the user may want to do next, whatever the confidence.
 ///
 /// For those who want to know what the engine thought of and did not say.
-pub fn consider(scene: &Scene<'_>) -> Outcome {
+pub fn consider(scene: &Scene<'_>) -> SuggestOutcome {
     suggest_from(scene, 0.0, CONSIDERED)
 }
 
-fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
-    if scene.changes.is_empty() && scene.diagnostics.is_empty() && scene.trigger != Trigger::Manual {
+fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> SuggestOutcome {
+    if scene.changes.is_empty() && scene.diagnostics.is_empty() && scene.trigger != SuggestTrigger::Manual {
         return nothing("nothing was changed yet");
     }
     let mut candidates = Vec::new();
@@ -72,7 +73,7 @@ fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
         })
         .collect();
     let is_held_back = hold_back(scene, &mut rated, bar);
-    let mut ranked: Vec<Suggestion> =
+    let mut ranked: Vec<EngineSuggestion> =
         rated.into_iter().map(|rated| rated.suggestion).filter(|found| found.confidence >= bar).collect();
     if ranked.is_empty() && is_held_back {
         return nothing("suggestions of this kind were refused of late");
@@ -86,11 +87,11 @@ fn suggest_from(scene: &Scene<'_>, bar: f32, most: Most) -> Outcome {
     if shown.is_empty() {
         return nothing("what was found would break the file, undo your typing or was refused before");
     }
-    Outcome { suggestions: shown, why_nothing: "" }
+    SuggestOutcome { suggestions: shown, why_nothing: "" }
 }
 
-fn nothing(why: &'static str) -> Outcome {
-    Outcome { suggestions: Vec::new(), why_nothing: why }
+fn nothing(why: &'static str) -> SuggestOutcome {
+    SuggestOutcome { suggestions: Vec::new(), why_nothing: why }
 }
 
 /// How confident a suggestion must be.
@@ -101,12 +102,12 @@ fn bar(scene: &Scene<'_>) -> f32 {
         Eagerness::High => 0.31,
     };
     // Whoever asks wants to see something.
-    if scene.trigger == Trigger::Manual { bar * 0.6 } else { bar }
+    if scene.trigger == SuggestTrigger::Manual { bar * 0.6 } else { bar }
 }
 
 /// A candidate with what is thought of it.
 struct Rated {
-    suggestion: Suggestion,
+    suggestion: EngineSuggestion,
     /// How confident the engine would be if it had learned nothing.
     unlearned: f32,
 }
@@ -117,7 +118,7 @@ fn hold_back(scene: &Scene<'_>, rated: &mut [Rated], bar: f32) -> bool {
         rated.iter_mut().filter(|found| found.suggestion.confidence < bar && bar <= found.unlearned);
     let Some(best) = held_back.max_by(|a, b| a.unlearned.total_cmp(&b.unlearned)) else { return false };
     let found = &mut best.suggestion;
-    found.effect = Effect::of(&found.kind, |uri| find(scene, uri).map(Source::text));
+    found.effect = SuggestionEffect::of(&found.kind, |uri| find(scene, uri).map(AnalysedDocument::text));
     let is_meant = filter::allows(scene, found);
     if is_meant {
         scene.memory.hold_back(identity(scene, found), found.features);
@@ -126,23 +127,23 @@ fn hold_back(scene: &Scene<'_>, rated: &mut [Rated], bar: f32) -> bool {
 }
 
 /// What tells a suggestion from others, the same while the user types it or beside it.
-fn identity(scene: &Scene<'_>, found: &Suggestion) -> u64 {
+fn identity(scene: &Scene<'_>, found: &EngineSuggestion) -> u64 {
     let uri = found.kind.uri();
     let first = match &found.kind {
-        Kind::Edit { edits, .. } => edits.as_slice().first(),
+        SuggestionKind::Edit { edits, .. } => edits.as_slice().first(),
         _ => None,
     };
     let line = first.and_then(|edit| Some(find(scene, uri)?.text().line_of(edit.range.start)));
     // What completes a line is another text with every key.
-    let chain = (found.predictor != Predictor::Complete).then_some(found.chain);
-    predictors::chain(&(found.predictor, chain, uri, line))
+    let chain = (found.predictor != PredictorName::Complete).then_some(found.group);
+    predictors::group_of(&(found.predictor, chain, uri, line))
 }
 
 fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Rated> {
     let uri = candidate.kind.uri();
     let source = find(scene, uri)?;
-    let refusals = scene.memory.refusals(candidate.chain);
-    let features = Features {
+    let refusals = scene.memory.refusals(candidate.group);
+    let features = SuggestionFeatures {
         predictor: candidate.predictor,
         language: source.language(),
         here: **uri == **scene.source.uri(),
@@ -152,13 +153,13 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Rated> {
     let is_at_cursor = candidate.evidence.iter().any(|(name, value)| *name == "at cursor" && *value > 0.0);
     let trust = if is_at_cursor { 0.7_f32 } else { 0.45 };
     let trust = trust.powi(i32::try_from(refusals).unwrap_or(9).min(9));
-    let suggestion = Suggestion {
+    let suggestion = EngineSuggestion {
         confidence: scene.memory.weights().confidence(features) * trust,
-        effect: Effect::default(),
+        effect: SuggestionEffect::default(),
         kind: candidate.kind,
         predictor: candidate.predictor,
         reason: candidate.reason,
-        chain: candidate.chain,
+        group: candidate.group,
         evidence: candidate.evidence,
         features,
     };
@@ -167,11 +168,11 @@ fn rate(scene: &Scene<'_>, candidate: Candidate) -> Option<Rated> {
 
 /// Of places where the same is to be done, and about as likely, the next one below the cursor comes first, then the others
 /// down to the end, then those above.
-fn nearest_first(scene: &Scene<'_>, ranked: &mut [Suggestion]) {
+fn nearest_first(scene: &Scene<'_>, ranked: &mut [EngineSuggestion]) {
     let Some(best) = ranked.first() else { return };
-    let (chain, least) = (best.chain, best.confidence - SAME);
-    let place = |found: &Suggestion| match &found.kind {
-        Kind::Edit { uri, edits, .. } if **uri == **scene.source.uri() && found.chain == chain => {
+    let (chain, least) = (best.group, best.confidence - SAME);
+    let place = |found: &EngineSuggestion| match &found.kind {
+        SuggestionKind::Edit { uri, edits, .. } if **uri == **scene.source.uri() && found.group == chain => {
             edits.as_slice().first().map(|edit| edit.range.start)
         }
         _ => None,
@@ -182,8 +183,8 @@ fn nearest_first(scene: &Scene<'_>, ranked: &mut [Suggestion]) {
 }
 
 /// The best suggestions that pass every filter and differ in effect.
-fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Suggestion> {
-    let mut shown: Vec<Suggestion> = Vec::new();
+fn examine(scene: &Scene<'_>, ranked: Vec<EngineSuggestion>, most: Most) -> Vec<EngineSuggestion> {
+    let mut shown: Vec<EngineSuggestion> = Vec::new();
     for mut suggestion in ranked.into_iter().take(most.examined) {
         if shown.len() == most.said || (scene.cancelled)() {
             break;
@@ -194,7 +195,8 @@ fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Sugges
         if known {
             continue;
         }
-        suggestion.effect = Effect::of(&suggestion.kind, |uri| find(scene, uri).map(Source::text));
+        suggestion.effect =
+            SuggestionEffect::of(&suggestion.kind, |uri| find(scene, uri).map(AnalysedDocument::text));
         if filter::allows(scene, &suggestion) {
             shown.push(suggestion);
         }
@@ -203,29 +205,30 @@ fn examine(scene: &Scene<'_>, ranked: Vec<Suggestion>, most: Most) -> Vec<Sugges
 }
 
 /// Whether the edits of one suggestion are all among those of another.
-fn is_part(part: &Kind, whole: &Kind) -> bool {
+fn is_part(part: &SuggestionKind, whole: &SuggestionKind) -> bool {
     match (part, whole) {
-        (Kind::Edit { uri, edits, .. }, Kind::Edit { uri: whole_uri, edits: all, .. }) => {
-            uri == whole_uri && edits.iter().all(|edit| all.iter().any(|other| other == edit))
-        }
+        (
+            SuggestionKind::Edit { uri, edits, .. },
+            SuggestionKind::Edit { uri: whole_uri, edits: all, .. },
+        ) => uri == whole_uri && edits.iter().all(|edit| all.iter().any(|other| other == edit)),
         _ => false,
     }
 }
 
 /// Where the first edit is out of sight, the way there comes first.
-fn jump_first(scene: &Scene<'_>, mut shown: Vec<Suggestion>, most: Most) -> Vec<Suggestion> {
+fn jump_first(scene: &Scene<'_>, mut shown: Vec<EngineSuggestion>, most: Most) -> Vec<EngineSuggestion> {
     let Some(first) = shown.first() else { return shown };
-    let Kind::Edit { uri, edits, .. } = &first.kind else { return shown };
+    let SuggestionKind::Edit { uri, edits, .. } = &first.kind else { return shown };
     let Some(offset) = edits.as_slice().first().map(|edit| edit.range.start) else { return shown };
     let hidden = **uri != **scene.source.uri() || is_hidden(scene, edits);
     if !scene.offers.jump || !hidden {
         return shown;
     }
-    let jump = Suggestion {
-        kind: Kind::Jump { uri: uri.clone(), offset },
-        predictor: Predictor::Jump,
+    let jump = EngineSuggestion {
+        kind: SuggestionKind::Jump { uri: uri.clone(), offset },
+        predictor: PredictorName::Jump,
         reason: format!("goes to the next edit, which {}", first.reason),
-        features: Features { predictor: Predictor::Jump, ..first.features },
+        features: SuggestionFeatures { predictor: PredictorName::Jump, ..first.features },
         effect: first.effect.way_there(),
         ..first.clone()
     };
@@ -250,7 +253,7 @@ fn is_hidden(scene: &Scene<'_>, edits: &Edits) -> bool {
 }
 
 /// The document with this address.
-pub(crate) fn find<'a>(scene: &Scene<'a>, uri: &str) -> Option<&'a Source> {
+pub(crate) fn find<'a>(scene: &Scene<'a>, uri: &str) -> Option<&'a AnalysedDocument> {
     if **scene.source.uri() == *uri {
         return Some(scene.source);
     }

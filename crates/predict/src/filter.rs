@@ -1,32 +1,32 @@
 //! What is never suggested, however likely it seems.
 
-use nudge_syntax::{Source, token::is_word};
-use nudge_text::{Bias, Edit, Edits, Text};
+use nudge_syntax::{AnalysedDocument, token::is_word};
+use nudge_text::{Edit, Edits, InsertBias, Text};
 
 use crate::{
-    Kind, Predictor, Scene, Suggestion,
+    EngineSuggestion, PredictorName, Scene, SuggestionKind,
     engine::find,
     needed::{is_head, is_needed},
 };
 
 /// Whether a suggestion may be shown at all.
-pub(crate) fn allows(scene: &Scene<'_>, suggestion: &Suggestion) -> bool {
+pub(crate) fn allows(scene: &Scene<'_>, suggestion: &EngineSuggestion) -> bool {
     if scene.memory.refuses(&suggestion.effect) {
         return false;
     }
-    let Kind::Edit { uri, edits, .. } = &suggestion.kind else { return true };
+    let SuggestionKind::Edit { uri, edits, .. } = &suggestion.kind else { return true };
     let Some(source) = find(scene, uri) else { return false };
     edits.fits(source.text())
         && changes_more_than_blanks(source.text(), edits)
         && !undoes(scene, source, edits)
-        && !(suggestion.predictor == Predictor::Repeat && stutters(source.text(), edits))
+        && !(suggestion.predictor == PredictorName::Repeat && stutters(source.text(), edits))
         && (!only_deletes(source.text(), edits) || may_go(scene, source, suggestion.predictor, edits))
         && source.stays_sound(edits)
 }
 
 /// Whether a document that parses still does after edits all over it. Those of each item are looked at by themselves, since
 /// to parse all that lies between them takes long.
-pub(crate) fn keeps_items_sound(source: &Source, edits: &Edits) -> bool {
+pub(crate) fn keeps_items_sound(source: &AnalysedDocument, edits: &Edits) -> bool {
     let item = |edit: &Edit| source.parsed().and_then(|parsed| parsed.item_at(edit.range.start));
     let mut items = edits.as_slice().chunk_by(|a, b| item(a) == item(b));
     items.all(|edits| Edits::new(edits.to_vec()).is_ok_and(|edits| source.stays_sound(&edits)))
@@ -56,7 +56,7 @@ fn stutters(text: &Text, edits: &Edits) -> bool {
 }
 
 /// Whether it takes away what was just typed, or brings back what was just taken away.
-fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
+fn undoes(scene: &Scene<'_>, source: &AnalysedDocument, edits: &Edits) -> bool {
     let text = source.text();
     scene.changes.iter().rev().take(16).filter(|change| *change.uri == **source.uri()).any(|change| {
         let start = text.line_start(change.line);
@@ -81,18 +81,18 @@ fn undoes(scene: &Scene<'_>, source: &Source, edits: &Edits) -> bool {
         }
         let after = edits.apply(text);
         // Of lines that are gone nothing is left but a place: what is put there counts.
-        let now = after.slice(edits.map(start, Bias::Before)..edits.map(end, Bias::After));
+        let now = after.slice(edits.map(start, InsertBias::Before)..edits.map(end, InsertBias::After));
         !change.before.trim().is_empty() && now.trim_matches(['\r', '\n']) == change.before
     })
 }
 
 /// Whether edits that only take away may do so. There are predictors whose very job that is; others may if the user does,
 /// and nothing else needs what goes.
-fn may_go(scene: &Scene<'_>, source: &Source, predictor: Predictor, edits: &Edits) -> bool {
+fn may_go(scene: &Scene<'_>, source: &AnalysedDocument, predictor: PredictorName, edits: &Edits) -> bool {
     let heads = || edits.into_iter().any(|edit| is_head(source.text(), &edit.range));
     match predictor {
-        Predictor::Import | Predictor::Diagnostic | Predictor::Signature => true,
-        Predictor::Move => !heads(),
+        PredictorName::Import | PredictorName::Diagnostic | PredictorName::Signature => true,
+        PredictorName::Move => !heads(),
         _ => {
             let is_needed = || edits.into_iter().any(|edit| is_needed(source, &edit.range));
             user_deletes(scene) && !heads() && !is_needed()

@@ -2,16 +2,19 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use nudge_syntax::Source;
+use nudge_syntax::AnalysedDocument;
 use nudge_text::{Edit, Edits, Text};
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
-use crate::{Effect, Features, Suggestion, Weights, refused::Refused, weights::Lesson};
+use crate::{
+    EngineSuggestion, SuggestionEffect, SuggestionFeatures, TrustWeights, refused::RefusedSuggestions,
+    weights::WeightLesson,
+};
 
 /// What the user did with a suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feedback {
+pub enum SuggestionFeedback {
     /// Took it.
     Accepted,
     /// Refused it: it is not made again, and its like is trusted less.
@@ -37,16 +40,16 @@ const SAME_AGAIN: u32 = 8;
 /// A suggestion that was taken.
 #[derive(Debug, Clone)]
 struct Taken {
-    effect: Effect,
+    effect: SuggestionEffect,
     /// For so many more changes of its document it may be undone.
     changes: u8,
 }
 
 /// The accept and reject memory of one session.
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
-    weights: Weights,
-    refused: Refused,
+pub struct FeedbackMemory {
+    weights: TrustWeights,
+    refused: RefusedSuggestions,
     /// What was taken last, as long as it may be undone.
     taken: VecDeque<Taken>,
     /// By chain: how often one of its suggestions was refused since one was taken.
@@ -61,7 +64,7 @@ struct HeldBack {
     /// What tells the last ones from others, and how often each came up.
     known: VecDeque<(u64, u32)>,
     /// Those that nothing was learned from yet.
-    fresh: Vec<Features>,
+    fresh: Vec<SuggestionFeatures>,
 }
 
 impl Taken {
@@ -76,42 +79,42 @@ impl Taken {
     }
 }
 
-impl Memory {
+impl FeedbackMemory {
     /// What has been learned.
-    pub fn weights(&self) -> &Weights {
+    pub fn weights(&self) -> &TrustWeights {
         &self.weights
     }
 
     /// Takes over what was learned elsewhere.
-    pub fn set_weights(&mut self, weights: Weights) {
+    pub fn set_weights(&mut self, weights: TrustWeights) {
         self.weights = weights;
     }
 
     /// Learns from what became of a suggestion.
-    pub fn feedback(&mut self, suggestion: &Suggestion, feedback: Feedback) {
+    pub fn feedback(&mut self, suggestion: &EngineSuggestion, feedback: SuggestionFeedback) {
         match feedback {
-            Feedback::Accepted => {
-                self.weights.learn(suggestion.features, Lesson::Taken);
-                self.refusals.remove(&suggestion.chain);
+            SuggestionFeedback::Accepted => {
+                self.weights.learn(suggestion.features, WeightLesson::Taken);
+                self.refusals.remove(&suggestion.group);
                 self.taken.push_back(Taken { effect: suggestion.effect.clone(), changes: UNDONE_WITHIN });
                 let over = self.taken.len().saturating_sub(MAX_TAKEN);
                 self.taken.drain(..over);
             }
-            Feedback::Rejected => {
-                self.weights.learn(suggestion.features, Lesson::Refused);
+            SuggestionFeedback::Rejected => {
+                self.weights.learn(suggestion.features, WeightLesson::Refused);
                 self.refused.remember(&suggestion.effect);
                 if self.refusals.len() >= MAX_CHAINS {
                     self.refusals.clear();
                 }
-                *self.refusals.entry(suggestion.chain).or_insert(0) += 1;
+                *self.refusals.entry(suggestion.group).or_insert(0) += 1;
             }
-            Feedback::Ignored => self.weights.learn(suggestion.features, Lesson::Ignored),
-            Feedback::Replaced | Feedback::Cancelled => {}
+            SuggestionFeedback::Ignored => self.weights.learn(suggestion.features, WeightLesson::Ignored),
+            SuggestionFeedback::Replaced | SuggestionFeedback::Cancelled => {}
         }
     }
 
     /// Takes note of a suggestion that is not shown because of what was learned; `which` tells it from others.
-    pub(crate) fn hold_back(&self, which: u64, features: Features) {
+    pub(crate) fn hold_back(&self, which: u64, features: SuggestionFeatures) {
         let mut held_back = self.held_back();
         let HeldBack { known, fresh } = &mut *held_back;
         let again = known.iter_mut().find(|(known, _)| *known == which).map(|(_, times)| {
@@ -147,15 +150,15 @@ impl Memory {
     }
 
     /// Whether what a suggestion does was refused before, in part or as a part of more, and its place is still as it was.
-    pub fn refuses(&self, effect: &Effect) -> bool {
+    pub fn refuses(&self, effect: &SuggestionEffect) -> bool {
         self.refused.has(effect)
     }
 
     /// Whether edits of a document, which are in the order of its text, were refused before.
-    pub(crate) fn refuses_edits(&self, source: &Source, edits: &[Edit]) -> bool {
+    pub(crate) fn refuses_edits(&self, source: &AnalysedDocument, edits: &[Edit]) -> bool {
         let (Some(first), Some(last)) = (edits.first(), edits.last()) else { return false };
         self.refused.is_near(source.uri(), source.text(), &(first.range.start..last.range.end))
-            && self.refused.has(&Effect::of_edits(source.uri(), source.text(), edits))
+            && self.refused.has(&SuggestionEffect::of_edits(source.uri(), source.text(), edits))
     }
 
     /// Whether changes of a document matter: something was refused in it, or just taken.

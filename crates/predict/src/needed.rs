@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nudge_syntax::{Source, declarations_in, imports, uses_of};
+use nudge_syntax::{AnalysedDocument, declarations_in, imports, uses_of};
 use nudge_text::Text;
 
 /// Names that are looked at in what goes; whoever takes away more knows what they do.
@@ -11,7 +11,7 @@ const MAX_NAMES: usize = 40;
 const MAX_USES: usize = 50;
 
 /// Whether a name that is declared or imported in a part of a document is used in the rest of it.
-pub(crate) fn is_needed(source: &Source, gone: &Range<usize>) -> bool {
+pub(crate) fn is_needed(source: &AnalysedDocument, gone: &Range<usize>) -> bool {
     let content = source.content();
     let Some(part) = content.get(gone.clone()) else { return false };
     let stays = |range: &Range<usize>| range.end <= gone.start || gone.end <= range.start;

@@ -5,10 +5,10 @@
 
 use std::{borrow::Cow, collections::VecDeque, hash::BuildHasher, ops::Range, sync::Arc};
 
-use nudge_text::{Bias, Edit, Edits, Text, diff};
+use nudge_text::{Edit, Edits, InsertBias, Text, diff};
 use rustc_hash::FxBuildHasher;
 
-use crate::effect::{Effect, MAX_COMPARED, Part, Piece, Sort};
+use crate::effect::{EffectPiece, MAX_COMPARED, PieceSort, SuggestionEffect, TextEffect};
 
 /// Documents whose places are remembered.
 const MAX_DOCUMENTS: usize = 32;
@@ -19,7 +19,7 @@ const MAX_LINES: usize = 512;
 
 /// What was refused, by document; the document of the last refusal is the last.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Refused(VecDeque<Document>);
+pub(crate) struct RefusedSuggestions(VecDeque<Document>);
 
 #[derive(Clone)]
 struct Document {
@@ -37,14 +37,14 @@ struct Place {
     /// For what was to be inserted: all that was put there since.
     range: Range<usize>,
     becomes: u64,
-    sort: Sort,
+    sort: PieceSort,
     /// The line as it was when the place was taken away, in case it is put back.
     taken: Option<u64>,
 }
 
-impl Refused {
+impl RefusedSuggestions {
     /// Remembers what was refused.
-    pub(crate) fn remember(&mut self, effect: &Effect) {
+    pub(crate) fn remember(&mut self, effect: &SuggestionEffect) {
         for part in effect.parts.iter().filter(|part| !part.pieces.is_empty()) {
             let lines = part.pieces.chunk_by(|a, b| a.line == b.line);
             let lines = lines.map(|line| line.iter().map(Place::of).collect()).collect();
@@ -103,7 +103,7 @@ impl Refused {
     }
 
     /// Whether an effect is, contains or is a part of what was refused.
-    pub(crate) fn has(&self, effect: &Effect) -> bool {
+    pub(crate) fn has(&self, effect: &SuggestionEffect) -> bool {
         effect.parts.iter().any(|part| {
             let documents = self.0.iter().filter(|document| document.uri == part.uri);
             documents.into_iter().any(|document| document.at(&part.text).has(part))
@@ -123,10 +123,10 @@ impl Document {
     }
 
     /// Of its text and that of the part it is known that they are the same.
-    fn has(&self, part: &Part) -> bool {
+    fn has(&self, part: &TextEffect) -> bool {
         let mut refused = self.lines.iter();
-        let is = |place: &Place, piece: &Piece| place.is(piece, &part.text);
-        let is_refused = |piece: &Piece| self.lines.iter().flatten().any(|place| is(place, piece));
+        let is = |place: &Place, piece: &EffectPiece| place.is(piece, &part.text);
+        let is_refused = |piece: &EffectPiece| self.lines.iter().flatten().any(|place| is(place, piece));
         part.pieces.chunk_by(|a, b| a.line == b.line).any(|line| line.iter().all(is_refused))
             || refused.any(|line| line.iter().all(|place| part.pieces.iter().any(|piece| is(place, piece))))
     }
@@ -154,7 +154,7 @@ impl std::fmt::Debug for Document {
 }
 
 impl Place {
-    fn of(piece: &Piece) -> Self {
+    fn of(piece: &EffectPiece) -> Self {
         Self { range: piece.range.clone(), becomes: piece.becomes, sort: piece.sort, taken: None }
     }
 
@@ -166,22 +166,24 @@ impl Place {
             self.taken = Some(line_around(before, start));
         }
         self.range = match self.sort {
-            Sort::Replaced => edits.map_range(start..end),
-            Sort::Inserted | Sort::Lines => edits.map(start, Bias::Before)..edits.map(end, Bias::After),
+            PieceSort::Replaced => edits.map_range(start..end),
+            PieceSort::Inserted | PieceSort::Lines => {
+                edits.map(start, InsertBias::Before)..edits.map(end, InsertBias::After)
+            }
         };
     }
 
     /// Whether a piece does the same to the same place.
-    fn is(&self, piece: &Piece, text: &Text) -> bool {
+    fn is(&self, piece: &EffectPiece, text: &Text) -> bool {
         if self.becomes != piece.becomes {
             return false;
         }
         let Range { start, end } = piece.range;
         let is_here = match self.sort {
             // Since it replaces the same text, it need not be all that is there now.
-            Sort::Replaced => start <= self.range.end && self.range.start <= end,
-            Sort::Inserted => start == self.range.start,
-            Sort::Lines => start == self.range.start || start == self.range.end,
+            PieceSort::Replaced => start <= self.range.end && self.range.start <= end,
+            PieceSort::Inserted => start == self.range.start,
+            PieceSort::Lines => start == self.range.start || start == self.range.end,
         };
         is_here || self.taken.is_some_and(|line| line == line_around(text, start))
     }

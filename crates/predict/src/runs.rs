@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use nudge_syntax::Source;
+use nudge_syntax::AnalysedDocument;
 use nudge_text::{Edit, Edits};
 
-use crate::Kind;
+use crate::SuggestionKind;
 
 /// Edits on lines without a line in between that has none.
 #[derive(Debug, Clone)]
@@ -19,19 +19,19 @@ pub(crate) struct EditRun {
 
 impl EditRun {
     /// The text of its lines.
-    pub(crate) fn text<'s>(&self, source: &'s Source) -> &'s str {
+    pub(crate) fn text<'s>(&self, source: &'s AnalysedDocument) -> &'s str {
         let lines = source.text();
         source.content().get(lines.line_start(self.first)..lines.line_end(self.last)).unwrap_or_default()
     }
 
     /// The run as something to offer; the user goes on where the last edit ends.
-    pub(crate) fn into_kind(self, source: &Source) -> Option<Kind> {
+    pub(crate) fn into_kind(self, source: &AnalysedDocument) -> Option<SuggestionKind> {
         let edits = Edits::new(self.edits).ok()?;
         let last = edits.as_slice().last()?;
         let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
         let gone: usize = edits.iter().map(|edit| edit.range.len()).sum();
         let cursor = last.range.end + grown - gone;
-        Some(Kind::Edit { uri: source.uri().clone(), edits, cursor })
+        Some(SuggestionKind::Edit { uri: source.uri().clone(), edits, cursor })
     }
 
     /// The lines as a person names them: `line 3`, `lines 3 to 5`.
@@ -47,7 +47,7 @@ impl EditRun {
 /// The edits by runs of adjacent lines: the nearest below `line` first, then the nearest above it.
 ///
 /// Edits that overlap are none.
-pub(crate) fn edit_runs(source: &Source, edits: Vec<Edit>, line: usize) -> Vec<EditRun> {
+pub(crate) fn edit_runs(source: &AnalysedDocument, edits: Vec<Edit>, line: usize) -> Vec<EditRun> {
     let text = source.text();
     let Ok(edits) = Edits::new(edits) else { return Vec::new() };
     let mut runs: Vec<EditRun> = Vec::new();

@@ -2,16 +2,16 @@
 
 use std::{ops::Range, sync::Arc};
 
-use nudge_syntax::{Index, Source};
-use nudge_text::history::Change;
+use nudge_syntax::{AnalysedDocument, WorkspaceIndex};
+use nudge_text::history::LineChange;
 
-use crate::{Lessons, Memory};
+use crate::{FeedbackMemory, LessonCache};
 
 /// Everything the engine may look at.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// The document the cursor is in.
-    pub source: &'a Source,
+    pub source: &'a AnalysedDocument,
     /// Where the cursor is, in bytes.
     pub cursor: usize,
     /// What is selected, if anything is.
@@ -19,34 +19,34 @@ pub struct Scene<'a> {
     /// What the user sees of the document, if the editor told.
     pub visible: Option<&'a Range<usize>>,
     /// Other documents, the most recently used first.
-    pub others: &'a [Source],
+    pub others: &'a [AnalysedDocument],
     /// What was changed, the oldest first, across documents.
-    pub changes: &'a [Change],
+    pub changes: &'a [LineChange],
     /// What compilers and linters say.
-    pub diagnostics: &'a [Diagnostic],
+    pub diagnostics: &'a [SceneDiagnostic],
     /// What the user did, the oldest first.
-    pub actions: &'a [Action],
+    pub actions: &'a [SceneAction],
     /// Code the client holds to be related.
-    pub snippets: &'a [Snippet],
+    pub snippets: &'a [SceneSnippet],
     /// The files of the workspace.
-    pub index: &'a Index,
+    pub index: &'a WorkspaceIndex,
     /// What became of earlier suggestions.
-    pub memory: &'a Memory,
+    pub memory: &'a FeedbackMemory,
     /// What was learned for earlier questions.
-    pub lessons: &'a Lessons,
+    pub lessons: &'a LessonCache,
     /// Which kinds of suggestion the client can show.
-    pub offers: Offers,
+    pub offers: OfferedKinds,
     /// How sure a suggestion must be to be shown.
     pub eagerness: Eagerness,
     /// Why it is asked.
-    pub trigger: Trigger,
+    pub trigger: SuggestTrigger,
     /// Says whether the answer is still wanted.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Which kinds of suggestion beyond edits a client can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Offers {
+pub struct OfferedKinds {
     /// Going to another place.
     pub jump: bool,
     /// Renaming by the editor's own means.
@@ -69,7 +69,7 @@ pub enum Eagerness {
 
 /// Why a suggestion is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Trigger {
+pub enum SuggestTrigger {
     /// By the editor, on its own account.
     #[default]
     Automatic,
@@ -81,7 +81,7 @@ pub enum Trigger {
 
 /// What a compiler or linter says about a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct SceneDiagnostic {
     /// The document.
     pub uri: Arc<str>,
     /// The place, in bytes of the document's text.
@@ -107,7 +107,7 @@ pub enum Severity {
 
 /// Something the user did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
+pub struct SceneAction {
     /// What it is called, such as `insertChar` or `cursorMovement`.
     pub name: String,
     /// The document.
@@ -120,7 +120,7 @@ pub struct Action {
 
 /// Code that is related to what is being edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snippet {
+pub struct SceneSnippet {
     /// The file it is from.
     pub uri: Arc<str>,
     /// Its text.

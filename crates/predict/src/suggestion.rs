@@ -4,41 +4,41 @@ use std::sync::Arc;
 
 use nudge_text::Edits;
 
-use crate::{Effect, Features};
+use crate::{SuggestionEffect, SuggestionFeatures};
 
 /// The answer to one question.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct SuggestOutcome {
     /// The best first; at most a handful.
-    pub suggestions: Vec<Suggestion>,
+    pub suggestions: Vec<EngineSuggestion>,
     /// Why there are none; empty if there are.
     pub why_nothing: &'static str,
 }
 
 /// One thing the user may want to do next.
 #[derive(Debug, Clone)]
-pub struct Suggestion {
+pub struct EngineSuggestion {
     /// What to do.
-    pub kind: Kind,
+    pub kind: SuggestionKind,
     /// Who says so.
-    pub predictor: Predictor,
+    pub predictor: PredictorName,
     /// Why, in one sentence.
     pub reason: String,
     /// How sure the engine is, from 0 to 1.
     pub confidence: f32,
     /// What the confidence was made from; given back with the feedback.
-    pub features: Features,
+    pub features: SuggestionFeatures,
     /// What it does and where, to know it again; given back with the feedback.
-    pub effect: Effect,
+    pub effect: SuggestionEffect,
     /// What it has in common with others that stand or fall with it.
-    pub chain: u64,
+    pub group: u64,
     /// What the predictor's own estimate was made from, by name.
     pub evidence: Vec<(&'static str, f32)>,
 }
 
 /// What a suggestion does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum SuggestionKind {
     /// Changes a document.
     Edit {
         /// The document.
@@ -80,7 +80,7 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl SuggestionKind {
     /// The document or folder it is about.
     pub fn uri(&self) -> &Arc<str> {
         match self {
@@ -94,7 +94,7 @@ impl Kind {
 
 /// Who makes suggestions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Predictor {
+pub enum PredictorName {
     /// Does again elsewhere what was just done.
     Repeat,
     /// Carries a new name to the uses of the old one.
@@ -113,7 +113,7 @@ pub enum Predictor {
     Jump,
 }
 
-impl Predictor {
+impl PredictorName {
     /// Its name, as shown in `_meta`.
     pub fn name(self) -> &'static str {
         match self {

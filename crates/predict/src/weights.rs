@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use nudge_syntax::Language;
 use serde::{Deserialize, Serialize};
 
-use crate::Predictor;
+use crate::PredictorName;
 
 /// What a confidence is made from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Features {
+pub struct SuggestionFeatures {
     /// Who made the suggestion.
-    pub predictor: Predictor,
+    pub predictor: PredictorName,
     /// The language of its document.
     pub language: Language,
     /// Whether it is about the document the cursor is in.
@@ -27,7 +27,7 @@ pub struct Features {
 /// is believed as it is. The shift is bounded, and what is remembered fades: with time ([`age`](Self::age)), and where it
 /// keeps suggestions from being shown, with each of them. So no kind of suggestion is silent for good.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Weights(BTreeMap<String, Weight>);
+pub struct TrustWeights(BTreeMap<String, Weight>);
 
 /// What is remembered of one context.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ struct Tally {
 
 /// What is learned from one suggestion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lesson {
+pub(crate) enum WeightLesson {
     Taken,
     Refused,
     Ignored,
@@ -75,9 +75,9 @@ const HELD_BACK: f32 = 0.95;
 /// The hours after which half of it is forgotten.
 const HALF_LIFE: f32 = 48.0;
 
-impl Weights {
+impl TrustWeights {
     /// The confidence in a suggestion with these features.
-    pub fn confidence(&self, features: Features) -> f32 {
+    pub fn confidence(&self, features: SuggestionFeatures) -> f32 {
         let shift: f32 =
             contexts(features).iter().filter_map(|name| self.0.get(name)).map(Weight::shift).sum();
         sigmoid(logit(features.prior) + shift)
@@ -95,7 +95,7 @@ impl Weights {
         }
     }
 
-    pub(crate) fn learn(&mut self, features: Features, lesson: Lesson) {
+    pub(crate) fn learn(&mut self, features: SuggestionFeatures, lesson: WeightLesson) {
         for name in contexts(features) {
             let weight = self.0.entry(name).or_insert(Weight::Tally(Tally::default()));
             let mut tally = weight.tally();
@@ -105,7 +105,7 @@ impl Weights {
     }
 
     /// A suggestion is not shown because of what was learned: then that counts less for the next one.
-    pub(crate) fn ease(&mut self, features: Features) {
+    pub(crate) fn ease(&mut self, features: SuggestionFeatures) {
         for name in contexts(features) {
             match self.0.get_mut(&name) {
                 Some(Weight::Tally(tally)) => tally.refused *= HELD_BACK,
@@ -163,19 +163,19 @@ impl Tally {
         MOST_OF_ONE * (self.taken - self.refused) / (self.taken + self.refused + HALF_SURE)
     }
 
-    fn learn(&mut self, lesson: Lesson) {
+    fn learn(&mut self, lesson: WeightLesson) {
         match lesson {
-            Lesson::Taken => {
+            WeightLesson::Taken => {
                 self.taken += 1.0;
                 self.refused *= FORGIVEN;
             }
             // Who refuses one after the other and never takes any has to be asked ever more rarely.
-            Lesson::Refused if self.taken < 1.0 => {
+            WeightLesson::Refused if self.taken < 1.0 => {
                 self.refused += 1.0 + INSISTENCE * self.refused * (1.0 - self.taken);
             }
-            Lesson::Refused => self.refused += 1.0,
-            Lesson::Ignored if self.refused - self.taken < MOST_IGNORED => self.refused += IGNORED,
-            Lesson::Ignored => {}
+            WeightLesson::Refused => self.refused += 1.0,
+            WeightLesson::Ignored if self.refused - self.taken < MOST_IGNORED => self.refused += IGNORED,
+            WeightLesson::Ignored => {}
         }
         self.bound();
     }
@@ -194,7 +194,7 @@ impl Tally {
 }
 
 /// The contexts of a suggestion that have a weight each.
-fn contexts(features: Features) -> [String; 3] {
+fn contexts(features: SuggestionFeatures) -> [String; 3] {
     let predictor = features.predictor.name();
     [
         predictor.to_owned(),

@@ -16,11 +16,11 @@ use std::{
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use crate::{Tree, shim};
+use crate::{ProcessTree, shim};
 
 /// A program to be started in a process group of its own. Its standard streams are the owner's unless set.
 #[derive(Debug)]
-pub struct Command {
+pub struct ProcessCommand {
     program: OsString,
     args: Vec<OsString>,
     /// `None` takes a variable away.
@@ -32,7 +32,7 @@ pub struct Command {
     leaves_nothing: bool,
 }
 
-impl Command {
+impl ProcessCommand {
     /// A program found as the shell would find it.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Command {
     }
 
     /// Starts it; needs a tokio runtime. Descriptors given to it are closed here.
-    pub fn spawn(self) -> io::Result<Child> {
+    pub fn spawn(self) -> io::Result<RunningChild> {
         let keeper = shim::program();
         let mut command = match keeper {
             Some(keeper) => {
@@ -118,16 +118,16 @@ impl Command {
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }
-        let tag = Tree::fresh_tag();
+        let tag = ProcessTree::fresh_tag();
         command.env(&tag, "1").process_group(0).kill_on_drop(keeper.is_none());
         self.stdin.map(|stdin| command.stdin(stdin));
         self.stdout.map(|stdout| command.stdout(stdout));
         self.stderr.map(|stderr| command.stderr(stderr));
         let mut child = command.spawn()?;
-        let tree = Tree::new(child.id(), keeper.is_some(), tag);
+        let tree = ProcessTree::new(child.id(), keeper.is_some(), tag);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let process = Process { reaped: Arc::clone(&tree.reaped), child };
-        Ok(Child { stdin, stdout, stderr, process, tree })
+        let process = StartedProcess { reaped: Arc::clone(&tree.reaped), child };
+        Ok(RunningChild { stdin, stdout, stderr, process, tree })
     }
 
     /// A keeper can tell only its standard error that a program does not start, so that is looked into before.
@@ -163,18 +163,18 @@ fn executable(path: &Path) -> io::Result<()> {
 
 /// A child that has been started. Dropping it kills it with everything it has started.
 #[derive(Debug)]
-pub struct Child {
+pub struct RunningChild {
     /// Its standard input, if it is a pipe.
     pub stdin: Option<ChildStdin>,
     /// Its standard output, if it is a pipe.
     pub stdout: Option<ChildStdout>,
     /// Its standard error, if it is a pipe.
     pub stderr: Option<ChildStderr>,
-    process: Process,
-    tree: Tree,
+    process: StartedProcess,
+    tree: ProcessTree,
 }
 
-impl Child {
+impl RunningChild {
     /// The number of the process that was started: the child's, or its keeper's. `None` once it has ended.
     pub fn id(&self) -> Option<u32> {
         self.process.child.id()
@@ -194,19 +194,19 @@ impl Child {
     }
 
     /// The process, to be waited for, and the tree, to be killed, apart. The streams must have been taken before.
-    pub fn split(self) -> (Process, Tree) {
+    pub fn split(self) -> (StartedProcess, ProcessTree) {
         (self.process, self.tree)
     }
 }
 
 /// A process to be waited for.
 #[derive(Debug)]
-pub struct Process {
+pub struct StartedProcess {
     child: tokio::process::Child,
     reaped: Arc<AtomicBool>,
 }
 
-impl Process {
+impl StartedProcess {
     /// Waits for its end. May be called again, also after a wait that was given up.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;

@@ -1,6 +1,6 @@
 //! Child processes that end with their owner, and everything they have started with them.
 //!
-//! A [`Command`] starts a [`Child`] in a process group of its own. Its [`Tree`] is the child with everything it has started,
+//! A [`ProcessCommand`] starts a [`RunningChild`] in a process group of its own. Its [`ProcessTree`] is the child with everything it has started,
 //! also what left the group, the session or lost its parent: it is found by a variable in its environment and by its
 //! ancestors. Dropping a tree kills it.
 //!
@@ -13,5 +13,5 @@ mod proc;
 pub mod shim;
 mod tree;
 
-pub use command::{Child, Command, Process};
-pub use tree::{Tree, unmark};
+pub use command::{ProcessCommand, RunningChild, StartedProcess};
+pub use tree::{ProcessTree, unmark};

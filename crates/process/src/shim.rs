@@ -11,15 +11,15 @@
 //!
 //! This holds commands that are careless, not those that want to get away: the keeper is a process of the same user, and
 //! a command may kill it. Then the command dies, but what it has started by then is nobody's any more, and only the
-//! owner's [`Tree`](crate::Tree) may still find it.
+//! owner's [`ProcessTree`](crate::ProcessTree) may still find it.
 //!
 //! A parent-death signal alone would not do: it reaches the command, but nothing the command has started; and it is sent
 //! when the *thread* that started the command ends, which in a thread pool may be at any time. The keeper costs one
 //! waiting process per child, and the exit status passes through it.
 //!
-//! What a command leaves running when it ends by itself is no longer kept; its owner's [`Tree`](crate::Tree) still finds it,
+//! What a command leaves running when it ends by itself is no longer kept; its owner's [`ProcessTree`](crate::ProcessTree) still finds it,
 //! unless it has dropped its environment as well. A command that is to leave nothing
-//! ([`Command::leave_nothing`](crate::Command::leave_nothing)) has a keeper that first kills what is left, and says on the
+//! ([`ProcessCommand::leave_nothing`](crate::ProcessCommand::leave_nothing)) has a keeper that first kills what is left, and says on the
 //! command's standard error what it could not kill.
 //!
 //! This needs Linux 5.3. Elsewhere children are started directly and die with their owner only if that gets to drop them.

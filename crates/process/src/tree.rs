@@ -40,7 +40,7 @@ const ROUNDS: usize = 16;
 
 /// A child and all its descendants. Dropping it kills them.
 #[derive(Debug)]
-pub struct Tree {
+pub struct ProcessTree {
     root: Option<Pid>,
     /// Whether the root is a keeper, which must outlive what it keeps.
     kept: bool,
@@ -52,7 +52,7 @@ pub struct Tree {
     is_ended: bool,
 }
 
-impl Tree {
+impl ProcessTree {
     pub(crate) fn new(pid: Option<u32>, kept: bool, tag: String) -> Self {
         let root = pid.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         let began = proc::now().saturating_sub(SKEW);
@@ -136,7 +136,7 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         if !self.is_ended {
             self.end();

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::judge::Verdict;
+use crate::judge::SuggestionVerdict;
 
 /// One question and what came of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct ReplayQuestion {
     /// The language of the file that the cursor was in.
     pub(crate) language: &'static str,
     pub(crate) micros: u64,
-    pub(crate) showing: Option<Showing>,
+    pub(crate) showing: Option<ShownDetail>,
 }
 
 /// What was shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Showing {
-    pub(crate) verdict: Verdict,
+pub(crate) struct ShownDetail {
+    pub(crate) verdict: SuggestionVerdict,
     pub(crate) near: bool,
     /// How many hunks it did.
     pub(crate) finished: usize,
@@ -29,9 +29,9 @@ pub(crate) struct Showing {
 
 /// One line of a dump.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Detail {
+pub(crate) struct DumpDetail {
     /// When it was asked.
-    pub(crate) mode: Mode,
+    pub(crate) mode: AskMode,
     /// `exact`, `partial`, `wrong` or `none`.
     pub(crate) outcome: &'static str,
     pub(crate) repo: String,
@@ -47,22 +47,22 @@ pub(crate) struct Detail {
     pub(crate) step: usize,
     pub(crate) remaining: usize,
     /// The edit that was made last.
-    pub(crate) last: Option<Hunk>,
-    pub(crate) suggestion: Option<Suggested>,
+    pub(crate) last: Option<ReplayHunk>,
+    pub(crate) suggestion: Option<SuggestedDetail>,
     /// What the commit has where the suggestion wanted something else, if it has something there.
-    pub(crate) wanted: Option<Hunk>,
+    pub(crate) wanted: Option<ReplayHunk>,
     /// What is done next by hand.
-    pub(crate) next: Option<Hunk>,
+    pub(crate) next: Option<ReplayHunk>,
     /// What the engine thought of, shown or not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) considered: Vec<Considered>,
+    pub(crate) considered: Vec<ConsideredDetail>,
 }
 
 /// Something the engine thought of.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Considered {
+pub(crate) struct ConsideredDetail {
     pub(crate) predictor: &'static str,
-    pub(crate) outcome: Verdict,
+    pub(crate) outcome: SuggestionVerdict,
     pub(crate) confidence: f32,
     /// What was counted about it, by name.
     pub(crate) evidence: BTreeMap<&'static str, f32>,
@@ -71,7 +71,7 @@ pub(crate) struct Considered {
 /// When it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
+pub(crate) enum AskMode {
     /// After a hunk.
     Hunk,
     /// Where the user went to do the next one.
@@ -84,7 +84,7 @@ pub(crate) enum Mode {
 
 /// Some lines before and after.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Hunk {
+pub(crate) struct ReplayHunk {
     pub(crate) file: String,
     pub(crate) line: usize,
     pub(crate) before: String,
@@ -93,7 +93,7 @@ pub(crate) struct Hunk {
 
 /// What was suggested.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Suggested {
+pub(crate) struct SuggestedDetail {
     pub(crate) file: String,
     pub(crate) predictor: String,
     pub(crate) confidence: f64,

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 /// A commit with everything that is needed to do it again.
 #[derive(Debug, Clone)]
-pub(crate) struct Case {
+pub(crate) struct ReplayCase {
     /// The repository it is from.
     pub(crate) repo: Arc<str>,
     /// Its id.
     pub(crate) commit: String,
     /// The files it changes, in the order in which they are edited.
-    pub(crate) files: Vec<Changed>,
+    pub(crate) files: Vec<ChangedFile>,
     /// Files that are open beside them: bystanders from the tree before, and files that the commit adds.
-    pub(crate) context: Vec<Context>,
+    pub(crate) context: Vec<ContextFile>,
     /// Files of the tree before that are not opened until everything is done.
-    pub(crate) untouched: Vec<Context>,
+    pub(crate) untouched: Vec<ContextFile>,
 }
 
 /// A file before and after.
 #[derive(Debug, Clone)]
-pub(crate) struct Changed {
+pub(crate) struct ChangedFile {
     pub(crate) path: String,
     pub(crate) before: String,
     pub(crate) after: String,
@@ -27,7 +27,7 @@ pub(crate) struct Changed {
 
 /// A file that is only looked at.
 #[derive(Debug, Clone)]
-pub(crate) struct Context {
+pub(crate) struct ContextFile {
     pub(crate) path: String,
     pub(crate) text: String,
 }

@@ -2,9 +2,9 @@
 
 /// A splitmix64 generator: small, fast, and the same on every machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Chance(u64);
+pub(crate) struct SeededChance(u64);
 
-impl Chance {
+impl SeededChance {
     /// One of its own for each thing that is named, whatever came before it.
     pub(crate) fn for_name(seed: u64, name: &str) -> Self {
         // FNV-1a.
@@ -42,7 +42,7 @@ mod tests {
     fn same_seed_same_order() {
         let shuffled = |seed| {
             let mut items: Vec<u32> = (0..50).collect();
-            Chance::for_name(seed, "").shuffle(&mut items);
+            SeededChance::for_name(seed, "").shuffle(&mut items);
             items
         };
         assert_eq!(shuffled(7), shuffled(7));

@@ -3,31 +3,31 @@
 use nudge_text::{Edit, Edits, Text, diff};
 
 use crate::{
-    case::{Changed, uri},
+    case::{ChangedFile, uri},
     paths,
 };
 
 /// A file that is being changed: text that stays as it is, and between it the places that the commit changes.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub(crate) struct FileDraft {
     pub(crate) path: String,
     pub(crate) uri: String,
     pub(crate) language: &'static str,
     /// What stays; one piece more than there are places.
     pub(crate) kept: Vec<String>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ChangedPlace>,
 }
 
 /// A run of whole lines that the commit changes: one hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ChangedPlace {
     /// What stands there.
     pub(crate) now: String,
     /// What the commit has there.
     pub(crate) want: String,
 }
 
-impl Place {
+impl ChangedPlace {
     pub(crate) fn is_done(&self) -> bool {
         self.now == self.want
     }
@@ -41,9 +41,9 @@ impl Place {
     }
 }
 
-impl Draft {
+impl FileDraft {
     /// The file before the commit.
-    pub(crate) fn new(file: &Changed) -> Self {
+    pub(crate) fn new(file: &ChangedFile) -> Self {
         let (old, new) = (Text::new(&file.before), Text::new(&file.after));
         let (mut kept, mut places) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -51,7 +51,7 @@ impl Draft {
             let start = old.line_start(hunk.old.start);
             let end = old.line_start(hunk.old.end);
             kept.push(file.before[at..start].to_owned());
-            places.push(Place {
+            places.push(ChangedPlace {
                 now: file.before[start..end].to_owned(),
                 want: file.after[new.line_start(hunk.new.start)..new.line_start(hunk.new.end)].to_owned(),
             });
@@ -100,7 +100,7 @@ impl Draft {
     pub(crate) fn by_hand(&self, place: usize) -> Edit {
         let text = self.text();
         let start = self.start(place);
-        let Place { now, want } = &self.places[place];
+        let ChangedPlace { now, want } = &self.places[place];
         let whole = Edits::one(start..start + now.len(), want.clone());
         let trimmed = whole.trimmed(&Text::new(&text));
         let edit = trimmed.iter().next().cloned().unwrap_or_else(|| Edit::new(start..start, ""));
@@ -110,7 +110,7 @@ impl Draft {
     /// What a person does next in a hunk whose lines become others one by one: the first of those that are left. None if
     /// it is the last, or if lines come or go.
     pub(crate) fn line_by_hand(&self, place: usize) -> Option<Edit> {
-        let Place { now, want } = &self.places[place];
+        let ChangedPlace { now, want } = &self.places[place];
         let (now, want): (Vec<&str>, Vec<&str>) =
             (now.split_inclusive('\n').collect(), want.split_inclusive('\n').collect());
         let mut left = (0..now.len()).filter(|line| now.get(*line) != want.get(*line));
@@ -156,8 +156,12 @@ fn ends_with_break(text: &str, line_break: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn draft(before: &str, after: &str) -> Draft {
-        Draft::new(&Changed { path: "a.rs".to_owned(), before: before.to_owned(), after: after.to_owned() })
+    fn draft(before: &str, after: &str) -> FileDraft {
+        FileDraft::new(&ChangedFile {
+            path: "a.rs".to_owned(),
+            before: before.to_owned(),
+            after: after.to_owned(),
+        })
     }
 
     #[test]

@@ -6,31 +6,31 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use nudge_predict::Kind;
+use nudge_predict::SuggestionKind;
 use nudge_text::{Text, diff};
 
 use crate::{
-    Error,
-    ask::{Considered, Detail, Hunk, Mode, Suggested},
+    ReplayError,
+    ask::{AskMode, ConsideredDetail, DumpDetail, ReplayHunk, SuggestedDetail},
     case::uri,
-    driver::{Driver, Shown},
-    judge::{Judgement, Verdict},
-    walk::Walk,
+    driver::{EngineDriver, ShownEdit},
+    judge::{SuggestionJudgement, SuggestionVerdict},
+    walk::CommitWalk,
 };
 
 /// The file that every question is written to.
-pub(crate) struct Dump {
+pub(crate) struct QuestionDump {
     path: PathBuf,
     file: BufWriter<File>,
 }
 
-impl Dump {
-    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
-        let file = File::create(path).map_err(|error| Error::Write { path: path.to_owned(), error })?;
+impl QuestionDump {
+    pub(crate) fn create(path: &Path) -> Result<Self, ReplayError> {
+        let file = File::create(path).map_err(|error| ReplayError::Write { path: path.to_owned(), error })?;
         Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
     }
 
-    pub(crate) fn write(&mut self, details: &[Detail]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, details: &[DumpDetail]) -> Result<(), ReplayError> {
         let mut write = || {
             for detail in details {
                 serde_json::to_writer(&mut self.file, detail)?;
@@ -38,17 +38,17 @@ impl Dump {
             }
             Ok(())
         };
-        write().map_err(|error| Error::Write { path: self.path.clone(), error })
+        write().map_err(|error| ReplayError::Write { path: self.path.clone(), error })
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), Error> {
-        self.file.flush().map_err(|error| Error::Write { path: self.path, error })
+    pub(crate) fn finish(mut self) -> Result<(), ReplayError> {
+        self.file.flush().map_err(|error| ReplayError::Write { path: self.path, error })
     }
 }
 
-impl<D: Driver> Walk<'_, D> {
+impl<D: EngineDriver> CommitWalk<'_, D> {
     /// Writes down what was asked where the user is, and what was shown, if that is wanted.
-    pub(crate) fn write_down(&mut self, mode: Mode, shown: Option<(&Shown, &Judgement)>) {
+    pub(crate) fn write_down(&mut self, mode: AskMode, shown: Option<(&ShownEdit, &SuggestionJudgement)>) {
         if self.log.wanted {
             let draft = &self.drafts[self.file];
             let detail = self.detail(mode, &draft.path, draft.language, &draft.text(), shown);
@@ -62,43 +62,43 @@ impl<D: Driver> Walk<'_, D> {
         path: &str,
         language: &'static str,
         text: &str,
-        shown: (&Shown, &Judgement),
+        shown: (&ShownEdit, &SuggestionJudgement),
     ) {
         if self.log.wanted {
-            let detail = self.detail(Mode::Quiet, path, language, text, Some(shown));
+            let detail = self.detail(AskMode::Quiet, path, language, text, Some(shown));
             self.log.details.push(detail);
         }
     }
 
-    pub(crate) fn hunk(&self, file: usize, place: usize) -> Hunk {
+    pub(crate) fn hunk(&self, file: usize, place: usize) -> ReplayHunk {
         let draft = &self.drafts[file];
         let line = Text::new(&draft.text()).line_of(draft.start(place)) + 1;
         let place = &draft.places[place];
-        Hunk { file: draft.path.clone(), line, before: place.now.clone(), after: place.want.clone() }
+        ReplayHunk { file: draft.path.clone(), line, before: place.now.clone(), after: place.want.clone() }
     }
 
     fn detail(
         &self,
-        mode: Mode,
+        mode: AskMode,
         path: &str,
         language: &'static str,
         text: &str,
-        shown: Option<(&Shown, &Judgement)>,
-    ) -> Detail {
+        shown: Option<(&ShownEdit, &SuggestionJudgement)>,
+    ) -> DumpDetail {
         let text = Text::new(text);
         let line = text.line_of(self.cursor);
         let (before, behind) = (text.line_start(line)..self.cursor, self.cursor..text.line_end(line));
         let outcome = match shown.map(|(_, judgement)| judgement.verdict) {
-            Some(Verdict::Exact) => "exact",
-            Some(Verdict::Partial) => "partial",
-            Some(Verdict::Wrong) => "wrong",
+            Some(SuggestionVerdict::Exact) => "exact",
+            Some(SuggestionVerdict::Partial) => "partial",
+            Some(SuggestionVerdict::Wrong) => "wrong",
             None => "none",
         };
-        let wanted = shown.filter(|(_, judgement)| judgement.verdict != Verdict::Exact);
+        let wanted = shown.filter(|(_, judgement)| judgement.verdict != SuggestionVerdict::Exact);
         let wanted = wanted.and_then(|(shown, judgement)| {
             Some(self.hunk(self.file_of(shown)?, judgement.places.first()?.0))
         });
-        Detail {
+        DumpDetail {
             mode,
             outcome,
             repo: self.case.repo.to_string(),
@@ -119,11 +119,11 @@ impl<D: Driver> Walk<'_, D> {
     }
 
     /// What the engine thought of, and what that is worth.
-    fn considered(&self) -> Vec<Considered> {
+    fn considered(&self) -> Vec<ConsideredDetail> {
         let seen = self.log.watched.as_ref().map(|watched| watched.take()).unwrap_or_default();
         let considered = seen.into_iter().filter_map(|suggestion| {
-            let Kind::Edit { uri, edits, .. } = &suggestion.kind else { return None };
-            Some(Considered {
+            let SuggestionKind::Edit { uri, edits, .. } = &suggestion.kind else { return None };
+            Some(ConsideredDetail {
                 predictor: suggestion.predictor.name(),
                 outcome: self.judge_edits(uri, edits).verdict,
                 confidence: suggestion.confidence,
@@ -133,11 +133,11 @@ impl<D: Driver> Walk<'_, D> {
         considered.collect()
     }
 
-    fn suggested(&self, shown: &Shown, judgement: &Judgement) -> Suggested {
+    fn suggested(&self, shown: &ShownEdit, judgement: &SuggestionJudgement) -> SuggestedDetail {
         let (file, text) = self.text_of(&shown.uri);
         let before = Text::new(&text);
         let after = shown.edits.apply(&before);
-        Suggested {
+        SuggestedDetail {
             diff: diff::unified(&before, &after, &file, 1),
             file,
             predictor: shown.predictor.clone(),

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Why a replay ended early.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ReplayError {
     /// Not a repository, or not one that can be read.
     #[error("cannot read the git repository {path}: {reason}", path = path.display())]
     Git {

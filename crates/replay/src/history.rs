@@ -9,10 +9,10 @@ use std::{
 use gix::{ObjectId, Repository, bstr::BString, objs::tree::EntryMode};
 
 use crate::{
-    Error,
-    case::{Case, Changed, Context},
-    chance::Chance,
-    draft::Draft,
+    ReplayError,
+    case::{ChangedFile, ContextFile, ReplayCase},
+    chance::SeededChance,
+    draft::FileDraft,
     paths,
 };
 
@@ -28,7 +28,7 @@ const UNTOUCHED: usize = 2;
 const CACHE: usize = 32 * 1024 * 1024;
 
 /// A repository, and the commits that come into question.
-pub(crate) struct History {
+pub(crate) struct CommitHistory {
     path: PathBuf,
     name: Arc<str>,
     commits: Vec<Commit>,
@@ -41,13 +41,14 @@ struct Commit {
 }
 
 /// A repository as one thread has it open.
-pub(crate) struct Reader(OnceCell<Repository>);
+pub(crate) struct HistoryReader(OnceCell<Repository>);
 
-impl History {
+impl CommitHistory {
     /// Lists the commits that HEAD reaches and that have one parent, in the order in which they are tried.
-    pub(crate) fn open(path: &Path, seed: u64) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path, seed: u64) -> Result<Self, ReplayError> {
         let name = name_of(path);
-        let failed = |error: gix::Error| Error::Git { path: path.to_owned(), reason: error.to_string() };
+        let failed =
+            |error: gix::Error| ReplayError::Git { path: path.to_owned(), reason: error.to_string() };
         let repository = open(path)?;
         let head = repository.head_id().map_err(failed)?;
         let mut commits = Vec::new();
@@ -59,7 +60,7 @@ impl History {
         }
         // The walk may change its order with the version of the library.
         commits.sort_unstable_by_key(|commit| commit.id);
-        Chance::for_name(seed, &name).shuffle(&mut commits);
+        SeededChance::for_name(seed, &name).shuffle(&mut commits);
         Ok(Self { path: path.to_owned(), name: name.into(), commits })
     }
 
@@ -74,7 +75,7 @@ impl History {
     }
 
     /// The commit that is tried in this turn, if it can be replayed.
-    pub(crate) fn case(&self, reader: &Reader, turn: usize, seed: u64) -> Option<Case> {
+    pub(crate) fn case(&self, reader: &HistoryReader, turn: usize, seed: u64) -> Option<ReplayCase> {
         let repository = match reader.0.get() {
             Some(repository) => repository,
             None => reader.0.get_or_init(|| {
@@ -90,19 +91,19 @@ impl History {
             None
         });
         let Loaded { files, context, untouched } = loaded?;
-        Some(Case { repo: self.name.clone(), commit: commit.id.to_string(), files, context, untouched })
+        Some(ReplayCase { repo: self.name.clone(), commit: commit.id.to_string(), files, context, untouched })
     }
 }
 
-impl Reader {
+impl HistoryReader {
     pub(crate) fn new() -> Self {
         Self(OnceCell::new())
     }
 }
 
-fn open(path: &Path) -> Result<Repository, Error> {
+fn open(path: &Path) -> Result<Repository, ReplayError> {
     gix::open_opts(path, gix::open::Options::isolated())
-        .map_err(|error| Error::Git { path: path.to_owned(), reason: error.to_string() })
+        .map_err(|error| ReplayError::Git { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// The last two parts of a path that say something: `owner+name` of a mirror, or the folder of a work tree.
@@ -116,12 +117,12 @@ fn name_of(path: &Path) -> String {
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
-type ChangedAndAdded = (Vec<Changed>, Vec<Context>);
+type ChangedAndAdded = (Vec<ChangedFile>, Vec<ContextFile>);
 
 struct Loaded {
-    files: Vec<Changed>,
-    context: Vec<Context>,
-    untouched: Vec<Context>,
+    files: Vec<ChangedFile>,
+    context: Vec<ContextFile>,
+    untouched: Vec<ContextFile>,
 }
 
 fn load(repository: &Repository, commit: Commit, seed: u64) -> Result<Option<Loaded>, Failed> {
@@ -136,7 +137,7 @@ fn load(repository: &Repository, commit: Commit, seed: u64) -> Result<Option<Loa
         &mut recorder,
     )?;
     let Some((files, added)) = changed_files(repository, recorder.records)? else { return Ok(None) };
-    let mut chance = Chance::for_name(seed, &commit.id.to_string());
+    let mut chance = SeededChance::for_name(seed, &commit.id.to_string());
     let mut context = bystanders(repository, &before, &files, &mut chance)?;
     let untouched = context.split_off(files.len().min(context.len()));
     context.extend(added);
@@ -169,11 +170,11 @@ fn changed_files(
                 else {
                     continue;
                 };
-                files.push(Changed { path, before, after });
+                files.push(ChangedFile { path, before, after });
             }
             Change::Addition { entry_mode, oid, path, .. } if !deleted.contains(&oid) => {
                 let Some(path) = editable(&path, entry_mode) else { continue };
-                added.extend(text(repository, oid)?.map(|text| Context { path, text }));
+                added.extend(text(repository, oid)?.map(|text| ContextFile { path, text }));
             }
             Change::Addition { .. } | Change::Deletion { .. } => {}
         }
@@ -181,7 +182,7 @@ fn changed_files(
             return Ok(None);
         }
     }
-    let hunks: usize = files.iter().map(|file| Draft::new(file).places()).sum();
+    let hunks: usize = files.iter().map(|file| FileDraft::new(file).places()).sum();
     files.sort_by(|a, b| (paths::turn(&a.path), &a.path).cmp(&(paths::turn(&b.path), &b.path)));
     Ok(HUNKS.contains(&hunks).then_some((files, added)))
 }
@@ -190,9 +191,9 @@ fn changed_files(
 fn bystanders(
     repository: &Repository,
     tree: &gix::Tree<'_>,
-    changed: &[Changed],
-    chance: &mut Chance,
-) -> Result<Vec<Context>, gix::Error> {
+    changed: &[ChangedFile],
+    chance: &mut SeededChance,
+) -> Result<Vec<ContextFile>, gix::Error> {
     let mut entries: Vec<(String, ObjectId)> = tree
         .traverse()
         .breadthfirst
@@ -210,7 +211,7 @@ fn bystanders(
         if found.len() == changed.len() + UNTOUCHED {
             break;
         }
-        found.extend(text(repository, id)?.map(|text| Context { path, text }));
+        found.extend(text(repository, id)?.map(|text| ContextFile { path, text }));
     }
     Ok(found)
 }

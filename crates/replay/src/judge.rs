@@ -12,12 +12,12 @@ use std::{collections::HashSet, ops::Range};
 use nudge_text::{Text, diff};
 use serde::Serialize;
 
-use crate::draft::Draft;
+use crate::draft::FileDraft;
 
 /// What a suggestion is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum SuggestionVerdict {
     /// It does one or more hunks.
     Exact,
     /// It does a part of a hunk.
@@ -28,35 +28,35 @@ pub enum Verdict {
 
 /// The verdict on one suggestion, and what it would leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Judgement {
-    pub(crate) verdict: Verdict,
+pub(crate) struct SuggestionJudgement {
+    pub(crate) verdict: SuggestionVerdict,
     /// Whether a partial suggestion leaves a line half done.
     pub(crate) near: bool,
     /// What stands afterwards in the places it touches; where it is wrong, only those that could be found.
     pub(crate) places: Vec<(usize, String)>,
 }
 
-impl Judgement {
+impl SuggestionJudgement {
     pub(crate) fn wrong() -> Self {
-        Self { verdict: Verdict::Wrong, near: false, places: Vec::new() }
+        Self { verdict: SuggestionVerdict::Wrong, near: false, places: Vec::new() }
     }
 }
 
 /// Longer comparisons, by the product of the lengths, are not made; what cannot be compared is not between.
 const MAX_TABLE: usize = 4_000_000;
 
-impl Draft {
+impl FileDraft {
     /// Judges what would make `after` of the present text.
-    pub(crate) fn judge(&self, after: &str) -> Judgement {
+    pub(crate) fn judge(&self, after: &str) -> SuggestionJudgement {
         let text = self.text();
         if text == after {
-            return Judgement::wrong();
+            return SuggestionJudgement::wrong();
         }
         if let Some(done) = self.completes(after) {
             let places = done.into_iter().map(|place| (place, self.places[place].want.clone())).collect();
-            return Judgement { verdict: Verdict::Exact, near: false, places };
+            return SuggestionJudgement { verdict: SuggestionVerdict::Exact, near: false, places };
         }
-        let Some(places) = self.touched(&text, after) else { return Judgement::wrong() };
+        let Some(places) = self.touched(&text, after) else { return SuggestionJudgement::wrong() };
         let mut near = false;
         for (place, then) in &places {
             let place = &self.places[*place];
@@ -64,15 +64,15 @@ impl Draft {
                 continue;
             }
             if !has_words_done(&place.now, then, &place.want) {
-                return Judgement { verdict: Verdict::Wrong, near: false, places };
+                return SuggestionJudgement { verdict: SuggestionVerdict::Wrong, near: false, places };
             }
             near = true;
         }
-        Judgement { verdict: Verdict::Partial, near, places }
+        SuggestionJudgement { verdict: SuggestionVerdict::Partial, near, places }
     }
 
     /// Makes what was judged to be right.
-    pub(crate) fn take(&mut self, judgement: &Judgement) {
+    pub(crate) fn take(&mut self, judgement: &SuggestionJudgement) {
         for (place, then) in &judgement.places {
             self.places[*place].now.clone_from(then);
         }

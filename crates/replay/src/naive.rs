@@ -6,24 +6,27 @@ use std::{
     sync::Arc,
 };
 
-use nudge_nes::Engine;
-use nudge_predict::{Effect, Features, Kind, Outcome, Predictor, Scene, Suggestion};
-use nudge_syntax::Source;
-use nudge_text::{Edit, Edits, history::Change};
+use nudge_nes::NesEngine;
+use nudge_predict::{
+    EngineSuggestion, PredictorName, Scene, SuggestOutcome, SuggestionEffect, SuggestionFeatures,
+    SuggestionKind,
+};
+use nudge_syntax::AnalysedDocument;
+use nudge_text::{Edit, Edits, history::LineChange};
 
 /// How sure it says it is, always.
 const CONFIDENCE: f32 = 0.9;
 
 /// Repeats the last replacement of words.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Naive;
+pub(crate) struct NaiveEngine;
 
-impl Engine for Naive {
+impl NesEngine for NaiveEngine {
     fn name(&self) -> &'static str {
         "naive"
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
         let Some(change) = scene.changes.last() else { return nothing("nothing was changed yet") };
         let Some(substitution) = Substitution::of(change) else { return nothing("no words were replaced") };
         let sources = std::iter::once(scene.source).chain(scene.others);
@@ -31,14 +34,14 @@ impl Engine for Naive {
             .flat_map(|source| substitution.in_source(source, change))
             .find(|suggestion| !scene.memory.refuses(&suggestion.effect))
         {
-            Some(suggestion) => Outcome { suggestions: vec![suggestion], why_nothing: "" },
+            Some(suggestion) => SuggestOutcome { suggestions: vec![suggestion], why_nothing: "" },
             None => nothing("the words are nowhere else"),
         }
     }
 }
 
-fn nothing(why_nothing: &'static str) -> Outcome {
-    Outcome { suggestions: Vec::new(), why_nothing }
+fn nothing(why_nothing: &'static str) -> SuggestOutcome {
+    SuggestOutcome { suggestions: Vec::new(), why_nothing }
 }
 
 /// Some words of a line and what came in their place.
@@ -49,7 +52,7 @@ struct Substitution {
 
 impl Substitution {
     /// What a change of lines one by one did to the first line that differs.
-    fn of(change: &Change) -> Option<Self> {
+    fn of(change: &LineChange) -> Option<Self> {
         if change.before_lines != change.after_lines {
             return None;
         }
@@ -75,10 +78,10 @@ impl Substitution {
     }
 
     /// The lines of a document that have the old words, those below the change first.
-    fn in_source(&self, source: &Source, change: &Change) -> Vec<Suggestion> {
+    fn in_source(&self, source: &AnalysedDocument, change: &LineChange) -> Vec<EngineSuggestion> {
         let here = source.uri() == &change.uri;
         let first = if here { change.line + change.after_lines } else { 0 };
-        let mut found: Vec<(usize, Suggestion)> = Vec::new();
+        let mut found: Vec<(usize, EngineSuggestion)> = Vec::new();
         let mut start = 0;
         for (number, line) in source.content().split_inclusive('\n').enumerate() {
             let changed = here && (change.line..first).contains(&number);
@@ -101,26 +104,26 @@ impl Substitution {
             .collect()
     }
 
-    fn suggestion(&self, source: &Source, edits: Vec<Edit>, here: bool) -> Suggestion {
+    fn suggestion(&self, source: &AnalysedDocument, edits: Vec<Edit>, here: bool) -> EngineSuggestion {
         let mut hasher = DefaultHasher::new();
         (&self.old, &self.new).hash(&mut hasher);
         let chain = hasher.finish();
         let cursor = edits[0].range.start + self.new.len();
         let edits = Edits::new(edits).expect("matches do not overlap");
-        let kind = Kind::Edit { uri: Arc::clone(source.uri()), edits, cursor };
-        Suggestion {
-            effect: Effect::of(&kind, |_| Some(source.text())),
+        let kind = SuggestionKind::Edit { uri: Arc::clone(source.uri()), edits, cursor };
+        EngineSuggestion {
+            effect: SuggestionEffect::of(&kind, |_| Some(source.text())),
             kind,
-            predictor: Predictor::Repeat,
+            predictor: PredictorName::Repeat,
             reason: "does the last replacement again".to_owned(),
             confidence: CONFIDENCE,
-            features: Features {
-                predictor: Predictor::Repeat,
+            features: SuggestionFeatures {
+                predictor: PredictorName::Repeat,
                 language: source.language(),
                 here,
                 prior: CONFIDENCE,
             },
-            chain,
+            group: chain,
             evidence: Vec::new(),
         }
     }

@@ -87,13 +87,13 @@ pub(crate) fn is_generated(text: &str) -> bool {
 
 /// When in a change the turn of a file comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Turn {
+pub(crate) enum FileTurn {
     Source,
     Test,
     Docs,
 }
 
-pub(crate) fn turn(path: &str) -> Turn {
+pub(crate) fn turn(path: &str) -> FileTurn {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let stem = name.split('.').next().unwrap_or(name);
@@ -101,7 +101,7 @@ pub(crate) fn turn(path: &str) -> Turn {
     let is_docs = matches!(language(name), "markdown" | "restructuredtext" | "plaintext")
         || matches!(stem, "readme" | "changelog" | "changes" | "news" | "history");
     if is_docs || path.starts_with("docs/") || path.starts_with("doc/") {
-        Turn::Docs
+        FileTurn::Docs
     } else if stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("tests")
@@ -110,9 +110,9 @@ pub(crate) fn turn(path: &str) -> Turn {
         || (stem.ends_with("test") && matches!(language(name), "java" | "kotlin" | "csharp"))
         || folders.any(|folder| matches!(folder, "test" | "tests" | "__tests__" | "spec" | "specs"))
     {
-        Turn::Test
+        FileTurn::Test
     } else {
-        Turn::Source
+        FileTurn::Source
     }
 }
 

@@ -4,15 +4,15 @@ use nudge_wire::nes::RejectReason;
 use serde::Serialize;
 
 use crate::{
-    Error,
-    ask::Mode,
+    ReplayError,
+    ask::AskMode,
     case::uri,
-    chance::Chance,
-    driver::{Driver, Shown},
-    judge::Judgement,
+    chance::SeededChance,
+    driver::{EngineDriver, ShownEdit},
+    judge::SuggestionJudgement,
     paths,
     tally::share,
-    walk::Walk,
+    walk::CommitWalk,
 };
 
 /// How many times it is asked in the finished files of a commit.
@@ -21,7 +21,7 @@ const IN_FINISHED: usize = 6;
 /// What was shown where nothing was to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Quiet {
+pub struct QuietScore {
     /// Questions at random places of the files of a commit that is done.
     pub finished_asks: usize,
     /// Suggestions shown there.
@@ -34,7 +34,7 @@ pub struct Quiet {
     pub shown_share: Option<f64>,
 }
 
-impl Quiet {
+impl QuietScore {
     /// Both together.
     pub(crate) fn sum(self, other: Self) -> Self {
         let mut sum = Self {
@@ -55,12 +55,15 @@ impl Quiet {
 }
 
 /// Does a commit without asking, then asks.
-pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>, seed: u64) -> Result<Quiet, Error> {
-    let mut chance = Chance::for_name(seed, &format!("quiet {}", walk.case.commit));
+pub(crate) fn run<D: EngineDriver>(
+    walk: &mut CommitWalk<'_, D>,
+    seed: u64,
+) -> Result<QuietScore, ReplayError> {
+    let mut chance = SeededChance::for_name(seed, &format!("quiet {}", walk.case.commit));
     while let Some((file, place)) = walk.next() {
         walk.do_by_hand(file, place)?;
     }
-    let mut quiet = Quiet::default();
+    let mut quiet = QuietScore::default();
     for _ in 0..IN_FINISHED {
         walk.file = chance.below(walk.drafts.len());
         let draft = &walk.drafts[walk.file];
@@ -68,7 +71,7 @@ pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>, seed: u64) -> Result<Quiet,
         quiet.finished_asks += 1;
         if let Some(shown) = shown(walk, &uri, &text, &mut chance)? {
             quiet.finished_shown += 1;
-            walk.write_down(Mode::Quiet, Some((&shown, &Judgement::wrong())));
+            walk.write_down(AskMode::Quiet, Some((&shown, &SuggestionJudgement::wrong())));
         }
     }
     for file in &walk.case.untouched {
@@ -77,7 +80,12 @@ pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>, seed: u64) -> Result<Quiet,
         quiet.untouched_asks += 1;
         if let Some(shown) = shown(walk, &uri, &file.text, &mut chance)? {
             quiet.untouched_shown += 1;
-            walk.write_down_elsewhere(&file.path, language, &file.text, (&shown, &Judgement::wrong()));
+            walk.write_down_elsewhere(
+                &file.path,
+                language,
+                &file.text,
+                (&shown, &SuggestionJudgement::wrong()),
+            );
         }
     }
     quiet.work_out();
@@ -85,12 +93,12 @@ pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>, seed: u64) -> Result<Quiet,
 }
 
 /// What is shown at a place that chance chooses.
-fn shown<D: Driver>(
-    walk: &mut Walk<'_, D>,
+fn shown<D: EngineDriver>(
+    walk: &mut CommitWalk<'_, D>,
     uri: &str,
     text: &str,
-    chance: &mut Chance,
-) -> Result<Option<Shown>, Error> {
+    chance: &mut SeededChance,
+) -> Result<Option<ShownEdit>, ReplayError> {
     walk.cursor = text.floor_char_boundary(chance.below(text.len() + 1));
     walk.driver.focus(uri, walk.cursor)?;
     let shown = walk.driver.suggest(uri, walk.cursor)?.shown;

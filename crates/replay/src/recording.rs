@@ -13,9 +13,9 @@ use nudge_text::{Edit, Edits, Text, diff};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error,
+    ReplayError,
     case::uri,
-    driver::{Driver, Shown},
+    driver::{EngineDriver, ShownEdit},
     paths,
     tally::mean,
 };
@@ -26,9 +26,9 @@ const LABELS: &str = "scoredEdits.w.json";
 /// What became of recorded edits.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Recordings {
+pub struct RecordingsScore {
     /// Each recording.
-    pub cases: Vec<Recorded>,
+    pub cases: Vec<RecordingScore>,
     /// The mean of their scores.
     pub mean: Option<f64>,
 }
@@ -36,7 +36,7 @@ pub struct Recordings {
 /// What became of one recording.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Recorded {
+pub struct RecordingScore {
     /// The name of its folder.
     pub name: String,
     /// How what was suggested is labelled: `nextEdit`, `valid`, `bad`, or `unlisted`.
@@ -91,18 +91,18 @@ struct Label {
     score_category: String,
 }
 
-impl Recordings {
-    pub(crate) fn new(cases: Vec<Recorded>) -> Self {
+impl RecordingsScore {
+    pub(crate) fn new(cases: Vec<RecordingScore>) -> Self {
         Self { mean: mean(cases.iter().map(|case| Some(case.score))), cases }
     }
 }
 
 /// The folders with recordings in and below a folder, by name.
-pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, ReplayError> {
     if folder.join(LOG).is_file() {
         return Ok(vec![folder.to_owned()]);
     }
-    let failed = |error| Error::Read { path: folder.to_owned(), error };
+    let failed = |error| ReplayError::Read { path: folder.to_owned(), error };
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -112,13 +112,13 @@ pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     found.sort();
     if found.is_empty() {
-        return Err(Error::NoRecording { path: folder.to_owned() });
+        return Err(ReplayError::NoRecording { path: folder.to_owned() });
     }
     Ok(found)
 }
 
 /// Replays one recording and asks at its end.
-pub(crate) fn run<D: Driver>(folder: &Path, driver: &mut D) -> Result<Recorded, Error> {
+pub(crate) fn run<D: EngineDriver>(folder: &Path, driver: &mut D) -> Result<RecordingScore, ReplayError> {
     let log: Log = read(&folder.join(LOG))?;
     let labels: Labels = read(&folder.join(LABELS))?;
     let mut editor = Editor { driver, documents: BTreeMap::new(), at: None };
@@ -130,9 +130,10 @@ pub(crate) fn run<D: Driver>(folder: &Path, driver: &mut D) -> Result<Recorded, 
     Ok(editor.recorded(name, shown.as_ref(), &labels.edits))
 }
 
-fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
-    let text = fs::read_to_string(path).map_err(|error| Error::Read { path: path.to_owned(), error })?;
-    serde_json::from_str(&text).map_err(|error| Error::Recording { path: path.to_owned(), error })
+fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, ReplayError> {
+    let text =
+        fs::read_to_string(path).map_err(|error| ReplayError::Read { path: path.to_owned(), error })?;
+    serde_json::from_str(&text).map_err(|error| ReplayError::Recording { path: path.to_owned(), error })
 }
 
 /// The documents of a recording, and where the user is.
@@ -165,8 +166,8 @@ impl Document {
     }
 }
 
-impl<D: Driver> Editor<'_, D> {
-    fn play(&mut self, entry: Entry) -> Result<(), Error> {
+impl<D: EngineDriver> Editor<'_, D> {
+    fn play(&mut self, entry: Entry) -> Result<(), ReplayError> {
         match entry {
             Entry::DocumentEncountered { id, relative_path } => {
                 let document = Document { path: relative_path.replace('\\', "/"), text: None };
@@ -199,14 +200,14 @@ impl<D: Driver> Editor<'_, D> {
         Ok(())
     }
 
-    fn ask(&mut self) -> Result<Option<Shown>, Error> {
+    fn ask(&mut self) -> Result<Option<ShownEdit>, ReplayError> {
         let Some((id, cursor)) = self.at else { return Ok(None) };
         let uri = uri(&self.documents[&id].path);
         self.driver.focus(&uri, cursor)?;
         Ok(self.driver.suggest(&uri, cursor)?.shown)
     }
 
-    fn recorded(&self, name: String, shown: Option<&Shown>, labels: &[Label]) -> Recorded {
+    fn recorded(&self, name: String, shown: Option<&ShownEdit>, labels: &[Label]) -> RecordingScore {
         let found =
             shown.and_then(|shown| self.documents.values().find(|document| uri(&document.path) == shown.uri));
         let after = found.zip(shown).map(|(document, shown)| document.after(&shown.edits));
@@ -226,7 +227,7 @@ impl<D: Driver> Editor<'_, D> {
             }
             _ => String::new(),
         };
-        Recorded {
+        RecordingScore {
             name,
             label: best.map_or_else(|| "unlisted".to_owned(), |label| label.score_category.clone()),
             score: best.map_or(0.0, points),

@@ -5,59 +5,59 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Serialize;
 
 use crate::{
-    quiet::Quiet,
-    recording::Recordings,
-    tally::{Counts, Replayed, Tally, mean},
-    typed::Typed,
+    quiet::QuietScore,
+    recording::RecordingsScore,
+    tally::{ReplayedCommit, ScoreCounts, ScoreTally, mean},
+    typed::TypedScore,
 };
 
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct ReplayReport {
     /// The engine that was scored.
     pub engine: String,
     /// What the choice of commits came from.
     pub seed: u64,
     /// One for each level of eagerness.
-    pub runs: Vec<Run>,
+    pub runs: Vec<LevelRun>,
 }
 
 /// The scores at one level of eagerness.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct LevelRun {
     /// How sure a suggestion had to be.
     pub eagerness: &'static str,
     /// The mean over the repositories, and all counts together.
-    pub total: Score,
+    pub total: ReportScore,
     /// Each repository.
-    pub repositories: Vec<Score>,
+    pub repositories: Vec<ReportScore>,
     /// Commits by how many hunks they have: the more, the more there is to go by.
-    pub sizes: Vec<Score>,
+    pub sizes: Vec<ReportScore>,
     /// Each language.
-    pub languages: Vec<Score>,
+    pub languages: Vec<ReportScore>,
     /// Each predictor, by what it showed.
-    pub predictors: Vec<Score>,
+    pub predictors: Vec<ReportScore>,
     /// What was shown where nothing was to be done.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub quiet: Option<Quiet>,
+    pub quiet: Option<QuietScore>,
     /// What became of recorded edits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recordings: Option<Recordings>,
+    pub recordings: Option<RecordingsScore>,
 }
 
 /// One line of the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Score {
+pub struct ReportScore {
     /// What it is about.
     pub name: String,
     /// How many commits had something of it.
     pub commits: usize,
     /// What was counted.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: ScoreCounts,
     /// Of a repository, the mean over its commits with something shown; of all and of a size, the mean over the
     /// repositories; of a language or a predictor, all counts together.
     pub precision: Option<f64>,
@@ -69,15 +69,15 @@ pub struct Score {
     pub pooled_recall: Option<f64>,
     /// What typing every hunk came to; of a predictor, how many of all keys it saved.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub typed: Option<Typed>,
+    pub typed: Option<TypedScore>,
     /// How long answers took. It is not the same twice.
-    pub latency: Latency,
+    pub latency: AnswerLatency,
 }
 
 /// How long answers took, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Latency {
+pub struct AnswerLatency {
     /// Half of them took no longer.
     pub p50_ms: f64,
     /// All but one in a hundred took no longer.
@@ -86,10 +86,10 @@ pub struct Latency {
     pub max_ms: f64,
 }
 
-impl Run {
+impl LevelRun {
     /// Sums up the commits of each repository.
-    pub(crate) fn new(eagerness: &'static str, repositories: &[(Arc<str>, Vec<&Replayed>)]) -> Self {
-        let mut all = Tally::default();
+    pub(crate) fn new(eagerness: &'static str, repositories: &[(Arc<str>, Vec<&ReplayedCommit>)]) -> Self {
+        let mut all = ScoreTally::default();
         let (mut languages, mut predictors) = (BTreeMap::new(), BTreeMap::new());
         for replayed in repositories.iter().flat_map(|(_, replayed)| replayed) {
             all.add(&replayed.all);
@@ -101,18 +101,18 @@ impl Run {
             tally.counts.hunks = all.counts.hunks;
             tally.typed = tally.typed.zip(all.typed).map(|(typed, all)| typed.of_all(all));
         }
-        let scores: Vec<Score> =
-            repositories.iter().map(|(name, replayed)| Score::of_repository(name, replayed)).collect();
+        let scores: Vec<ReportScore> =
+            repositories.iter().map(|(name, replayed)| ReportScore::of_repository(name, replayed)).collect();
         let quiet =
             repositories.iter().flat_map(|(_, replayed)| replayed).filter_map(|replayed| replayed.quiet);
         Self {
             eagerness,
-            total: Score::of_all("all", &scores, all),
+            total: ReportScore::of_all("all", &scores, all),
             repositories: scores,
             sizes: SIZES.into_iter().filter_map(|size| of_size(size, repositories)).collect(),
             languages: pooled(languages),
             predictors: pooled(predictors),
-            quiet: quiet.reduce(Quiet::sum),
+            quiet: quiet.reduce(QuietScore::sum),
             recordings: None,
         }
     }
@@ -129,37 +129,41 @@ const SIZES: [Size; 4] = [
 ];
 
 /// The commits of one size, if there are any.
-fn of_size((name, fewest, most): Size, repositories: &[(Arc<str>, Vec<&Replayed>)]) -> Option<Score> {
-    let is_of_size = |replayed: &&Replayed| (fewest..=most).contains(&replayed.all.counts.hunks);
-    let mut all = Tally::default();
+fn of_size(
+    (name, fewest, most): Size,
+    repositories: &[(Arc<str>, Vec<&ReplayedCommit>)],
+) -> Option<ReportScore> {
+    let is_of_size = |replayed: &&ReplayedCommit| (fewest..=most).contains(&replayed.all.counts.hunks);
+    let mut all = ScoreTally::default();
     let mut scores = Vec::new();
     for (name, replayed) in repositories {
-        let own: Vec<&Replayed> = replayed.iter().copied().filter(is_of_size).collect();
+        let own: Vec<&ReplayedCommit> = replayed.iter().copied().filter(is_of_size).collect();
         for replayed in &own {
             all.add(&replayed.all);
         }
-        scores.push(Score::of_repository(name, &own));
+        scores.push(ReportScore::of_repository(name, &own));
     }
-    (all.commits > 0).then(|| Score::of_all(name, &scores, all))
+    (all.commits > 0).then(|| ReportScore::of_all(name, &scores, all))
 }
 
-type Named<'a> = BTreeMap<&'a str, Tally>;
+type Named<'a> = BTreeMap<&'a str, ScoreTally>;
 
-fn collect<'a>(into: &mut Named<'a>, from: impl Iterator<Item = (&'a str, &'a Tally)>) {
+fn collect<'a>(into: &mut Named<'a>, from: impl Iterator<Item = (&'a str, &'a ScoreTally)>) {
     for (name, tally) in from {
         into.entry(name).or_default().add(tally);
     }
 }
 
 /// The most hunks first.
-fn pooled(named: Named<'_>) -> Vec<Score> {
-    let mut scores: Vec<Score> = named.into_iter().map(|(name, tally)| Score::pooled(name, tally)).collect();
+fn pooled(named: Named<'_>) -> Vec<ReportScore> {
+    let mut scores: Vec<ReportScore> =
+        named.into_iter().map(|(name, tally)| ReportScore::pooled(name, tally)).collect();
     scores.sort_by_key(|score| std::cmp::Reverse((score.counts.hunks, score.counts.shown)));
     scores
 }
 
-impl Score {
-    fn pooled(name: &str, tally: Tally) -> Self {
+impl ReportScore {
+    fn pooled(name: &str, tally: ScoreTally) -> Self {
         let (precision, recall) = (tally.counts.precision(), tally.counts.recall());
         Self {
             name: name.to_owned(),
@@ -170,12 +174,12 @@ impl Score {
             pooled_precision: precision,
             pooled_recall: recall,
             typed: tally.typed,
-            latency: Latency::of(tally.micros),
+            latency: AnswerLatency::of(tally.micros),
         }
     }
 
     /// The mean over repositories, and all counts together.
-    fn of_all(name: &str, repositories: &[Self], all: Tally) -> Self {
+    fn of_all(name: &str, repositories: &[Self], all: ScoreTally) -> Self {
         Self {
             precision: mean(repositories.iter().map(|score| score.precision)),
             recall: mean(repositories.iter().map(|score| score.recall)),
@@ -183,8 +187,8 @@ impl Score {
         }
     }
 
-    fn of_repository(name: &str, replayed: &[&Replayed]) -> Self {
-        let mut tally = Tally::default();
+    fn of_repository(name: &str, replayed: &[&ReplayedCommit]) -> Self {
+        let mut tally = ScoreTally::default();
         for replayed in replayed {
             tally.add(&replayed.all);
         }
@@ -196,7 +200,7 @@ impl Score {
     }
 }
 
-impl Latency {
+impl AnswerLatency {
     #[allow(clippy::cast_precision_loss, reason = "microseconds of one answer")]
     fn of(mut micros: Vec<u64>) -> Self {
         micros.sort_unstable();

@@ -3,31 +3,31 @@
 use std::{path::PathBuf, sync::Arc};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nudge_nes::{Engine, Local};
+use nudge_nes::{LocalEngine, NesEngine};
 
 use crate::{
-    Error,
-    ask::Detail,
-    case::Case,
-    draft::Draft,
-    dump::Dump,
-    history::{History, Reader},
-    naive::Naive,
+    ReplayError,
+    ask::DumpDetail,
+    case::ReplayCase,
+    draft::FileDraft,
+    dump::QuestionDump,
+    history::{CommitHistory, HistoryReader},
+    naive::NaiveEngine,
     quiet, recording,
-    recording::Recordings,
-    report::{Report, Run},
-    session::Session,
+    recording::RecordingsScore,
+    report::{LevelRun, ReplayReport},
+    session::ReplaySession,
     spread::spread,
-    tally::Replayed,
+    tally::ReplayedCommit,
     typed,
-    walk::{Log, Walk},
-    watched::Watched,
+    walk::{CommitWalk, ReplayLog},
+    watched::WatchedEngine,
 };
 
 /// What is replayed, and how.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line by itself")]
-pub struct Options {
+pub struct ReplayOptions {
     /// Repositories: work trees or bare.
     pub git: Vec<PathBuf>,
     /// Folders with recordings.
@@ -39,9 +39,9 @@ pub struct Options {
     /// How many threads.
     pub jobs: usize,
     /// Who makes the suggestions.
-    pub engine: Scored,
+    pub engine: ScoredEngine,
     /// The levels of eagerness, one run each.
-    pub eagerness: Vec<Level>,
+    pub eagerness: Vec<EagernessLevel>,
     /// Whether lines that became others one by one are also done one by one, and asked after each.
     pub by_line: bool,
     /// Whether hunks are also typed key by key.
@@ -56,14 +56,14 @@ pub struct Options {
 
 /// The engines that can be scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scored {
+pub enum ScoredEngine {
     /// The one that users get.
     Local,
     /// The yardstick: repeats the last replacement of words.
     Naive,
 }
 
-impl Scored {
+impl ScoredEngine {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -72,17 +72,17 @@ impl Scored {
         }
     }
 
-    fn engine(self) -> Arc<dyn Engine> {
+    fn engine(self) -> Arc<dyn NesEngine> {
         match self {
-            Self::Local => Arc::new(Local),
-            Self::Naive => Arc::new(Naive),
+            Self::Local => Arc::new(LocalEngine),
+            Self::Naive => Arc::new(NaiveEngine),
         }
     }
 }
 
 /// How sure a suggestion must be to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum EagernessLevel {
     /// Nearly certain.
     Low,
     /// Right more often than not.
@@ -91,7 +91,7 @@ pub enum Level {
     High,
 }
 
-impl Level {
+impl EagernessLevel {
     /// All of them, the quietest first.
     pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
 
@@ -106,11 +106,11 @@ impl Level {
 }
 
 /// Replays everything that was asked for.
-pub fn run(options: &Options) -> Result<Report, Error> {
+pub fn run(options: &ReplayOptions) -> Result<ReplayReport, ReplayError> {
     let engine = options.engine.engine();
-    let histories: Vec<History> =
-        options.git.iter().map(|path| History::open(path, options.seed)).collect::<Result<_, _>>()?;
-    let mut dump = options.dump.as_deref().map(Dump::create).transpose()?;
+    let histories: Vec<CommitHistory> =
+        options.git.iter().map(|path| CommitHistory::open(path, options.seed)).collect::<Result<_, _>>()?;
+    let mut dump = options.dump.as_deref().map(QuestionDump::create).transpose()?;
     let commits = replay_all(options, &engine, &histories, dump.as_mut())?;
     let mut folders = Vec::new();
     for folder in &options.recordings {
@@ -118,38 +118,39 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     }
     let mut runs = Vec::new();
     for (at, level) in options.eagerness.iter().enumerate() {
-        let repositories: Vec<(Arc<str>, Vec<&Replayed>)> = histories
+        let repositories: Vec<(Arc<str>, Vec<&ReplayedCommit>)> = histories
             .iter()
             .zip(&commits)
             .map(|(history, commits)| {
                 (history.name().clone(), commits.iter().map(|levels| &levels[at]).collect())
             })
             .collect();
-        let mut run = Run::new(level.name(), &repositories);
+        let mut run = LevelRun::new(level.name(), &repositories);
         if !folders.is_empty() {
-            let recorded =
-                folders.iter().map(|folder| recording::run(folder, &mut Session::start(&engine, *level)?));
-            run.recordings = Some(Recordings::new(recorded.collect::<Result<_, _>>()?));
+            let recorded = folders
+                .iter()
+                .map(|folder| recording::run(folder, &mut ReplaySession::start(&engine, *level)?));
+            run.recordings = Some(RecordingsScore::new(recorded.collect::<Result<_, _>>()?));
         }
         runs.push(run);
     }
     if let Some(dump) = dump {
         dump.finish()?;
     }
-    Ok(Report { engine: options.engine.name().to_owned(), seed: options.seed, runs })
+    Ok(ReplayReport { engine: options.engine.name().to_owned(), seed: options.seed, runs })
 }
 
 /// What came of one commit at each level.
-type Levels = Vec<Replayed>;
+type Levels = Vec<ReplayedCommit>;
 
 /// The commits of each repository, in the order of chance: the first ones that can be replayed, up to the limit.
 fn replay_all(
-    options: &Options,
-    engine: &Arc<dyn Engine>,
-    histories: &[History],
-    mut dump: Option<&mut Dump>,
-) -> Result<Vec<Vec<Levels>>, Error> {
-    let wanted = |history: &History| options.limit.min(history.len());
+    options: &ReplayOptions,
+    engine: &Arc<dyn NesEngine>,
+    histories: &[CommitHistory],
+    mut dump: Option<&mut QuestionDump>,
+) -> Result<Vec<Vec<Levels>>, ReplayError> {
+    let wanted = |history: &CommitHistory| options.limit.min(history.len());
     let bar = progress(options.progress, histories.iter().map(wanted).sum());
     let mut done: Vec<Vec<Levels>> = histories.iter().map(|_| Vec::new()).collect();
     let mut tried = vec![0; histories.len()];
@@ -165,7 +166,7 @@ fn replay_all(
         if round.is_empty() {
             break;
         }
-        let readers = || histories.iter().map(|_| Reader::new()).collect::<Vec<_>>();
+        let readers = || histories.iter().map(|_| HistoryReader::new()).collect::<Vec<_>>();
         let results = spread(&round, options.jobs, readers, |readers, (at, turn)| {
             let case = histories[*at].case(&readers[*at], *turn, options.seed);
             let replayed = case.map(|case| replay(options, engine, &case)).transpose();
@@ -187,35 +188,44 @@ fn replay_all(
 }
 
 /// Does one commit again, at each level.
-fn replay(options: &Options, engine: &Arc<dyn Engine>, case: &Case) -> Result<(Levels, Vec<Detail>), Error> {
-    let drafts: Vec<Draft> = case.files.iter().map(Draft::new).collect();
+fn replay(
+    options: &ReplayOptions,
+    engine: &Arc<dyn NesEngine>,
+    case: &ReplayCase,
+) -> Result<(Levels, Vec<DumpDetail>), ReplayError> {
+    let drafts: Vec<FileDraft> = case.files.iter().map(FileDraft::new).collect();
     let (mut levels, mut details) = (Vec::new(), Vec::new());
     for level in &options.eagerness {
         let is_dumped = options.dump.is_some();
-        let watched = (is_dumped && options.engine == Scored::Local).then(|| Arc::new(Watched::default()));
-        let engine: &Arc<dyn Engine> = &match &watched {
-            Some(watched) => Arc::clone(watched) as Arc<dyn Engine>,
+        let watched =
+            (is_dumped && options.engine == ScoredEngine::Local).then(|| Arc::new(WatchedEngine::default()));
+        let engine: &Arc<dyn NesEngine> = &match &watched {
+            Some(watched) => Arc::clone(watched) as Arc<dyn NesEngine>,
             None => Arc::clone(engine),
         };
-        let log =
-            || Log { wanted: is_dumped, eagerness: level.name(), watched: watched.clone(), ..Log::default() };
-        let mut session = Session::start(engine, *level)?;
-        let mut walk = Walk::begin(case, &mut session, log())?;
+        let log = || ReplayLog {
+            wanted: is_dumped,
+            eagerness: level.name(),
+            watched: watched.clone(),
+            ..ReplayLog::default()
+        };
+        let mut session = ReplaySession::start(engine, *level)?;
+        let mut walk = CommitWalk::begin(case, &mut session, log())?;
         walk.by_line = options.by_line;
         let asks = walk.run()?;
         details.append(&mut walk.log.details);
         let hunks = drafts.iter().map(|draft| (draft.language, draft.places()));
-        let mut replayed = Replayed::new(hunks, &asks);
+        let mut replayed = ReplayedCommit::new(hunks, &asks);
         // Each in a session of its own, so that nothing in the scores depends on what else was wanted.
         if options.typed {
-            let mut session = Session::start(engine, *level)?;
-            let mut walk = Walk::begin(case, &mut session, log())?;
+            let mut session = ReplaySession::start(engine, *level)?;
+            let mut walk = CommitWalk::begin(case, &mut session, log())?;
             replayed.add_typed(typed::run(&mut walk)?);
             details.append(&mut walk.log.details);
         }
         if options.quiet {
-            let mut session = Session::start(engine, *level)?;
-            let mut walk = Walk::begin(case, &mut session, log())?;
+            let mut session = ReplaySession::start(engine, *level)?;
+            let mut walk = CommitWalk::begin(case, &mut session, log())?;
             replayed.quiet = Some(quiet::run(&mut walk, options.seed)?);
             details.append(&mut walk.log.details);
         }

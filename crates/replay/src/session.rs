@@ -10,7 +10,7 @@ use std::{
 };
 
 use nudge_gateway::{ConnectionOptions, Gateway, ProgramInfo};
-use nudge_nes::{Engine, Options, Service};
+use nudge_nes::{NesEngine, NesOptions, NesService};
 use nudge_peer::{CallError, Cx, Peer, pair};
 use nudge_text::{Edit, Edits, Encoding, Point, Text};
 use nudge_wire::{
@@ -23,9 +23,9 @@ use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    Error,
-    driver::{Answer, Driver, Shown},
-    run::Level,
+    ReplayError,
+    driver::{EngineAnswer, EngineDriver, ShownEdit},
+    run::EagernessLevel,
 };
 
 /// How much of a document is on the screen, in lines above and below the cursor.
@@ -36,7 +36,7 @@ const KEY: u64 = 150;
 
 /// One NES session of a client that shows edits only and counts in bytes. Nothing is shared with other sessions, and time
 /// is what the events make of it, so that the same events have the same answers.
-pub(crate) struct Session {
+pub(crate) struct ReplaySession {
     client: Cx,
     id: String,
     documents: HashMap<String, Document>,
@@ -51,19 +51,19 @@ struct Document {
     version: i64,
 }
 
-impl Session {
-    pub(crate) fn start(engine: &Arc<dyn Engine>, level: Level) -> Result<Self, Error> {
-        let runtime = Builder::new_current_thread().enable_time().build().map_err(Error::Runtime)?;
+impl ReplaySession {
+    pub(crate) fn start(engine: &Arc<dyn NesEngine>, level: EagernessLevel) -> Result<Self, ReplayError> {
+        let runtime = Builder::new_current_thread().enable_time().build().map_err(ReplayError::Runtime)?;
         let now = Arc::new(AtomicU64::new(LOOK));
         let entered = runtime.enter();
-        let client = connect(engine, &now).map_err(Error::Runtime)?;
+        let client = connect(engine, &now).map_err(ReplayError::Runtime)?;
         drop(entered);
         let mut session = Self { client, id: String::new(), documents: HashMap::new(), now, runtime };
         session.initialize(level)?;
         Ok(session)
     }
 
-    fn initialize(&mut self, level: Level) -> Result<(), Error> {
+    fn initialize(&mut self, level: EagernessLevel) -> Result<(), ReplayError> {
         let params = RawJson::parse(r#"{"protocolVersion":1}"#.to_owned()).expect("an object");
         let init = ClientInit::new(Version::V1, params)
             .with_position_encodings(&[PositionEncoding::Utf8])
@@ -76,17 +76,17 @@ impl Session {
     }
 
     /// Sends a request and waits for its answer.
-    fn ask<R: Request>(&self, request: R) -> Result<R::Response, Error> {
+    fn ask<R: Request>(&self, request: R) -> Result<R::Response, ReplayError> {
         self.runtime.block_on(self.client.request(request)).map_err(refused(R::METHOD))
     }
 
-    fn ask_raw(&self, method: &'static str, params: &RawJson) -> Result<(), Error> {
+    fn ask_raw(&self, method: &'static str, params: &RawJson) -> Result<(), ReplayError> {
         let answered = self.runtime.block_on(self.client.request_raw(method, Some(params)));
         answered.map(drop).map_err(refused(method))
     }
 
     /// Sends a notification and waits until it is handled, at the time that it is now.
-    fn tell<N: Notification>(&self, notification: N) -> Result<(), Error> {
+    fn tell<N: Notification>(&self, notification: N) -> Result<(), ReplayError> {
         self.runtime.block_on(self.client.notify(notification)).map_err(refused(N::METHOD))?;
         self.ask_raw("_nudge/settle", &RawJson::parse("{}".to_owned()).expect("an object"))
     }
@@ -99,12 +99,12 @@ impl Session {
         self.documents.get(uri).expect("the replay has opened it")
     }
 
-    fn shown(&self, suggestion: v1::Suggestion) -> Shown {
+    fn shown(&self, suggestion: v1::Suggestion) -> ShownEdit {
         let id = suggestion.id().to_owned();
         let v1::Suggestion::Edit(edit) = suggestion else {
-            return Shown::not_an_edit(id);
+            return ShownEdit::not_an_edit(id);
         };
-        let Some(document) = self.documents.get(&edit.uri) else { return Shown::not_an_edit(id) };
+        let Some(document) = self.documents.get(&edit.uri) else { return ShownEdit::not_an_edit(id) };
         let offset =
             |text: &Text, at: &Position| text.offset(Point::new(at.line, at.character), Encoding::Utf8);
         let edits = edit.edits.iter().map(|edit| {
@@ -118,7 +118,7 @@ impl Session {
         };
         let said = said_by_nudge(edit.meta.as_ref());
         let text = |name: &str| said.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Shown {
+        ShownEdit {
             id,
             uri: edit.uri,
             edits,
@@ -130,13 +130,13 @@ impl Session {
     }
 }
 
-impl Driver for Session {
-    fn open(&mut self, uri: &str, language: &str, text: &str) -> Result<(), Error> {
+impl EngineDriver for ReplaySession {
+    fn open(&mut self, uri: &str, language: &str, text: &str) -> Result<(), ReplayError> {
         self.documents.insert(uri.to_owned(), Document { text: Text::new(text), version: 1 });
         self.tell(DidOpen::new(self.id.clone(), uri, language, 1, text))
     }
 
-    fn focus(&mut self, uri: &str, cursor: usize) -> Result<(), Error> {
+    fn focus(&mut self, uri: &str, cursor: usize) -> Result<(), ReplayError> {
         self.wait(LOOK);
         let Document { text, version } = self.document(uri);
         let line = text.line_of(cursor);
@@ -147,7 +147,7 @@ impl Driver for Session {
         self.tell(event)
     }
 
-    fn change(&mut self, uri: &str, edits: &[Edit]) -> Result<(), Error> {
+    fn change(&mut self, uri: &str, edits: &[Edit]) -> Result<(), ReplayError> {
         let is_key = matches!(edits, [edit] if edit.range.is_empty() && edit.text.chars().count() == 1);
         self.wait(if is_key { KEY } else { LOOK });
         let document = self.documents.get_mut(uri).expect("the replay has opened it");
@@ -166,7 +166,7 @@ impl Driver for Session {
         self.tell(event)
     }
 
-    fn suggest(&mut self, uri: &str, cursor: usize) -> Result<Answer, Error> {
+    fn suggest(&mut self, uri: &str, cursor: usize) -> Result<EngineAnswer, ReplayError> {
         let Document { text, version } = self.document(uri);
         let at = position(text, cursor);
         let request = v1::SuggestRequest::new(self.id.clone(), uri, *version, at, v1::TriggerKind::Automatic);
@@ -174,14 +174,14 @@ impl Driver for Session {
         let response = self.ask(request)?;
         let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         let shown = response.suggestions.into_iter().next().map(|suggestion| self.shown(suggestion));
-        Ok(Answer { shown, micros })
+        Ok(EngineAnswer { shown, micros })
     }
 
-    fn accept(&mut self, id: &str) -> Result<(), Error> {
+    fn accept(&mut self, id: &str) -> Result<(), ReplayError> {
         self.tell(v1::AcceptNotification::new(self.id.clone(), id))
     }
 
-    fn reject(&mut self, id: &str, reason: RejectReason) -> Result<(), Error> {
+    fn reject(&mut self, id: &str, reason: RejectReason) -> Result<(), ReplayError> {
         let mut rejected = v1::RejectNotification::new(self.id.clone(), id);
         rejected.reason = Some(reason);
         self.tell(rejected)
@@ -189,11 +189,12 @@ impl Driver for Session {
 }
 
 /// A connection to a gateway that has nothing but suggestions by this engine.
-fn connect(engine: &Arc<dyn Engine>, now: &Arc<AtomicU64>) -> std::io::Result<Cx> {
+fn connect(engine: &Arc<dyn NesEngine>, now: &Arc<AtomicU64>) -> std::io::Result<Cx> {
     // What comes out must not depend on how fast the machine is.
     let parse_time = std::time::Duration::MAX;
-    let options = Options { index: false, engine: Arc::clone(engine), parse_time, ..Options::default() };
-    let gateway = Gateway::new(Service::new(options), None, ProgramInfo::default());
+    let options =
+        NesOptions { index: false, engine: Arc::clone(engine), parse_time, ..NesOptions::default() };
+    let gateway = Gateway::new(NesService::new(options), None, ProgramInfo::default());
     let (ours, theirs) = pair();
     let clock = Arc::clone(now);
     let nes_clock: nudge_gateway::NesClock = Arc::new(move || clock.load(Ordering::Relaxed));
@@ -214,6 +215,6 @@ fn said_by_nudge(meta: Option<&Map<String, Value>>) -> Map<String, Value> {
     meta.and_then(|meta| meta.get("nudge")).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-fn refused(method: &'static str) -> impl Fn(CallError) -> Error {
-    move |error| Error::Refused { method, error }
+fn refused(method: &'static str) -> impl Fn(CallError) -> ReplayError {
+    move |error| ReplayError::Refused { method, error }
 }

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display};
 
 use crate::{
-    report::{Report, Run, Score},
-    typed::Typed,
+    report::{LevelRun, ReplayReport, ReportScore},
+    typed::TypedScore,
 };
 
 /// How wide the first column is: with it every table fits into 100 columns.
@@ -12,7 +12,7 @@ const NAME: usize = 22;
 const TYPED_NAME: usize = 32;
 const RECORDING_NAME: usize = 50;
 
-impl Display for Report {
+impl Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for run in &self.runs {
             writeln!(f, "engine {}, eagerness {}, seed {}", self.engine, run.eagerness, self.seed)?;
@@ -41,13 +41,13 @@ The counts left out here (asked, near, done, slowest) are in --json.
 
 ";
 
-impl Display for Run {
+impl Display for LevelRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.repositories.is_empty() {
             block(f, "repository", &self.repositories)?;
             row(f, "mean", &self.total)?;
             let (precision, recall) = (self.total.pooled_precision, self.total.pooled_recall);
-            row(f, "all commits together", &Score { precision, recall, ..self.total.clone() })?;
+            row(f, "all commits together", &ReportScore { precision, recall, ..self.total.clone() })?;
             block(f, "size of commit", &self.sizes)?;
             block(f, "language", &self.languages)?;
         }
@@ -85,7 +85,7 @@ impl Display for Run {
     }
 }
 
-impl Run {
+impl LevelRun {
     /// What a person wants to know first, and so reads last.
     fn in_a_sentence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { eagerness, total, repositories, .. } = self;
@@ -118,7 +118,7 @@ impl Run {
             "\n{:<TYPED_NAME$} {:>8} {:>8} {:>7} {:>8} {:>6} {:>6} {:>6} {:>9}",
             "typed", "keys", "pressed", "saved", "asks", "shown", "right", "wrong", "precision"
         )?;
-        let mut row = |name: &str, typed: &Typed| {
+        let mut row = |name: &str, typed: &TypedScore| {
             writeln!(
                 f,
                 "{:<TYPED_NAME$} {:>8} {:>8} {:>7} {:>8} {:>6} {:>6} {:>6} {:>9}",
@@ -140,7 +140,7 @@ impl Run {
     }
 }
 
-fn block(f: &mut fmt::Formatter<'_>, name: &str, scores: &[Score]) -> fmt::Result {
+fn block(f: &mut fmt::Formatter<'_>, name: &str, scores: &[ReportScore]) -> fmt::Result {
     head(f, name)?;
     scores.iter().try_for_each(|score| row(f, &score.name, score))
 }
@@ -153,7 +153,7 @@ fn head(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
     )
 }
 
-fn row(f: &mut fmt::Formatter<'_>, name: &str, score: &Score) -> fmt::Result {
+fn row(f: &mut fmt::Formatter<'_>, name: &str, score: &ReportScore) -> fmt::Result {
     let (counts, latency) = (&score.counts, &score.latency);
     writeln!(
         f,

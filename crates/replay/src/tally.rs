@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::{
-    ask::{Ask, Showing},
-    judge::Verdict,
-    quiet::Quiet,
-    typed::{Outcome, Typed},
+    ask::{ReplayQuestion, ShownDetail},
+    judge::SuggestionVerdict,
+    quiet::QuietScore,
+    typed::{TypedOutcome, TypedScore},
 };
 
 /// What came of the questions of one commit, or of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct ScoreCounts {
     /// The hunks there were.
     pub hunks: usize,
     /// The questions asked.
@@ -33,15 +33,15 @@ pub struct Counts {
     pub hunks_done: usize,
 }
 
-impl Counts {
-    fn show(&mut self, showing: &Showing) {
+impl ScoreCounts {
+    fn show(&mut self, showing: &ShownDetail) {
         self.shown += 1;
         self.hunks_done += showing.finished;
         self.near += usize::from(showing.near);
         match showing.verdict {
-            Verdict::Exact => self.exact += 1,
-            Verdict::Partial => self.partial += 1,
-            Verdict::Wrong => self.wrong += 1,
+            SuggestionVerdict::Exact => self.exact += 1,
+            SuggestionVerdict::Partial => self.partial += 1,
+            SuggestionVerdict::Wrong => self.wrong += 1,
         }
     }
 
@@ -88,16 +88,16 @@ pub(crate) fn mean(numbers: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 
 /// Counts, and how long the answers took in microseconds.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ScoreTally {
     pub(crate) commits: usize,
-    pub(crate) counts: Counts,
+    pub(crate) counts: ScoreCounts,
     /// What typing it came to.
-    pub(crate) typed: Option<Typed>,
+    pub(crate) typed: Option<TypedScore>,
     pub(crate) micros: Vec<u64>,
 }
 
-impl Tally {
-    fn ask(&mut self, ask: &Ask) {
+impl ScoreTally {
+    fn ask(&mut self, ask: &ReplayQuestion) {
         self.counts.asks += 1;
         self.micros.push(ask.micros);
     }
@@ -105,25 +105,26 @@ impl Tally {
     pub(crate) fn add(&mut self, other: &Self) {
         self.commits += other.commits;
         self.counts.add(&other.counts);
-        self.typed = [self.typed, other.typed].into_iter().flatten().reduce(Typed::sum);
+        self.typed = [self.typed, other.typed].into_iter().flatten().reduce(TypedScore::sum);
         self.micros.extend(&other.micros);
     }
 }
 
 /// What came of one commit.
 #[derive(Debug, Clone)]
-pub(crate) struct Replayed {
-    pub(crate) all: Tally,
-    pub(crate) languages: BTreeMap<&'static str, Tally>,
-    pub(crate) predictors: BTreeMap<String, Tally>,
-    pub(crate) quiet: Option<Quiet>,
+pub(crate) struct ReplayedCommit {
+    pub(crate) all: ScoreTally,
+    pub(crate) languages: BTreeMap<&'static str, ScoreTally>,
+    pub(crate) predictors: BTreeMap<String, ScoreTally>,
+    pub(crate) quiet: Option<QuietScore>,
 }
 
-impl Replayed {
+impl ReplayedCommit {
     /// Counts what was asked about a commit with these hunks in these languages.
-    pub(crate) fn new(hunks: impl Iterator<Item = (&'static str, usize)>, asks: &[Ask]) -> Self {
-        let mut all = Tally::default();
-        let (mut languages, mut predictors) = (BTreeMap::<_, Tally>::new(), BTreeMap::<_, Tally>::new());
+    pub(crate) fn new(hunks: impl Iterator<Item = (&'static str, usize)>, asks: &[ReplayQuestion]) -> Self {
+        let mut all = ScoreTally::default();
+        let (mut languages, mut predictors) =
+            (BTreeMap::<_, ScoreTally>::new(), BTreeMap::<_, ScoreTally>::new());
         for (language, hunks) in hunks {
             all.counts.hunks += hunks;
             languages.entry(language).or_default().counts.hunks += hunks;
@@ -146,10 +147,10 @@ impl Replayed {
     }
 
     /// Adds what came of typing it.
-    pub(crate) fn add_typed(&mut self, outcome: Outcome) {
+    pub(crate) fn add_typed(&mut self, outcome: TypedOutcome) {
         self.all.typed = Some(outcome.all());
         self.all.micros.extend(outcome.micros);
-        let add = |tally: &mut Tally, typed: Typed| {
+        let add = |tally: &mut ScoreTally, typed: TypedScore| {
             tally.commits = 1;
             tally.typed = Some(typed);
         };

@@ -13,13 +13,13 @@ use nudge_wire::nes::RejectReason;
 use serde::Serialize;
 
 use crate::{
-    Error,
-    ask::Mode,
-    draft::Draft,
-    driver::{Driver, Shown},
-    judge::{Judgement, Verdict},
+    ReplayError,
+    ask::AskMode,
+    draft::FileDraft,
+    driver::{EngineDriver, ShownEdit},
+    judge::{SuggestionJudgement, SuggestionVerdict},
     tally::share,
-    walk::Walk,
+    walk::CommitWalk,
 };
 
 /// Hunks with more to type are taken as pasted: they are done at once and not counted.
@@ -28,7 +28,7 @@ const MAX_TYPED: usize = 400;
 /// What typing came to.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Typed {
+pub struct TypedScore {
     /// The keys it takes without suggestions.
     pub keys: usize,
     /// The keys it took with them.
@@ -47,7 +47,7 @@ pub struct Typed {
     pub precision: Option<f64>,
 }
 
-impl Typed {
+impl TypedScore {
     /// Both together.
     pub(crate) fn sum(self, other: Self) -> Self {
         let mut sum = Self {
@@ -79,25 +79,25 @@ impl Typed {
 
 /// What came of typing a commit.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct TypedOutcome {
     /// By the language of what was typed.
-    pub(crate) languages: BTreeMap<&'static str, Typed>,
+    pub(crate) languages: BTreeMap<&'static str, TypedScore>,
     /// By who made the suggestions: the keys that right ones spared, and those that took them.
-    pub(crate) predictors: BTreeMap<String, Typed>,
+    pub(crate) predictors: BTreeMap<String, TypedScore>,
     /// How long each answer took.
     pub(crate) micros: Vec<u64>,
 }
 
-impl Outcome {
+impl TypedOutcome {
     /// All of it together.
-    pub(crate) fn all(&self) -> Typed {
-        self.languages.values().fold(Typed::default(), |all, typed| all.sum(*typed))
+    pub(crate) fn all(&self) -> TypedScore {
+        self.languages.values().fold(TypedScore::default(), |all, typed| all.sum(*typed))
     }
 }
 
 /// Types a commit from the first hunk to the last.
-pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>) -> Result<Outcome, Error> {
-    let mut outcome = Outcome::default();
+pub(crate) fn run<D: EngineDriver>(walk: &mut CommitWalk<'_, D>) -> Result<TypedOutcome, ReplayError> {
+    let mut outcome = TypedOutcome::default();
     for draft in &walk.drafts {
         let by_hand = (0..draft.places()).map(|place| keys(&draft.by_hand(place)));
         let keys: usize = by_hand.filter(|keys| *keys <= MAX_TYPED).sum();
@@ -108,7 +108,7 @@ pub(crate) fn run<D: Driver>(walk: &mut Walk<'_, D>) -> Result<Outcome, Error> {
         typist.hunk(file, place)?;
     }
     let mut outcome = typist.outcome;
-    outcome.languages.values_mut().for_each(Typed::work_out);
+    outcome.languages.values_mut().for_each(TypedScore::work_out);
     Ok(outcome)
 }
 
@@ -119,14 +119,14 @@ fn keys(edit: &Edit) -> usize {
 }
 
 struct Typist<'a, 'b, D> {
-    walk: &'a mut Walk<'b, D>,
-    outcome: Outcome,
+    walk: &'a mut CommitWalk<'b, D>,
+    outcome: TypedOutcome,
     /// What was shown and wrong, so that it counts once.
     wrong: HashSet<u64>,
 }
 
-impl<D: Driver> Typist<'_, '_, D> {
-    fn hunk(&mut self, file: usize, place: usize) -> Result<(), Error> {
+impl<D: EngineDriver> Typist<'_, '_, D> {
+    fn hunk(&mut self, file: usize, place: usize) -> Result<(), ReplayError> {
         let mut rest = self.walk.drafts[file].by_hand(place);
         if keys(&rest) > MAX_TYPED {
             return self.walk.do_by_hand(file, place);
@@ -146,7 +146,7 @@ impl<D: Driver> Typist<'_, '_, D> {
     }
 
     /// Asks, and says whether something was taken.
-    fn ask(&mut self, file: usize, place: usize, rest: &Edit) -> Result<bool, Error> {
+    fn ask(&mut self, file: usize, place: usize, rest: &Edit) -> Result<bool, ReplayError> {
         let here = self.walk.file;
         let answer = self.walk.driver.suggest(&self.walk.drafts[here].uri, self.walk.cursor)?;
         self.typed(file).asks += 1;
@@ -158,7 +158,7 @@ impl<D: Driver> Typist<'_, '_, D> {
                     typed.shown += 1;
                     typed.wrong += 1;
                 }
-                self.walk.write_down(Mode::Typed, Some((&shown, &Judgement::wrong())));
+                self.walk.write_down(AskMode::Typed, Some((&shown, &SuggestionJudgement::wrong())));
             }
             self.walk.driver.reject(&shown.id, RejectReason::Ignored)?;
             return Ok(false);
@@ -170,25 +170,31 @@ impl<D: Driver> Typist<'_, '_, D> {
             typed.pressed += 1;
         }
         self.outcome.predictors.entry(shown.predictor.clone()).or_default().keys += spared;
-        self.walk.write_down(Mode::Typed, Some((&shown, &judgement)));
+        self.walk.write_down(AskMode::Typed, Some((&shown, &judgement)));
         self.walk.take(&shown, &judgement)?;
         Ok(true)
     }
 
     /// What is counted for the language of a file.
-    fn typed(&mut self, file: usize) -> &mut Typed {
+    fn typed(&mut self, file: usize) -> &mut TypedScore {
         self.outcome.languages.entry(self.walk.drafts[file].language).or_default()
     }
 
     /// What a suggestion counts for.
-    fn counted(&mut self, file: usize, shown: &Shown) -> [&mut Typed; 2] {
+    fn counted(&mut self, file: usize, shown: &ShownEdit) -> [&mut TypedScore; 2] {
         let language = self.walk.drafts[file].language;
-        let Outcome { languages, predictors, .. } = &mut self.outcome;
+        let TypedOutcome { languages, predictors, .. } = &mut self.outcome;
         [languages.entry(language).or_default(), predictors.entry(shown.predictor.clone()).or_default()]
     }
 
     /// What a right suggestion would leave.
-    fn right(&self, shown: &Shown, file: usize, place: usize, rest: &Edit) -> Option<Judgement> {
+    fn right(
+        &self,
+        shown: &ShownEdit,
+        file: usize,
+        place: usize,
+        rest: &Edit,
+    ) -> Option<SuggestionJudgement> {
         let draft = &self.walk.drafts[file];
         if draft.uri == shown.uri && rest.range.is_empty() {
             let text = draft.text();
@@ -199,8 +205,8 @@ impl<D: Driver> Typist<'_, '_, D> {
                 let (before, behind) = text.split_at(rest.range.start);
                 if after.strip_prefix(before).and_then(|after| after.strip_prefix(typed)) == Some(behind) {
                     let then = draft.with(place, &Edit::new(rest.range.clone(), typed));
-                    return Some(Judgement {
-                        verdict: Verdict::Partial,
+                    return Some(SuggestionJudgement {
+                        verdict: SuggestionVerdict::Partial,
                         near: false,
                         places: vec![(place, then)],
                     });
@@ -208,24 +214,25 @@ impl<D: Driver> Typist<'_, '_, D> {
             }
         }
         let judgement = self.walk.judge(shown);
-        (judgement.verdict != Verdict::Wrong && self.spared(shown, &judgement) > 0).then_some(judgement)
+        (judgement.verdict != SuggestionVerdict::Wrong && self.spared(shown, &judgement) > 0)
+            .then_some(judgement)
     }
 
     /// How many keys less are left to type afterwards. By the rules for whole hunks it is no harm to remove a line that is
     /// half typed; to who types it, it is.
-    fn spared(&self, shown: &Shown, judgement: &Judgement) -> usize {
+    fn spared(&self, shown: &ShownEdit, judgement: &SuggestionJudgement) -> usize {
         let Some(file) = self.walk.file_of(shown) else { return 0 };
         let before = &self.walk.drafts[file];
         let mut after = before.clone();
         after.take(judgement);
-        let left = |draft: &Draft| {
+        let left = |draft: &FileDraft| {
             judgement.places.iter().map(|(place, _)| keys(&draft.by_hand(*place))).sum::<usize>()
         };
         left(before).saturating_sub(left(&after))
     }
 
     /// Two suggestions with the same effect are the same.
-    fn identity(&self, shown: &Shown) -> u64 {
+    fn identity(&self, shown: &ShownEdit) -> u64 {
         let mut hasher = DefaultHasher::new();
         shown.uri.hash(&mut hasher);
         match self.walk.file_of(shown) {

@@ -6,21 +6,21 @@ use nudge_text::{Edit, Edits, Text};
 use nudge_wire::nes::RejectReason;
 
 use crate::{
-    Error,
-    ask::{Ask, Detail, Hunk, Mode, Showing},
-    case::{Case, uri},
-    draft::Draft,
-    driver::{Driver, Shown},
-    judge::{Judgement, Verdict},
+    ReplayError,
+    ask::{AskMode, DumpDetail, ReplayHunk, ReplayQuestion, ShownDetail},
+    case::{ReplayCase, uri},
+    draft::FileDraft,
+    driver::{EngineDriver, ShownEdit},
+    judge::{SuggestionJudgement, SuggestionVerdict},
     paths,
-    watched::Watched,
+    watched::WatchedEngine,
 };
 
 /// A commit half done: its files, and where the user is.
-pub(crate) struct Walk<'a, D> {
-    pub(crate) case: &'a Case,
+pub(crate) struct CommitWalk<'a, D> {
+    pub(crate) case: &'a ReplayCase,
     pub(crate) driver: &'a mut D,
-    pub(crate) drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<FileDraft>,
     /// The file the user is in, and the place in it.
     pub(crate) file: usize,
     pub(crate) cursor: usize,
@@ -28,25 +28,29 @@ pub(crate) struct Walk<'a, D> {
     pub(crate) step: usize,
     /// Whether the lines of a hunk are done one after the other.
     pub(crate) by_line: bool,
-    pub(crate) log: Log,
+    pub(crate) log: ReplayLog,
 }
 
 /// What is written down for people who want to see what happened.
 #[derive(Debug, Default)]
-pub(crate) struct Log {
+pub(crate) struct ReplayLog {
     pub(crate) wanted: bool,
     pub(crate) eagerness: &'static str,
     /// The engine, if what it thinks is wanted as well.
-    pub(crate) watched: Option<Arc<Watched>>,
+    pub(crate) watched: Option<Arc<WatchedEngine>>,
     /// What was edited last.
-    pub(crate) last: Option<Hunk>,
-    pub(crate) details: Vec<Detail>,
+    pub(crate) last: Option<ReplayHunk>,
+    pub(crate) details: Vec<DumpDetail>,
 }
 
-impl<'a, D: Driver> Walk<'a, D> {
+impl<'a, D: EngineDriver> CommitWalk<'a, D> {
     /// Opens the files as they were before the commit, and beside them those that are only looked at.
-    pub(crate) fn begin(case: &'a Case, driver: &'a mut D, log: Log) -> Result<Self, Error> {
-        let drafts: Vec<Draft> = case.files.iter().map(Draft::new).collect();
+    pub(crate) fn begin(
+        case: &'a ReplayCase,
+        driver: &'a mut D,
+        log: ReplayLog,
+    ) -> Result<Self, ReplayError> {
+        let drafts: Vec<FileDraft> = case.files.iter().map(FileDraft::new).collect();
         for context in &case.context {
             driver.open(&uri(&context.path), paths::language(&context.path), &context.text)?;
         }
@@ -58,13 +62,13 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// Does the commit to its end.
-    pub(crate) fn run(&mut self) -> Result<Vec<Ask>, Error> {
+    pub(crate) fn run(&mut self) -> Result<Vec<ReplayQuestion>, ReplayError> {
         let mut asks = Vec::new();
-        let most = 4 * self.drafts.iter().map(Draft::places).sum::<usize>();
+        let most = 4 * self.drafts.iter().map(FileDraft::places).sum::<usize>();
         while let Some((file, place)) = self.next() {
             let mut goes_on = self.step > 0 && asks.len() < most && {
                 self.arrive(file, place)?;
-                self.ask_once(Mode::Came, &mut asks)?
+                self.ask_once(AskMode::Came, &mut asks)?
             };
             if !goes_on {
                 match self.drafts[file].line_by_hand(place).filter(|_| self.by_line) {
@@ -74,16 +78,17 @@ impl<'a, D: Driver> Walk<'a, D> {
                 goes_on = true;
             }
             while goes_on && self.remaining() > 0 && asks.len() < most {
-                goes_on = self.ask_once(Mode::Hunk, &mut asks)?;
+                goes_on = self.ask_once(AskMode::Hunk, &mut asks)?;
             }
         }
         Ok(asks)
     }
 
     /// Asks once; says whether what was shown was taken.
-    fn ask_once(&mut self, mode: Mode, asks: &mut Vec<Ask>) -> Result<bool, Error> {
+    fn ask_once(&mut self, mode: AskMode, asks: &mut Vec<ReplayQuestion>) -> Result<bool, ReplayError> {
         let ask = self.ask(mode)?;
-        let is_taken = ask.showing.as_ref().is_some_and(|showing| showing.verdict != Verdict::Wrong);
+        let is_taken =
+            ask.showing.as_ref().is_some_and(|showing| showing.verdict != SuggestionVerdict::Wrong);
         asks.push(ask);
         Ok(is_taken)
     }
@@ -94,11 +99,11 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     pub(crate) fn remaining(&self) -> usize {
-        self.drafts.iter().map(Draft::remaining).sum()
+        self.drafts.iter().map(FileDraft::remaining).sum()
     }
 
     /// The user goes to the line of the next hunk, or to the end of the line that new lines go below.
-    fn arrive(&mut self, file: usize, place: usize) -> Result<(), Error> {
+    fn arrive(&mut self, file: usize, place: usize) -> Result<(), ReplayError> {
         let edit = self.drafts[file].by_hand(place);
         let text = Text::new(&self.drafts[file].text());
         let line = text.line_of(edit.range.start);
@@ -115,7 +120,7 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// The user does a hunk.
-    pub(crate) fn do_by_hand(&mut self, file: usize, place: usize) -> Result<(), Error> {
+    pub(crate) fn do_by_hand(&mut self, file: usize, place: usize) -> Result<(), ReplayError> {
         let edit = self.drafts[file].by_hand(place);
         self.go(file, edit.range.start)?;
         self.set_out(file, place);
@@ -126,7 +131,7 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// The user does one line of a hunk.
-    fn do_line_by_hand(&mut self, file: usize, place: usize, edit: Edit) -> Result<(), Error> {
+    fn do_line_by_hand(&mut self, file: usize, place: usize, edit: Edit) -> Result<(), ReplayError> {
         self.go(file, edit.range.start)?;
         self.set_out(file, place);
         self.press(file, place, edit)
@@ -139,14 +144,14 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// The user makes an edit on the way to finishing a hunk.
-    pub(crate) fn press(&mut self, file: usize, place: usize, edit: Edit) -> Result<(), Error> {
+    pub(crate) fn press(&mut self, file: usize, place: usize, edit: Edit) -> Result<(), ReplayError> {
         self.drafts[file].places[place].now = self.drafts[file].with(place, &edit);
         self.cursor = edit.range.start + edit.text.len();
         self.driver.change(&self.drafts[file].uri, &[edit])
     }
 
     /// The user goes to a place; the engine is told if that is in another file.
-    pub(crate) fn go(&mut self, file: usize, cursor: usize) -> Result<(), Error> {
+    pub(crate) fn go(&mut self, file: usize, cursor: usize) -> Result<(), ReplayError> {
         if file != self.file || self.step == 0 {
             self.driver.focus(&self.drafts[file].uri, cursor)?;
         }
@@ -155,46 +160,46 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// Asks once and lets the user take what is right.
-    fn ask(&mut self, mode: Mode) -> Result<Ask, Error> {
+    fn ask(&mut self, mode: AskMode) -> Result<ReplayQuestion, ReplayError> {
         let answer = self.driver.suggest(&self.drafts[self.file].uri, self.cursor)?;
         let language = self.drafts[self.file].language;
         let Some(shown) = answer.shown else {
             self.write_down(mode, None);
-            return Ok(Ask { language, micros: answer.micros, showing: None });
+            return Ok(ReplayQuestion { language, micros: answer.micros, showing: None });
         };
         let judgement = self.judge(&shown);
         let showing = self.showing(&shown, &judgement);
         self.write_down(mode, Some((&shown, &judgement)));
-        if judgement.verdict == Verdict::Wrong {
+        if judgement.verdict == SuggestionVerdict::Wrong {
             self.driver.reject(&shown.id, RejectReason::Rejected)?;
         } else {
             self.take(&shown, &judgement)?;
         }
-        Ok(Ask { language, micros: answer.micros, showing: Some(showing) })
+        Ok(ReplayQuestion { language, micros: answer.micros, showing: Some(showing) })
     }
 
     /// What a suggestion is worth.
-    pub(crate) fn judge(&self, shown: &Shown) -> Judgement {
+    pub(crate) fn judge(&self, shown: &ShownEdit) -> SuggestionJudgement {
         self.judge_edits(&shown.uri, &shown.edits)
     }
 
     /// What edits of a document are worth.
-    pub(crate) fn judge_edits(&self, uri: &str, edits: &Edits) -> Judgement {
+    pub(crate) fn judge_edits(&self, uri: &str, edits: &Edits) -> SuggestionJudgement {
         match self.drafts.iter().find(|draft| *draft.uri == *uri) {
             Some(draft) => draft.judge(&edits.apply(&Text::new(&draft.text())).to_string()),
-            None => Judgement::wrong(),
+            None => SuggestionJudgement::wrong(),
         }
     }
 
-    fn showing(&self, shown: &Shown, judgement: &Judgement) -> Showing {
+    fn showing(&self, shown: &ShownEdit, judgement: &SuggestionJudgement) -> ShownDetail {
         let finished = match (judgement.verdict, self.file_of(shown)) {
-            (Verdict::Exact | Verdict::Partial, Some(file)) => {
+            (SuggestionVerdict::Exact | SuggestionVerdict::Partial, Some(file)) => {
                 let places = &self.drafts[file].places;
                 judgement.places.iter().filter(|(place, then)| places[*place].want == *then).count()
             }
             _ => 0,
         };
-        Showing {
+        ShownDetail {
             verdict: judgement.verdict,
             near: judgement.near,
             finished,
@@ -204,10 +209,15 @@ impl<'a, D: Driver> Walk<'a, D> {
     }
 
     /// The user takes a suggestion.
-    pub(crate) fn take(&mut self, shown: &Shown, judgement: &Judgement) -> Result<(), Error> {
+    pub(crate) fn take(
+        &mut self,
+        shown: &ShownEdit,
+        judgement: &SuggestionJudgement,
+    ) -> Result<(), ReplayError> {
         let file = self.file_of(shown).expect("only suggestions in files of the commit are right");
         let first = judgement.places.first().filter(|_| self.log.wanted);
-        self.log.last = first.map(|(place, then)| Hunk { after: then.clone(), ..self.hunk(file, *place) });
+        self.log.last =
+            first.map(|(place, then)| ReplayHunk { after: then.clone(), ..self.hunk(file, *place) });
         self.driver.accept(&shown.id)?;
         let edits: Vec<Edit> = shown.edits.iter().cloned().collect();
         self.driver.change(&self.drafts[file].uri, &edits)?;
@@ -215,7 +225,7 @@ impl<'a, D: Driver> Walk<'a, D> {
         self.go(file, shown.cursor)
     }
 
-    pub(crate) fn file_of(&self, shown: &Shown) -> Option<usize> {
+    pub(crate) fn file_of(&self, shown: &ShownEdit) -> Option<usize> {
         self.drafts.iter().position(|draft| draft.uri == shown.uri)
     }
 }

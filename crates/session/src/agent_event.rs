@@ -7,11 +7,11 @@ use nudge_wire::{Error, RawJson};
 use serde_json::json;
 
 use crate::{
-    RowChange, SessionCore, Turn, TurnEvent,
-    lifecycle::Ending,
-    outbox::Act,
+    RowChange, RunningTurn, SessionCore, TurnEvent,
+    lifecycle::IdleEnding,
+    outbox::OutboxAct,
     own_updates,
-    turn::{BreakPoint, Interrupt},
+    turn::{BreakPoint, StreamInterrupt},
 };
 
 /// Who messages are from that were left by another process; the clients of that are gone.
@@ -37,7 +37,7 @@ impl SessionCore {
             BackendEvent::QuestionWithdrawn(id) => self.question_withdrawn(id),
             BackendEvent::Notification(message) => {
                 self.draft.bytes += message.frame().len();
-                self.draft.acts.push(Act::Notify(message));
+                self.draft.acts.push(OutboxAct::Notify(message));
             }
             BackendEvent::Config(config) => {
                 self.update_row(RowChange { config: Some(config), ..RowChange::default() });
@@ -71,7 +71,7 @@ impl SessionCore {
             Some(_) => {}
             None => {
                 let number = self.next_turn();
-                self.turn = Some(Turn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
+                self.turn = Some(RunningTurn::starting(number, self.last_prompter.unwrap_or(FORMER_CLIENT)));
                 self.record(own_updates::running(), None);
             }
         }
@@ -96,9 +96,11 @@ impl SessionCore {
     /// A steer that waits for a stream to end asks it to end now, where the user wants it so: once the steer is on disk.
     pub(crate) fn interrupt_later(&mut self) {
         let is_wanted = self.wants_interrupt();
-        if let Some(turn) = self.turn.as_mut().filter(|turn| is_wanted && turn.interrupt == Interrupt::Not) {
-            turn.interrupt = Interrupt::Due;
-            self.draft.acts.push(Act::Interrupt);
+        if let Some(turn) =
+            self.turn.as_mut().filter(|turn| is_wanted && turn.interrupt == StreamInterrupt::Not)
+        {
+            turn.interrupt = StreamInterrupt::Due;
+            self.draft.acts.push(OutboxAct::Interrupt);
         }
     }
 
@@ -156,10 +158,10 @@ impl SessionCore {
     pub(crate) fn agent_ended(&mut self) {
         let error = Error::internal("The agent has failed. Load the session again");
         self.refuse_unanswered(&error);
-        for request in self.lifecycle.ending.take().iter().flat_map(Ending::waiting) {
+        for request in self.lifecycle.ending.take().iter().flat_map(IdleEnding::waiting) {
             self.answer_now(request, Err(error.clone()));
         }
-        self.leave(nudge_backend::Parting::Leave, Vec::new());
+        self.leave(nudge_backend::BackendParting::Leave, Vec::new());
     }
 }
 

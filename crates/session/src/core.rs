@@ -2,21 +2,21 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use nudge_backend::Parting;
+use nudge_backend::BackendParting;
 use nudge_bridge::IndexedUpdate;
-use nudge_mailbox::{ClientId, Mailbox, MessageId, Mode};
+use nudge_mailbox::{ClientId, DeliveryMode, Mailbox, MessageId};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    AgentTraits, Commit, Delivery, Effect, InputDelivery, MessageBody, Moment, Operation, PendingMessage,
-    RequestId, RowChange, SessionInput, Step, Turn,
+    AgentTraits, DeliveredMessages, InputDelivery, MessageBody, Moment, PendingMessage, RequestId, RowChange,
+    RunningTurn, SessionCommit, SessionEffect, SessionInput, SessionStep, StoreOperation,
     attendance::Attendance,
     effect::InputChange,
     ids::IdMint,
-    lifecycle::{Lifecycle, Stage},
-    outbox::{Act, InDoubt, Outbox},
-    questions::Questions,
-    transcript::Transcript,
+    lifecycle::{LifecycleStage, SessionLifecycle},
+    outbox::{CommitOutbox, InDoubt, OutboxAct},
+    questions::UnansweredQuestions,
+    transcript::SessionTranscript,
     turn::UnansweredPrompt,
 };
 
@@ -32,18 +32,18 @@ const ASKED_BYTES: usize = 16 * 1024 * 1024;
 /// 3. When the oldest commit is on disk, [`handle`](Self::handle) [`SessionInput::Committed`]; what waited for it comes with
 ///    the step that follows. If one fails, wait for all those behind it and tell it by [`SessionInput::CommitFailed`].
 ///
-/// No order of calls panics. If the process dies, what is on disk is what [`Restored`](crate::Restored) begins from.
+/// No order of calls panics. If the process dies, what is on disk is what [`RestoredSession`](crate::RestoredSession) begins from.
 ///
 /// # What holds
 ///
 /// - What a user said is shown, answered and acted on in steps that follow its commit, never before.
 /// - Effects come in the order in which they were decided.
-/// - Every request is answered by exactly one [`Effect::Answer`], [`Effect::Joined`], [`Effect::ReadOn`] or
-///   [`Effect::Leave`], but for the wish to join of a client that has gone.
-/// - Every break-point of the agent is followed by exactly one [`Effect::GoOn`].
+/// - Every request is answered by exactly one [`SessionEffect::Answer`], [`SessionEffect::Joined`], [`SessionEffect::ReadOn`] or
+///   [`SessionEffect::Leave`], but for the wish to join of a client that has gone.
+/// - Every break-point of the agent is followed by exactly one [`SessionEffect::GoOn`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionCore {
-    pub(crate) turn: Option<Turn>,
+    pub(crate) turn: Option<RunningTurn>,
     /// How many turns there have been.
     turns: u64,
     /// The client whose message began the last turn: the agent may still have to tell it something.
@@ -55,10 +55,10 @@ pub struct SessionCore {
     pub(crate) pending_on_disk: Vec<PendingMessage>,
     /// The number of the next input.
     pub(crate) next_input: u64,
-    pub(crate) transcript: Transcript,
+    pub(crate) transcript: SessionTranscript,
     pub(crate) attendance: Attendance,
-    pub(crate) questions: Questions,
-    pub(crate) lifecycle: Lifecycle,
+    pub(crate) questions: UnansweredQuestions,
+    pub(crate) lifecycle: SessionLifecycle,
     pub(crate) agent: AgentTraits,
     /// What the session is called.
     pub(crate) title: Option<String>,
@@ -67,9 +67,9 @@ pub struct SessionCore {
     /// Whether the process stays when a client goes.
     pub(crate) outlives_clients: bool,
     pub(crate) ids: IdMint,
-    pub(crate) outbox: Outbox,
-    pub(crate) draft: Draft,
-    pub(crate) step: Step,
+    pub(crate) outbox: CommitOutbox,
+    pub(crate) draft: StepDraft,
+    pub(crate) step: SessionStep,
     pub(crate) now: Moment,
 }
 
@@ -100,9 +100,9 @@ pub struct SessionStart {
 
 /// What is decided and not sealed yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Draft {
-    pub(crate) operations: Vec<Operation>,
-    pub(crate) acts: Vec<Act>,
+pub(crate) struct StepDraft {
+    pub(crate) operations: Vec<StoreOperation>,
+    pub(crate) acts: Vec<OutboxAct>,
     /// How long what the agent says in it is.
     pub(crate) bytes: usize,
     /// Whether the acts wait for the disk.
@@ -136,18 +136,18 @@ impl SessionCore {
             unanswered: BTreeMap::new(),
             pending_on_disk: Vec::new(),
             next_input: start.next_input,
-            transcript: Transcript::new(start.next_seq),
+            transcript: SessionTranscript::new(start.next_seq),
             attendance: Attendance::default(),
-            questions: Questions::default(),
-            lifecycle: Lifecycle::new(start.linger, now),
+            questions: UnansweredQuestions::default(),
+            lifecycle: SessionLifecycle::new(start.linger, now),
             agent: start.agent,
             title: start.title,
             agent_session_id: start.agent_session_id,
             outlives_clients: start.outlives_clients,
             ids: IdMint::new(start.seed),
-            outbox: Outbox::default(),
-            draft: Draft::default(),
-            step: Step::default(),
+            outbox: CommitOutbox::default(),
+            draft: StepDraft::default(),
+            step: SessionStep::default(),
             now,
         };
         core.pending_on_disk = core.pending();
@@ -180,14 +180,14 @@ impl SessionCore {
     }
 
     /// What comes of all that was handled since the last call.
-    pub fn finish(&mut self) -> Step {
+    pub fn finish(&mut self) -> SessionStep {
         self.deliver();
         self.interrupt_later();
         while !self.draft.operations.is_empty() || !self.draft.acts.is_empty() {
             self.seal();
             self.deliver();
         }
-        self.draft = Draft::default();
+        self.draft = StepDraft::default();
         self.note_use();
         std::mem::take(&mut self.step)
     }
@@ -207,7 +207,7 @@ impl SessionCore {
     /// Whether clients are to be heard. Who comes while the end is written waits: it finds the session as it is then, left or
     /// in use as before.
     pub fn hears_clients(&self) -> bool {
-        !self.outbox.is_brimful() && self.lifecycle.stage == Stage::Open
+        !self.outbox.is_brimful() && self.lifecycle.stage == LifecycleStage::Open
     }
 
     /// How the session stands.
@@ -248,7 +248,7 @@ impl SessionCore {
         let waiting = self.delivery.mailbox.pending();
         let told = waiting.map(|message| PendingMessage {
             message_id: message.id.to_string(),
-            mode: if message.mode == Mode::Steer { "steer" } else { "queue" },
+            mode: if message.mode == DeliveryMode::Steer { "steer" } else { "queue" },
             content: message.content.content.clone(),
         });
         told.collect()
@@ -268,35 +268,35 @@ impl SessionCore {
         }
         let seq = self.transcript.number();
         self.draft.bytes += update.raw.as_str().len();
-        self.draft.operations.push(Operation::Append { seq, update: update.without_message() });
-        self.draft.acts.push(Act::Show { update, seq: Some(seq), but });
+        self.draft.operations.push(StoreOperation::Append { seq, update: update.without_message() });
+        self.draft.acts.push(OutboxAct::Show { update, seq: Some(seq), but });
     }
 
     /// Numbers an update and notes it to be written down, but shows it to nobody.
     pub(crate) fn keep_quietly(&mut self, update: IndexedUpdate) {
         let seq = self.transcript.number();
-        self.draft.operations.push(Operation::Append { seq, update });
+        self.draft.operations.push(StoreOperation::Append { seq, update });
     }
 
     /// Shows an update that is not written down.
     pub(crate) fn show(&mut self, update: IndexedUpdate, but: Option<ClientId>) {
         self.draft.bytes += update.raw.as_str().len();
-        self.draft.acts.push(Act::Show { update, seq: None, but });
+        self.draft.acts.push(OutboxAct::Show { update, seq: None, but });
     }
 
     /// Answers a request once all that was decided before is done.
     pub(crate) fn answer(&mut self, request: RequestId, outcome: Result<RawJson, Error>) {
-        self.draft.acts.push(Act::Answer { request, outcome });
+        self.draft.acts.push(OutboxAct::Answer { request, outcome });
     }
 
     /// Answers a request ahead of all that waits.
     pub(crate) fn answer_now(&mut self, request: RequestId, outcome: Result<RawJson, Error>) {
-        self.step.effects.push(Effect::Answer { request, outcome });
+        self.step.effects.push(SessionEffect::Answer { request, outcome });
     }
 
     /// Changes the session's row, and with it the time of its last change.
     pub(crate) fn update_row(&mut self, change: RowChange) {
-        self.draft.operations.push(Operation::UpdateSession(change));
+        self.draft.operations.push(StoreOperation::UpdateSession(change));
     }
 
     /// Turns what the mailbox did into what is to be written down.
@@ -306,11 +306,11 @@ impl SessionCore {
         self.draft.is_input |= !changes.is_empty();
         for change in changes {
             let seq = self.next_input;
-            if let nudge_mailbox::Change::Added(message) = &change {
+            if let nudge_mailbox::MailboxChange::Added(message) = &change {
                 self.draft.in_doubt.accepted.push(Arc::clone(&message.id));
                 self.next_input += 1;
             }
-            self.draft.operations.push(Operation::Input(InputChange { change, seq }));
+            self.draft.operations.push(StoreOperation::Input(InputChange { change, seq }));
         }
     }
 
@@ -320,8 +320,8 @@ impl SessionCore {
             let delivery = self.delivery.poll(self.turn.as_mut(), self.questions.has_permissions());
             self.note_input_changes();
             match delivery {
-                Some(Delivery::Turn(messages)) => self.begin_turn(messages),
-                Some(Delivery::Steer(opening, messages)) => self.steer(opening, messages),
+                Some(DeliveredMessages::Turn(messages)) => self.begin_turn(messages),
+                Some(DeliveredMessages::Steer(opening, messages)) => self.steer(opening, messages),
                 None => break,
             }
         }
@@ -329,17 +329,17 @@ impl SessionCore {
 
     /// What was decided is written down, and done: at once, or once it and all before it is on disk.
     fn seal(&mut self) {
-        let Draft { operations, mut acts, is_durable, is_input, in_doubt, .. } =
+        let StepDraft { operations, mut acts, is_durable, is_input, in_doubt, .. } =
             std::mem::take(&mut self.draft);
         if is_input {
-            acts.insert(0, Act::Pending(self.pending()));
+            acts.insert(0, OutboxAct::Pending(self.pending()));
         }
         if operations.is_empty() {
             return self.act_in_place(acts);
         }
-        let bytes = operations.iter().map(Operation::size).sum();
+        let bytes = operations.iter().map(StoreOperation::size).sum();
         let next_seq = self.transcript.next_seq();
-        self.step.commits.push(Commit { operations, is_durable, at: self.now.unix_millis });
+        self.step.commits.push(SessionCommit { operations, is_durable, at: self.now.unix_millis });
         if is_durable {
             self.outbox.wait(acts, next_seq, in_doubt, bytes);
         } else {
@@ -349,7 +349,7 @@ impl SessionCore {
     }
 
     /// Does what waits for nothing itself, in its place behind what does.
-    fn act_in_place(&mut self, acts: Vec<Act>) {
+    fn act_in_place(&mut self, acts: Vec<OutboxAct>) {
         if let Some(acts) = self.outbox.follow(acts) {
             self.act_all(acts);
         }
@@ -365,15 +365,15 @@ impl SessionCore {
         }
     }
 
-    fn act_all(&mut self, acts: Vec<Act>) {
+    fn act_all(&mut self, acts: Vec<OutboxAct>) {
         for act in acts {
             self.act(act);
         }
     }
 
     /// The session is not in use any more.
-    pub(crate) fn leave(&mut self, parting: Parting, waiting: Vec<RequestId>) {
-        self.lifecycle.stage = Stage::Left;
-        self.step.effects.push(Effect::Leave { parting, waiting });
+    pub(crate) fn leave(&mut self, parting: BackendParting, waiting: Vec<RequestId>) {
+        self.lifecycle.stage = LifecycleStage::Left;
+        self.step.effects.push(SessionEffect::Leave { parting, waiting });
     }
 }

@@ -1,10 +1,10 @@
 //! When what the user says is delivered: the mailbox, held against the turn.
 
 use nudge_backend::{PromptParams, SteerMethod};
-use nudge_mailbox::{Mailbox, Message};
+use nudge_mailbox::{Mailbox, MailboxMessage};
 use nudge_wire::RawJson;
 
-use crate::{Opening, Turn};
+use crate::{RunningTurn, SteerOpening};
 
 /// What a message says.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -17,17 +17,17 @@ pub struct MessageBody {
 
 /// Messages that become part of the conversation now.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Delivery<C> {
+pub enum DeliveredMessages<C> {
     /// They start a turn: one queued message, or all the steers that were left over.
-    Turn(Vec<Message<C>>),
+    Turn(Vec<MailboxMessage<C>>),
     /// They go into the running turn: all the steers that waited, in the order of acceptance.
-    Steer(Opening, Vec<Message<C>>),
+    Steer(SteerOpening, Vec<MailboxMessage<C>>),
 }
 
 /// The pending input of a session, and whether it may be given out.
 ///
 /// On an idle session all waiting steers start a turn together; if there are none, the oldest queued message starts one. In a
-/// running turn waiting steers go in together, where the turn has an [`Opening`]: never while a tool call runs, the user is
+/// running turn waiting steers go in together, where the turn has a [`SteerOpening`]: never while a tool call runs, the user is
 /// asked, the provider pauses or the turn is being cancelled. While it is held, nothing is given out.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct InputDelivery<C> {
@@ -46,24 +46,24 @@ impl<C: Clone> InputDelivery<C> {
     }
 
     /// What is to be delivered now. What starts a turn has to be followed by a turn: to be called until it returns `None`.
-    pub fn poll(&mut self, turn: Option<&mut Turn>, is_asked: bool) -> Option<Delivery<C>> {
+    pub fn poll(&mut self, turn: Option<&mut RunningTurn>, is_asked: bool) -> Option<DeliveredMessages<C>> {
         if self.is_held {
             return None;
         }
         let Some(turn) = turn else {
             let messages = self.mailbox.take_for_turn();
-            return (!messages.is_empty()).then_some(Delivery::Turn(messages));
+            return (!messages.is_empty()).then_some(DeliveredMessages::Turn(messages));
         };
         if !self.mailbox.has_steers() {
             return None;
         }
         let opening = turn.opening(self.steer_method, is_asked)?;
         turn.steered();
-        Some(Delivery::Steer(opening, self.mailbox.take_steers()))
+        Some(DeliveredMessages::Steer(opening, self.mailbox.take_steers()))
     }
 
     /// Whether a stream that runs should be cut off, so that a steer that waits can go in.
-    pub fn wants_interrupt(&self, turn: Option<&Turn>, is_asked: bool) -> bool {
+    pub fn wants_interrupt(&self, turn: Option<&RunningTurn>, is_asked: bool) -> bool {
         let may_be = turn.is_some_and(|turn| turn.may_be_interrupted(is_asked));
         may_be && self.steer_method == SteerMethod::Interrupt && !self.is_held && self.mailbox.has_steers()
     }

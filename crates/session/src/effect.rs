@@ -1,8 +1,8 @@
 //! What a session does: what is to be written down, and every act towards the outside, as values.
 
-use nudge_backend::{OptionChange, Parting, Question, QuestionAnswer, QuestionId, UserMessage};
+use nudge_backend::{AgentQuestion, BackendParting, OptionChange, QuestionAnswer, QuestionId, UserMessage};
 use nudge_bridge::IndexedUpdate;
-use nudge_mailbox::{Change, ClientId};
+use nudge_mailbox::{ClientId, MailboxChange};
 use nudge_wire::{Error, Message, RawJson, Version};
 
 use crate::{AskId, MessageBody, RequestId};
@@ -12,18 +12,18 @@ use crate::{AskId, MessageBody, RequestId};
 /// What depends on something that is written down is not in it: it comes with the step of
 /// [`SessionInput::Committed`](crate::SessionInput::Committed).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct SessionStep {
     /// To be given to the store in this order; each is told to be on disk in the same order.
-    pub commits: Vec<Commit>,
+    pub commits: Vec<SessionCommit>,
     /// To be done at once, in this order.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<SessionEffect>,
 }
 
 /// What is written together or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Commit {
+pub struct SessionCommit {
     /// In order.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<StoreOperation>,
     /// Whether something waits for it to be on disk. What does not may be lost in a crash.
     pub is_durable: bool,
     /// When it was decided, in milliseconds since 1970.
@@ -32,7 +32,7 @@ pub struct Commit {
 
 /// Something to write down.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum StoreOperation {
     /// An entry of the transcript.
     Append {
         /// Its number.
@@ -52,7 +52,7 @@ pub enum Operation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct InputChange {
     /// What changes.
-    pub change: Change<MessageBody>,
+    pub change: MailboxChange<MessageBody>,
     /// Numbers the messages that were ever added.
     pub seq: u64,
 }
@@ -72,7 +72,7 @@ pub struct RowChange {
 
 /// Something that is done or seen outside.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Effect {
+pub enum SessionEffect {
     /// An update goes to every client but these.
     Show {
         /// What.
@@ -90,7 +90,7 @@ pub enum Effect {
         outcome: Result<RawJson, Error>,
     },
     /// A client has joined: it is shown what it missed and answered, and is shown from now on what comes.
-    Joined(Box<Joined>),
+    Joined(Box<JoinedClient>),
     /// A client that wants to join has to read on from the store first: more was written than is kept in memory.
     ReadOn(RequestId),
     /// What waits for somebody to come back is taken up by this client.
@@ -127,7 +127,7 @@ pub enum Effect {
         /// Who.
         client: ClientId,
         /// What.
-        question: Question,
+        question: AgentQuestion,
     },
     /// A client is not asked any more.
     WithdrawAsk {
@@ -137,12 +137,12 @@ pub enum Effect {
         client: ClientId,
     },
     /// No client answers a question for a file or a terminal: the agent is served in the session's folders.
-    Serve(Question),
+    Serve(AgentQuestion),
 
     /// The session is not in use any more.
     Leave {
         /// What its agent is told.
-        parting: Parting,
+        parting: BackendParting,
         /// Those who wait for it.
         waiting: Vec<RequestId>,
     },
@@ -150,7 +150,7 @@ pub enum Effect {
 
 /// A client has joined.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Joined {
+pub struct JoinedClient {
     /// What its answer names.
     pub request: RequestId,
     /// Who.
@@ -192,7 +192,7 @@ pub struct OpenAsk {
     pub params: RawJson,
 }
 
-impl Operation {
+impl StoreOperation {
     /// About how many bytes it takes up while it is on its way.
     pub(crate) fn size(&self) -> usize {
         let text = match self {
@@ -201,9 +201,9 @@ impl Operation {
                 update.raw.as_str().len() + id(&update.message_id) + id(&update.tool_call_id)
             }
             Self::Input(InputChange { change, .. }) => match change {
-                Change::Added(message) => message.content.content.as_str().len(),
-                Change::Replaced { content, .. } => content.content.as_str().len(),
-                Change::Revoked { .. } | Change::Delivered { .. } => 0,
+                MailboxChange::Added(message) => message.content.content.as_str().len(),
+                MailboxChange::Replaced { content, .. } => content.content.as_str().len(),
+                MailboxChange::Revoked { .. } | MailboxChange::Delivered { .. } => 0,
             },
             Self::UpdateSession(change) => change.config.as_ref().map_or(0, |config| config.as_str().len()),
             Self::DeleteSession => 0,

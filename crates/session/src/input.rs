@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use nudge_backend::{BackendEvent, OptionChange, SteerMethod};
-use nudge_mailbox::{ClientId, Mode};
+use nudge_mailbox::{ClientId, DeliveryMode};
 use nudge_wire::{Error, RawJson};
 
-use crate::{Attendee, MessageBody, stall::Recovery};
+use crate::{Attendee, MessageBody, stall::StallRecovery};
 
 /// A request that somebody waits for the answer of; the driver knows who. Never used twice in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +29,7 @@ pub struct Moment {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SessionInput {
     /// A client wants to join.
-    Attach(Attach),
+    Attach(AttachRequest),
     /// A client is gone.
     Detach(ClientId),
     /// A request of a client.
@@ -65,7 +65,7 @@ pub enum SessionInput {
     /// The oldest commit could not be written.
     CommitFailed(CommitFailure),
     /// What the session remembers and what is on disk are the same again.
-    Recovered(Recovery),
+    Recovered(StallRecovery),
     /// The session's use ends.
     End(EndWish),
     /// Time has passed.
@@ -85,7 +85,7 @@ pub enum SessionRequest {
     /// `session/inject`.
     Inject {
         /// When it is delivered.
-        mode: Mode,
+        mode: DeliveryMode,
         /// An array of content blocks.
         content: RawJson,
         /// The sender's mark for retries.
@@ -125,7 +125,7 @@ pub enum SessionRequest {
 
 /// A client wants to join.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Attach {
+pub struct AttachRequest {
     /// What its answer names.
     pub request: RequestId,
     /// Who.

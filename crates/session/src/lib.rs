@@ -1,12 +1,12 @@
 //! The core of a session as a value: all that is decided about it, and nothing that is done.
 //!
-//! [`SessionCore`] takes a [`SessionInput`] and the time, and gives a [`Step`]: what is to be written down, and what is to be
+//! [`SessionCore`] takes a [`SessionInput`] and the time, and gives a [`SessionStep`]: what is to be written down, and what is to be
 //! done now. What depends on something that is written down comes with the step that follows its commit. A driver, the hub,
 //! feeds inputs, commits, and performs effects; it decides nothing.
 //!
 //! | part | what it holds |
 //! | --- | --- |
-//! | [`Turn`] | the state of the turn that runs, here and nowhere else |
+//! | [`RunningTurn`] | the state of the turn that runs, here and nowhere else |
 //! | [`InputDelivery`] | what waits, and whether it may be given out |
 //! | `transcript` | numbers, message runs, the newest entries |
 //! | `attendance` | who is attached, and what each can do |
@@ -39,13 +39,16 @@ pub use agent_event::FORMER_CLIENT;
 pub use answers::{rfc3339, unknown_session};
 pub use attendance::{Attendee, ClientOffers};
 pub use core::{SessionCore, SessionStart, SessionState};
-pub use delivery::{Delivery, InputDelivery, MessageBody};
-pub use effect::{Commit, Effect, InputChange, Joined, OpenAsk, Operation, PendingMessage, RowChange, Step};
-pub use input::{
-    AgentTraits, AskId, Attach, AttachOptions, ClientAnswer, CommitFailure, EndWish, Moment, RequestId,
-    SessionInput, SessionRequest,
+pub use delivery::{DeliveredMessages, InputDelivery, MessageBody};
+pub use effect::{
+    InputChange, JoinedClient, OpenAsk, PendingMessage, RowChange, SessionCommit, SessionEffect, SessionStep,
+    StoreOperation,
 };
-pub use restored::{Past, Restored};
-pub use stall::{Recovery, StoredState};
+pub use input::{
+    AgentTraits, AskId, AttachOptions, AttachRequest, ClientAnswer, CommitFailure, EndWish, Moment,
+    RequestId, SessionInput, SessionRequest,
+};
+pub use restored::{RestoredSession, TranscriptPast};
+pub use stall::{StallRecovery, StoredState};
 pub use transcript::MessageRuns;
-pub use turn::{Opening, ToolCallId, Turn, TurnEvent};
+pub use turn::{RunningTurn, SteerOpening, ToolCallId, TurnEvent};

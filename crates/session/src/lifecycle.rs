@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use nudge_backend::Parting;
+use nudge_backend::BackendParting;
 use nudge_wire::Error;
 use serde_json::json;
 
 use crate::{
-    EndWish, Moment, Operation, RequestId, RowChange, SessionCore, outbox::Act, own_updates, stall::Stall,
+    EndWish, Moment, RequestId, RowChange, SessionCore, StoreOperation, outbox::OutboxAct, own_updates,
+    stall::StoreStall,
 };
 
 /// How far the end of a session's use has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Stage {
+pub(crate) enum LifecycleStage {
     Open,
     /// The end is being written.
     Ending,
@@ -22,7 +23,7 @@ pub(crate) enum Stage {
 /// What happens once the session is idle.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something else of the same end")]
-pub(crate) struct Ending {
+pub(crate) struct IdleEnding {
     /// Requests to delete the session.
     deleting: Vec<RequestId>,
     /// Other requests that wait for it.
@@ -39,7 +40,7 @@ pub(crate) struct Ending {
     pub(crate) was_held: bool,
 }
 
-impl Ending {
+impl IdleEnding {
     fn of(wish: EndWish) -> Self {
         match wish {
             EndWish::Close(_, request) => Self { waiting: vec![request], ..Self::default() },
@@ -70,35 +71,41 @@ impl Ending {
     }
 
     /// What the agent is told.
-    pub(crate) fn parting(&self) -> Parting {
+    pub(crate) fn parting(&self) -> BackendParting {
         match self {
-            Self { deleting, .. } if !deleting.is_empty() => Parting::Delete,
-            Self { is_open: false, .. } => Parting::Close,
-            Self { .. } => Parting::Leave,
+            Self { deleting, .. } if !deleting.is_empty() => BackendParting::Delete,
+            Self { is_open: false, .. } => BackendParting::Close,
+            Self { .. } => BackendParting::Leave,
         }
     }
 }
 
 /// Whether a session is in use, how that ends, and what keeps it from going on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Lifecycle {
-    pub(crate) stage: Stage,
-    pub(crate) ending: Option<Ending>,
+pub(crate) struct SessionLifecycle {
+    pub(crate) stage: LifecycleStage,
+    pub(crate) ending: Option<IdleEnding>,
     /// The store cannot be written.
-    pub(crate) stall: Option<Stall>,
+    pub(crate) stall: Option<StoreStall>,
     /// Since when nothing runs and nobody looks.
     unused_since: Option<Duration>,
     linger: Duration,
 }
 
-impl Lifecycle {
+impl SessionLifecycle {
     pub(crate) fn new(linger: Duration, now: Moment) -> Self {
-        Self { stage: Stage::Open, ending: None, stall: None, unused_since: Some(now.uptime), linger }
+        Self {
+            stage: LifecycleStage::Open,
+            ending: None,
+            stall: None,
+            unused_since: Some(now.uptime),
+            linger,
+        }
     }
 
     /// Why nobody can ask for anything: nothing can be written down, or the session is not in use any more.
     pub(crate) fn refusal(&self) -> Option<Error> {
-        let is_over = self.stage != Stage::Open;
+        let is_over = self.stage != LifecycleStage::Open;
         let stalled = || self.stall.as_ref().map(|stall| stall.error.clone());
         if is_over { Some(crate::answers::unknown_session()) } else { stalled() }
     }
@@ -119,13 +126,13 @@ impl SessionCore {
     /// Notes since when the session is not used.
     pub(crate) fn note_use(&mut self) {
         let since = self.lifecycle.unused_since.or(Some(self.now.uptime));
-        let is_over = self.lifecycle.stage == Stage::Left;
+        let is_over = self.lifecycle.stage == LifecycleStage::Left;
         self.lifecycle.unused_since = since.filter(|_| !is_over && self.is_unused());
     }
 
     pub(crate) fn tick(&mut self) {
         if self.is_unused() && self.deadline().is_some_and(|at| at <= self.now.uptime) {
-            self.leave(Parting::Leave, Vec::new());
+            self.leave(BackendParting::Leave, Vec::new());
         }
     }
 
@@ -147,7 +154,7 @@ impl SessionCore {
             self.show(own_updates::notice("info", &title, &meta), None);
         }
         // Behind the prompt that it ends, which may still wait for the disk.
-        self.draft.acts.push(Act::Cancel { turn });
+        self.draft.acts.push(OutboxAct::Cancel { turn });
     }
 
     /// Ends the session's use, after the turn that runs.
@@ -159,13 +166,13 @@ impl SessionCore {
         }
         let is_joined = |client| self.attendance.get(client).is_some();
         let is_theirs = !matches!(wish, EndWish::Close(client, _) if !is_joined(client));
-        if self.lifecycle.stage != Stage::Open || !is_theirs {
+        if self.lifecycle.stage != LifecycleStage::Open || !is_theirs {
             return self.refuse_end(wish);
         }
         // A stall holds all, and ends.
         let stall = self.lifecycle.stall.as_ref();
         let was_held = stall.map_or(self.delivery.is_held, |stall| stall.is_held);
-        let ending = Ending { was_held, ..Ending::of(wish) };
+        let ending = IdleEnding { was_held, ..IdleEnding::of(wish) };
         self.lifecycle.ending = Some(match self.lifecycle.ending.take() {
             Some(before) => before.and(ending),
             None => ending,
@@ -205,20 +212,20 @@ impl SessionCore {
     pub(crate) fn end_now(&mut self) {
         let Some(ending) = self.lifecycle.ending.take() else { return };
         self.delivery.is_held = true;
-        self.lifecycle.stage = Stage::Ending;
+        self.lifecycle.stage = LifecycleStage::Ending;
         self.draft.is_durable = true;
         let waiting: Vec<_> = self.unanswered.keys().cloned().collect();
         for id in waiting {
             self.take_back(&id);
         }
         self.note_input_changes();
-        if ending.parting() == Parting::Delete {
-            self.draft.operations.push(Operation::DeleteSession);
+        if ending.parting() == BackendParting::Delete {
+            self.draft.operations.push(StoreOperation::DeleteSession);
         } else {
             let closed = (!ending.is_open).then_some(true);
             self.update_row(RowChange { closed, ..RowChange::default() });
         }
-        self.draft.acts.push(Act::Leave(ending));
+        self.draft.acts.push(OutboxAct::Leave(ending));
     }
 
     /// Answers every request that still waits for a turn.

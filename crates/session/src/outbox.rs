@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use nudge_backend::{OptionChange, Question, UserMessage};
+use nudge_backend::{AgentQuestion, OptionChange, UserMessage};
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, MessageId};
 use nudge_wire::{Error, Message, RawJson};
 
-use crate::{Attach, PendingMessage, RequestId, lifecycle::Ending, questions::Permission};
+use crate::{AttachRequest, PendingMessage, RequestId, lifecycle::IdleEnding, questions::OpenPermission};
 
 /// Commits that may be under way before the agent has to wait.
 const MOST: usize = 256;
@@ -18,7 +18,7 @@ const BRIM: usize = 32 * 1024 * 1024;
 
 /// Something that is to be done, in its place behind what was decided before it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Act {
+pub(crate) enum OutboxAct {
     /// An update for the clients, with its number if it is written down.
     Show {
         update: IndexedUpdate,
@@ -50,7 +50,7 @@ pub(crate) enum Act {
     Interrupt,
     /// The answer to a permission request goes to the agent.
     Permit {
-        permission: Permission,
+        permission: OpenPermission,
         by: ClientId,
         answer: RawJson,
     },
@@ -60,22 +60,22 @@ pub(crate) enum Act {
     /// A permission request goes to every client.
     AskEveryone(crate::AskId),
     /// Another request of the agent goes to one client.
-    AskOne(Question),
+    AskOne(AgentQuestion),
     /// A notification of the agent that is no update.
     Notify(Message),
     /// The session is called this, unless its agent has named it meanwhile.
     Title(String),
     /// A client joins.
-    Join(Attach),
+    Join(AttachRequest),
     /// The session is left.
-    Leave(Ending),
+    Leave(IdleEnding),
 }
 
-impl Act {
+impl OutboxAct {
     /// Those who wait for it.
     pub(crate) fn requests(&self) -> Vec<RequestId> {
         match self {
-            Self::Answer { request, .. } | Self::Join(Attach { request, .. }) => vec![*request],
+            Self::Answer { request, .. } | Self::Join(AttachRequest { request, .. }) => vec![*request],
             Self::Leave(ending) => ending.waiting(),
             _ => Vec::new(),
         }
@@ -111,8 +111,8 @@ impl InDoubt {
 
 /// A commit under way, and what waits for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Group {
-    pub(crate) acts: Vec<Act>,
+pub(crate) struct CommitGroup {
+    pub(crate) acts: Vec<OutboxAct>,
     /// The number after that of its last entry.
     pub(crate) next_seq: u64,
     pub(crate) in_doubt: InDoubt,
@@ -122,37 +122,37 @@ pub(crate) struct Group {
 
 /// Commits under way and what waits for them, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Outbox {
-    groups: VecDeque<Group>,
+pub(crate) struct CommitOutbox {
+    groups: VecDeque<CommitGroup>,
     bytes: usize,
 }
 
-impl Outbox {
+impl CommitOutbox {
     /// Notes a commit of so many bytes that these wait for.
-    pub(crate) fn wait(&mut self, acts: Vec<Act>, next_seq: u64, in_doubt: InDoubt, bytes: usize) {
-        let bytes = bytes + acts.iter().map(Act::size).sum::<usize>();
-        self.push(Group { acts, next_seq, in_doubt, is_durable: true, bytes });
+    pub(crate) fn wait(&mut self, acts: Vec<OutboxAct>, next_seq: u64, in_doubt: InDoubt, bytes: usize) {
+        let bytes = bytes + acts.iter().map(OutboxAct::size).sum::<usize>();
+        self.push(CommitGroup { acts, next_seq, in_doubt, is_durable: true, bytes });
     }
 
     /// Notes a commit that nothing waits for. What it says is remembered until it is on disk, so `shown` counts.
-    pub(crate) fn note(&mut self, shown: &[Act], next_seq: u64, bytes: usize) {
-        let bytes = bytes + shown.iter().map(Act::size).sum::<usize>();
+    pub(crate) fn note(&mut self, shown: &[OutboxAct], next_seq: u64, bytes: usize) {
+        let bytes = bytes + shown.iter().map(OutboxAct::size).sum::<usize>();
         let in_doubt = InDoubt::default();
-        self.push(Group { acts: Vec::new(), next_seq, in_doubt, is_durable: false, bytes });
+        self.push(CommitGroup { acts: Vec::new(), next_seq, in_doubt, is_durable: false, bytes });
     }
 
-    fn push(&mut self, group: Group) {
+    fn push(&mut self, group: CommitGroup) {
         self.bytes += group.bytes;
         self.groups.push_back(group);
     }
 
     /// Puts acts that wait for no commit of their own behind the last one that others wait for. Gives them back if there is
     /// none.
-    pub(crate) fn follow(&mut self, acts: Vec<Act>) -> Option<Vec<Act>> {
+    pub(crate) fn follow(&mut self, acts: Vec<OutboxAct>) -> Option<Vec<OutboxAct>> {
         let Some(last) = self.groups.iter_mut().rev().find(|group| group.is_durable) else {
             return Some(acts);
         };
-        let bytes: usize = acts.iter().map(Act::size).sum();
+        let bytes: usize = acts.iter().map(OutboxAct::size).sum();
         last.bytes += bytes;
         self.bytes += bytes;
         last.acts.extend(acts);
@@ -160,7 +160,7 @@ impl Outbox {
     }
 
     /// The oldest commit, which is not under way any more.
-    pub(crate) fn pop(&mut self) -> Option<Group> {
+    pub(crate) fn pop(&mut self) -> Option<CommitGroup> {
         let group = self.groups.pop_front()?;
         self.bytes -= group.bytes;
         Some(group)
@@ -169,7 +169,7 @@ impl Outbox {
     /// Takes a wish to join out that was not come to yet.
     pub(crate) fn drop_joins(&mut self, client: ClientId) {
         for group in &mut self.groups {
-            group.acts.retain(|act| !matches!(act, Act::Join(attach) if attach.attendee.id == client));
+            group.acts.retain(|act| !matches!(act, OutboxAct::Join(attach) if attach.attendee.id == client));
         }
     }
 

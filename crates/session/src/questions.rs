@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{
-    Question, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal, is_last_word,
+    AgentQuestion, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal, is_last_word,
     nobody_answers,
 };
 use nudge_bridge::{ToV1, ToV2};
@@ -11,8 +11,8 @@ use nudge_mailbox::ClientId;
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
-    AskId, Attendee, ClientAnswer, Effect, OpenAsk, SessionCore, attendance::is_elicitation, outbox::Act,
-    own_updates,
+    AskId, Attendee, ClientAnswer, OpenAsk, SessionCore, SessionEffect, attendance::is_elicitation,
+    outbox::OutboxAct, own_updates,
 };
 
 /// The method by which an agent asks for a form to be filled in.
@@ -20,9 +20,9 @@ const FORM: &str = "elicitation/create";
 
 /// A permission request that is open. Every client is asked, and the first answer counts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Permission {
+pub(crate) struct OpenPermission {
     pub(crate) ask: AskId,
-    pub(crate) question: Question,
+    pub(crate) question: AgentQuestion,
     /// Who is being asked, and in which version the answer will come.
     asked: Vec<(ClientId, Version)>,
 }
@@ -52,14 +52,14 @@ struct AskedOne {
 
 /// The questions of the agent that have no answer yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Questions {
-    permissions: Vec<Permission>,
+pub(crate) struct UnansweredQuestions {
+    permissions: Vec<OpenPermission>,
     open: BTreeMap<QuestionId, Progress>,
     /// How many there have been.
     count: u64,
 }
 
-impl Questions {
+impl UnansweredQuestions {
     /// Whether the user is asked for permission.
     pub(crate) fn has_permissions(&self) -> bool {
         !self.permissions.is_empty()
@@ -102,7 +102,7 @@ impl SessionCore {
     /// What the session waits for the user to decide or fill in.
     pub fn open_asks(&self) -> Vec<OpenAsk> {
         let permissions = self.questions.permissions.iter().map(|permission| {
-            let Question { version, params, .. } = &permission.question;
+            let AgentQuestion { version, params, .. } = &permission.question;
             let (method, params) = (REQUEST_PERMISSION, params.clone());
             OpenAsk { ask: permission.ask, version: *version, method, params }
         });
@@ -114,22 +114,22 @@ impl SessionCore {
     }
 
     /// The agent asks something: for permission everybody, for all else the client that prompted.
-    pub(crate) fn take_question(&mut self, question: Question) {
+    pub(crate) fn take_question(&mut self, question: AgentQuestion) {
         self.draft.bytes += question.params.as_str().len();
         if question.is_permission() {
             return self.take_permission(question);
         }
         self.questions.open.insert(question.id, Progress::Undecided);
-        self.draft.acts.push(Act::AskOne(question));
+        self.draft.acts.push(OutboxAct::AskOne(question));
     }
 
-    fn take_permission(&mut self, question: Question) {
+    fn take_permission(&mut self, question: AgentQuestion) {
         self.questions.open.insert(question.id, Progress::Permission);
         let ask = self.questions.next_ask();
-        self.questions.permissions.push(Permission { ask, question, asked: Vec::new() });
-        let told = self.turn.as_ref().and_then(crate::Turn::told_by_answer);
+        self.questions.permissions.push(OpenPermission { ask, question, asked: Vec::new() });
+        let told = self.turn.as_ref().and_then(crate::RunningTurn::told_by_answer);
         self.record(own_updates::requires_action(), told);
-        self.draft.acts.push(Act::AskEveryone(ask));
+        self.draft.acts.push(OutboxAct::AskEveryone(ask));
         self.end_turn_of_ending();
     }
 
@@ -161,21 +161,21 @@ impl SessionCore {
         if let Some(Progress::Asked(asked)) = self.questions.open.remove(&id)
             && !asked.is_last_word
         {
-            self.step.effects.push(Effect::WithdrawAsk { ask: asked.ask, client: asked.client });
+            self.step.effects.push(SessionEffect::WithdrawAsk { ask: asked.ask, client: asked.client });
         }
     }
 
     /// Those who are asked for a permission are not any more, but for one.
-    pub(crate) fn withdraw_permission(&mut self, permission: &Permission, but: Option<ClientId>) {
+    pub(crate) fn withdraw_permission(&mut self, permission: &OpenPermission, but: Option<ClientId>) {
         let asked = permission.asked.iter().map(|(client, _)| *client).filter(|client| Some(*client) != but);
-        let withdrawn = asked.map(|client| Effect::WithdrawAsk { ask: permission.ask, client });
+        let withdrawn = asked.map(|client| SessionEffect::WithdrawAsk { ask: permission.ask, client });
         self.step.effects.extend(withdrawn);
     }
 
     /// Gives the agent an answer, if it waits for it.
     pub(crate) fn answer_agent(&mut self, id: QuestionId, answer: Result<RawJson, Error>) {
         if self.questions.open.remove(&id).is_some() {
-            self.step.effects.push(Effect::AnswerAgent(id, answer));
+            self.step.effects.push(SessionEffect::AnswerAgent(id, answer));
         }
     }
 
@@ -233,7 +233,7 @@ impl SessionCore {
         if permission.asked.iter().all(|(asked, _)| *asked != client) {
             permission.asked.push((client, version));
             let question = permission.question.clone();
-            self.step.effects.push(Effect::Ask { ask, client, question });
+            self.step.effects.push(SessionEffect::Ask { ask, client, question });
         }
     }
 
@@ -243,14 +243,14 @@ impl SessionCore {
             let before = permission.asked.len();
             permission.asked.retain(|(asked, _)| *asked != client);
             if permission.asked.len() < before {
-                self.step.effects.push(Effect::WithdrawAsk { ask: permission.ask, client });
+                self.step.effects.push(SessionEffect::WithdrawAsk { ask: permission.ask, client });
             }
         }
     }
 
     /// Asks the client that prompted, if it can answer. Files and terminals come else from Nudge, or from an agent that has its
     /// own; forms from anybody who offers them; all else from anybody.
-    pub(crate) fn ask_one(&mut self, question: Question) {
+    pub(crate) fn ask_one(&mut self, question: AgentQuestion) {
         let id = question.id;
         if !self.questions.open.contains_key(&id) {
             // It was withdrawn while it waited for its place.
@@ -261,7 +261,7 @@ impl SessionCore {
             Some(client) => self.ask_client(client, question),
             None if is_served && !self.agent.has_own_tools => {
                 self.questions.open.remove(&id);
-                self.step.effects.push(Effect::Serve(question));
+                self.step.effects.push(SessionEffect::Serve(question));
             }
             None if is_elicitation(&question.method) => {
                 self.answer_agent(id, Err(Error::method_not_found(&question.method)));
@@ -285,14 +285,14 @@ impl SessionCore {
         client.map(|client| client.id)
     }
 
-    fn ask_client(&mut self, client: ClientId, question: Question) {
+    fn ask_client(&mut self, client: ClientId, question: AgentQuestion) {
         let ask = self.questions.next_ask();
         let form = (&*question.method == FORM).then(|| (question.version, question.params.clone()));
         let is_last_word = is_last_word(&question.method);
         let method = Arc::clone(&question.method);
         let asked = AskedOne { ask, client, method, form, is_last_word };
         self.questions.open.insert(question.id, Progress::Asked(asked));
-        self.step.effects.push(Effect::Ask { ask, client, question });
+        self.step.effects.push(SessionEffect::Ask { ask, client, question });
     }
 
     /// What comes back from a client. The first answer is the answer.
@@ -308,7 +308,7 @@ impl SessionCore {
         let Some(Progress::Asked(asked)) = self.questions.open.get(&question) else { return };
         if asked.client != client {
             // Somebody else has filled the form in.
-            let withdrawn = Effect::WithdrawAsk { ask: asked.ask, client: asked.client };
+            let withdrawn = SessionEffect::WithdrawAsk { ask: asked.ask, client: asked.client };
             self.step.effects.push(withdrawn);
         }
         let answer = match answer {
@@ -339,15 +339,15 @@ impl SessionCore {
             }
         };
         let permission = self.questions.permissions.remove(at);
-        let Question { version, params, .. } = &permission.question;
+        let AgentQuestion { version, params, .. } = &permission.question;
         self.draft.is_durable = true;
         self.keep_quietly(own_updates::permission_answer(*version, params, &answer));
-        self.draft.acts.push(Act::Permit { permission, by: client, answer });
+        self.draft.acts.push(OutboxAct::Permit { permission, by: client, answer });
         self.permission_closed();
     }
 
     /// An answer that is on disk goes to the agent, and the other clients are told that they are not asked any more.
-    pub(crate) fn permit(&mut self, permission: &Permission, by: ClientId, answer: RawJson) {
+    pub(crate) fn permit(&mut self, permission: &OpenPermission, by: ClientId, answer: RawJson) {
         self.withdraw_permission(permission, Some(by));
         self.answer_agent(permission.question.id, Ok(answer));
     }

@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use nudge_backend::UserMessage;
-use nudge_mailbox::{ClientId, Dialect, Fate, Message, MessageId, Mode, Refusal, Revoked};
+use nudge_mailbox::{
+    ClientId, DeliveryMode, InputDialect, MailboxMessage, MailboxRefusal, MessageFate, MessageId,
+    RevokedMessage,
+};
 use nudge_wire::{Error, RawJson, Version, inject::ErrorReason};
 
 use crate::{
-    Attach, MessageBody, Opening, RequestId, RowChange, SessionCore, SessionRequest, Turn, answers,
-    outbox::Act,
+    AttachRequest, MessageBody, RequestId, RowChange, RunningTurn, SessionCore, SessionRequest, SteerOpening,
+    answers,
+    outbox::OutboxAct,
     own_updates,
     turn::{BreakPoint, UnansweredPrompt},
 };
@@ -22,10 +26,10 @@ const LONGEST_KEY: usize = 256;
 
 impl SessionCore {
     /// A client joins in its place among all that is shown.
-    pub(crate) fn attach(&mut self, attach: Attach) {
+    pub(crate) fn attach(&mut self, attach: AttachRequest) {
         match self.lifecycle.refusal() {
             Some(error) => self.answer_now(attach.request, Err(error)),
-            None => self.draft.acts.push(Act::Join(attach)),
+            None => self.draft.acts.push(OutboxAct::Join(attach)),
         }
     }
 
@@ -48,7 +52,7 @@ impl SessionCore {
             SessionRequest::SetOption { option, config, answer } => {
                 self.update_row(RowChange { config: Some(config), ..RowChange::default() });
                 self.draft.is_durable = true;
-                self.draft.acts.push(Act::SetOption(option));
+                self.draft.acts.push(OutboxAct::SetOption(option));
                 self.answer(request, Ok(answer));
             }
             SessionRequest::Refused(error) => self.answer(request, Err(error)),
@@ -58,12 +62,12 @@ impl SessionCore {
     /// `session/prompt`: starts a turn, or waits for the one that runs as the version says.
     fn prompt(&mut self, asker: UnansweredPrompt, body: MessageBody, key: Option<String>) {
         let (mode, dialect) = match asker.version {
-            Version::V1 => (Mode::Queue, Dialect::PromptV1),
-            Version::V2 if self.turn.is_none() => (Mode::Queue, Dialect::PromptV2),
-            Version::V2 => (Mode::Steer, Dialect::PromptV2),
+            Version::V1 => (DeliveryMode::Queue, InputDialect::PromptV1),
+            Version::V2 if self.turn.is_none() => (DeliveryMode::Queue, InputDialect::PromptV2),
+            Version::V2 => (DeliveryMode::Steer, InputDialect::PromptV2),
         };
         match self.accept(asker.client, mode, dialect, body, key) {
-            Ok(id) if self.delivery.mailbox.fate(&id) == Some(Fate::Pending) => {
+            Ok(id) if self.delivery.mailbox.fate(&id) == Some(MessageFate::Pending) => {
                 let before = self.unanswered.insert(id, asker);
                 self.superseded(before);
             }
@@ -106,15 +110,21 @@ impl SessionCore {
 
     /// Takes a prompt back that waits.
     pub(crate) fn take_back(&mut self, id: &str) {
-        if let Ok(Revoked::Now(message)) = self.delivery.mailbox.revoke(id) {
+        if let Ok(RevokedMessage::Now(message)) = self.delivery.mailbox.revoke(id) {
             self.release(&message);
         }
     }
 
     /// `session/inject`.
-    fn inject(&mut self, asker: &UnansweredPrompt, mode: Mode, content: RawJson, key: Option<String>) {
+    fn inject(
+        &mut self,
+        asker: &UnansweredPrompt,
+        mode: DeliveryMode,
+        content: RawJson,
+        key: Option<String>,
+    ) {
         let body = MessageBody { content, params: None };
-        let accepted = self.accept(asker.client, mode, Dialect::Inject, body, key);
+        let accepted = self.accept(asker.client, mode, InputDialect::Inject, body, key);
         self.answer(asker.request, accepted.map(|id| answers::message_id(&id)));
     }
 
@@ -125,20 +135,20 @@ impl SessionCore {
             return self.answer(asker.request, Ok(answers::prompt_required()));
         }
         let (mode, outcome) =
-            if is_idle { (Mode::Queue, "startedNewTurn") } else { (Mode::Steer, "injected") };
+            if is_idle { (DeliveryMode::Queue, "startedNewTurn") } else { (DeliveryMode::Steer, "injected") };
         let body = MessageBody { content, params: None };
-        let accepted = self.accept(asker.client, mode, Dialect::Steering, body, None);
+        let accepted = self.accept(asker.client, mode, InputDialect::Steering, body, None);
         self.answer(asker.request, accepted.map(|_| answers::steered(outcome)));
     }
 
     /// `session/revoke_inject`.
     fn revoke(&mut self, request: RequestId, id: &str) {
         let outcome = match self.delivery.mailbox.revoke(id) {
-            Ok(Revoked::Now(message)) => {
+            Ok(RevokedMessage::Now(message)) => {
                 self.release(&message);
                 Ok(answers::empty())
             }
-            Ok(Revoked::Already) => Ok(answers::empty()),
+            Ok(RevokedMessage::Already) => Ok(answers::empty()),
             Err(refusal) => Err(refused(refusal, Some(id))),
         };
         self.answer(request, outcome);
@@ -154,14 +164,20 @@ impl SessionCore {
     fn accept(
         &mut self,
         client: ClientId,
-        mode: Mode,
-        dialect: Dialect,
+        mode: DeliveryMode,
+        dialect: InputDialect,
         content: MessageBody,
         key: Option<String>,
     ) -> Result<MessageId, Error> {
         self.check_room(&content, key.as_deref())?;
-        let message =
-            Message { id: self.ids.message(), client, mode, dialect, content, key: key.map(Into::into) };
+        let message = MailboxMessage {
+            id: self.ids.message(),
+            client,
+            mode,
+            dialect,
+            content,
+            key: key.map(Into::into),
+        };
         let accepted = self.delivery.mailbox.accept(message, self.turn.is_some());
         accepted.map(|accepted| accepted.id).map_err(|refusal| refused(refusal, None))
     }
@@ -187,7 +203,7 @@ impl SessionCore {
     }
 
     /// A prompt that waits is answered as cancelled: it will not be delivered.
-    pub(crate) fn release(&mut self, message: &Message<MessageBody>) {
+    pub(crate) fn release(&mut self, message: &MailboxMessage<MessageBody>) {
         if let Some(prompt) = self.unanswered.remove(&message.id) {
             // If that cannot be written, its sender is refused like the others.
             self.draft.in_doubt.accepted.push(Arc::clone(&message.id));
@@ -200,56 +216,60 @@ impl SessionCore {
     }
 
     /// Messages of the user begin a turn.
-    pub(crate) fn begin_turn(&mut self, messages: Vec<Message<MessageBody>>) {
+    pub(crate) fn begin_turn(&mut self, messages: Vec<MailboxMessage<MessageBody>>) {
         let Some(first) = messages.first() else { return };
         let (number, prompter) = (self.next_turn(), first.client);
         self.give_title(&first.content.content.clone());
-        let mut turn = Turn::starting(number, prompter);
+        let mut turn = RunningTurn::starting(number, prompter);
         let messages = self.tell(messages, Some(&mut turn));
         self.record(own_updates::running(), turn.told_by_answer());
         self.turn = Some(turn);
-        self.draft.acts.push(Act::Prompt { turn: number, messages, prompter });
+        self.draft.acts.push(OutboxAct::Prompt { turn: number, messages, prompter });
     }
 
     /// Messages of the user go into the turn that runs.
-    pub(crate) fn steer(&mut self, opening: Opening, messages: Vec<Message<MessageBody>>) {
+    pub(crate) fn steer(&mut self, opening: SteerOpening, messages: Vec<MailboxMessage<MessageBody>>) {
         let messages = self.tell(messages, None);
         let Some(turn) = &mut self.turn else { return };
         let act = match opening {
-            Opening::BreakPoint => {
+            SteerOpening::BreakPoint => {
                 turn.break_point = BreakPoint::GoesOn;
-                Act::GoOn(messages)
+                OutboxAct::GoOn(messages)
             }
-            Opening::MidStream => {
+            SteerOpening::MidStream => {
                 turn.steers_under_way += 1;
-                Act::Steer { turn: turn.number, messages }
+                OutboxAct::Steer { turn: turn.number, messages }
             }
         };
         self.draft.acts.push(act);
     }
 
     /// Writes messages of the user into the transcript and shows them, each to those who have not shown it themselves.
-    fn tell(&mut self, messages: Vec<Message<MessageBody>>, mut turn: Option<&mut Turn>) -> Vec<UserMessage> {
+    fn tell(
+        &mut self,
+        messages: Vec<MailboxMessage<MessageBody>>,
+        mut turn: Option<&mut RunningTurn>,
+    ) -> Vec<UserMessage> {
         let mut told = Vec::new();
-        for Message { id, client, dialect, content: MessageBody { content, params }, .. } in messages {
+        for MailboxMessage { id, client, dialect, content: MessageBody { content, params }, .. } in messages {
             self.draft.in_doubt.delivered.push((Arc::clone(&id), client));
             let prompt = self.unanswered.remove(&id);
             // Who has sent it again shows it as well; who sent it first may be gone since.
             let asker = prompt.as_ref().filter(|prompt| prompt.version == Version::V1);
             let sender = asker.map_or(client, |prompt| prompt.client);
             self.draft.in_doubt.accepted.extend(prompt.is_some().then(|| Arc::clone(&id)));
-            if let (Dialect::PromptV1, Some(turn)) = (dialect, &mut turn) {
+            if let (InputDialect::PromptV1, Some(turn)) = (dialect, &mut turn) {
                 turn.prompt = Some(Arc::clone(&id));
             }
             match (dialect, prompt, &mut turn) {
                 // A client of version 2 may have sent it again that was first sent by one of version 1.
-                (Dialect::PromptV1, Some(prompt), Some(turn)) if prompt.version == Version::V1 => {
+                (InputDialect::PromptV1, Some(prompt), Some(turn)) if prompt.version == Version::V1 => {
                     turn.unanswered = Some(prompt);
                 }
                 (_, Some(prompt), _) => self.answer(prompt.request, Ok(answers::message_id(&id))),
                 _ => {}
             }
-            let shows_it_itself = matches!(dialect, Dialect::PromptV1 | Dialect::Steering);
+            let shows_it_itself = matches!(dialect, InputDialect::PromptV1 | InputDialect::Steering);
             let but = shows_it_itself.then_some(sender);
             self.record(own_updates::user_message(&id, &content), but);
             told.push(UserMessage { id, content, params });
@@ -262,7 +282,7 @@ impl SessionCore {
         if self.title.is_none()
             && let Some(title) = answers::title(content)
         {
-            self.draft.acts.push(Act::Title(title.clone()));
+            self.draft.acts.push(OutboxAct::Title(title.clone()));
             if self.agent.wants_title {
                 let at = answers::rfc3339(self.now.unix_millis);
                 self.show(own_updates::session_info(Some(&title), &at), None);
@@ -272,11 +292,11 @@ impl SessionCore {
     }
 }
 
-fn refused(refusal: Refusal, id: Option<&str>) -> Error {
+fn refused(refusal: MailboxRefusal, id: Option<&str>) -> Error {
     let reason = match refusal {
-        Refusal::AlreadyDelivered => ErrorReason::AlreadyDelivered,
-        Refusal::UnknownMessage => ErrorReason::UnknownMessageId,
-        Refusal::NoRunningTurn => ErrorReason::NoRunningTurn,
+        MailboxRefusal::AlreadyDelivered => ErrorReason::AlreadyDelivered,
+        MailboxRefusal::UnknownMessage => ErrorReason::UnknownMessageId,
+        MailboxRefusal::NoRunningTurn => ErrorReason::NoRunningTurn,
     };
     reason.error(id)
 }

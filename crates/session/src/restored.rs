@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, Mailbox, Saved};
+use nudge_mailbox::{Mailbox, MailboxChange, SavedMailbox};
 use nudge_wire::{RawJson, Version};
 
-use crate::{MessageBody, Operation, effect::InputChange, ids::IdMint, own_updates};
+use crate::{MessageBody, StoreOperation, effect::InputChange, ids::IdMint, own_updates};
 
 /// What a transcript tells of how a session was left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Past {
+pub struct TranscriptPast {
     /// The number of the next entry.
     pub next_seq: u64,
     /// Whether a turn is under way.
@@ -21,7 +21,7 @@ pub struct Past {
     pub open_tools: BTreeMap<String, Version>,
 }
 
-impl Past {
+impl TranscriptPast {
     /// Takes an entry in.
     pub fn take(&mut self, seq: u64, update: &IndexedUpdate) {
         self.next_seq = seq + 1;
@@ -53,29 +53,29 @@ impl Past {
 /// A session as a crash or a close left it, brought into an order from which it can be used. Nothing of it runs before a
 /// client has joined.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Restored {
+pub struct RestoredSession {
     /// What waits. It is held until somebody comes back.
     pub mailbox: Mailbox<MessageBody>,
     /// The number of the next entry.
     pub next_seq: u64,
     /// To be written before it is in use.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<StoreOperation>,
     /// What is said in it of a turn that was cut off.
     pub interruption: Vec<IndexedUpdate>,
 }
 
-impl Restored {
+impl RestoredSession {
     /// From what is on disk. Two of them must not have the same seed.
-    pub fn new(inputs: Saved<MessageBody>, past: Past, seed: u64) -> Self {
+    pub fn new(inputs: SavedMailbox<MessageBody>, past: TranscriptPast, seed: u64) -> Self {
         let (mailbox, mut operations) = dropped(Mailbox::restore(inputs));
-        let Past { mut next_seq, is_running, open_tools, .. } = past;
+        let TranscriptPast { mut next_seq, is_running, open_tools, .. } = past;
         let mut interrupted = Vec::new();
         if is_running {
             let id = IdMint::new(seed).message();
             interrupted = interruption(&open_tools, &id, "Nudge ended while it ran");
         }
         for update in &interrupted {
-            operations.push(Operation::Append { seq: next_seq, update: update.clone() });
+            operations.push(StoreOperation::Append { seq: next_seq, update: update.clone() });
             next_seq += 1;
         }
         Self { mailbox, next_seq, operations, interruption: interrupted }
@@ -96,9 +96,9 @@ pub(crate) fn interruption(
 }
 
 /// A mailbox that was restored, and what it let go of, to be written down.
-pub(crate) fn dropped(mut mailbox: Mailbox<MessageBody>) -> (Mailbox<MessageBody>, Vec<Operation>) {
+pub(crate) fn dropped(mut mailbox: Mailbox<MessageBody>) -> (Mailbox<MessageBody>, Vec<StoreOperation>) {
     let changes = mailbox.take_changes().into_iter();
-    let dropped = changes.filter(|change| matches!(change, Change::Revoked { .. }));
-    let operations = dropped.map(|change| Operation::Input(InputChange { change, seq: 0 })).collect();
+    let dropped = changes.filter(|change| matches!(change, MailboxChange::Revoked { .. }));
+    let operations = dropped.map(|change| StoreOperation::Input(InputChange { change, seq: 0 })).collect();
     (mailbox, operations)
 }

@@ -3,17 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nudge_backend::{BackendEvent, Parting, cancelled_permission};
+use nudge_backend::{BackendEvent, BackendParting, cancelled_permission};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{ClientId, Mailbox, MessageId, Saved};
+use nudge_mailbox::{ClientId, Mailbox, MessageId, SavedMailbox};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    Commit, CommitFailure, Effect, InputDelivery, MessageBody, Moment, Operation, Past, RowChange,
-    SessionCore, Turn,
+    CommitFailure, InputDelivery, MessageBody, Moment, RowChange, RunningTurn, SessionCommit, SessionCore,
+    SessionEffect, StoreOperation, TranscriptPast,
     agent_event::FORMER_CLIENT,
-    lifecycle::Stage,
-    outbox::{Act, InDoubt},
+    lifecycle::LifecycleStage,
+    outbox::{InDoubt, OutboxAct},
     own_updates,
     restored::{dropped, interruption},
     turn::BreakPoint,
@@ -21,7 +21,7 @@ use crate::{
 
 /// What a session has to remember that cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Stall {
+pub(crate) struct StoreStall {
     pub(crate) error: Error,
     /// Messages whose senders were told that they could not be stored.
     refused: BTreeSet<MessageId>,
@@ -37,18 +37,18 @@ pub(crate) struct Stall {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoredState {
     /// The pending input.
-    pub inputs: Saved<MessageBody>,
+    pub inputs: SavedMailbox<MessageBody>,
     /// The number of the next input.
     pub next_input: u64,
     /// What the transcript tells of how things stand.
-    pub past: Past,
+    pub past: TranscriptPast,
     /// The numbers of the entries from [`SessionCore::on_disk`] on.
     pub entries: BTreeSet<u64>,
 }
 
 /// How a session goes on from what is on disk, once that is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Recovery {
+pub struct StallRecovery {
     mailbox: Mailbox<MessageBody>,
     next_input: u64,
     next_seq: u64,
@@ -72,20 +72,20 @@ impl SessionCore {
     pub(crate) fn commit_failed(&mut self, failure: CommitFailure) {
         let CommitFailure { error, may_pass, written } = failure;
         let (acts, in_doubt, ended) = self.take_unwritten(&written);
-        let was_left = self.lifecycle.stage == Stage::Left;
+        let was_left = self.lifecycle.stage == LifecycleStage::Left;
         // What was shown and held back comes before the answers.
-        self.step.effects.push(Effect::Flush);
-        let ending = self.lifecycle.ending.take().map(Act::Leave);
+        self.step.effects.push(SessionEffect::Flush);
+        let ending = self.lifecycle.ending.take().map(OutboxAct::Leave);
         let (mut is_final, mut is_held) = (false, self.delivery.is_held || was_left);
         for act in acts.into_iter().chain(ending) {
-            if let Act::Leave(ending) = &act {
+            if let OutboxAct::Leave(ending) = &act {
                 is_final |= ending.is_final;
                 is_held = ending.was_held || was_left;
             }
             for request in act.requests() {
                 self.answer_now(request, Err(error.clone()));
             }
-            if let Act::Permit { permission, by, .. } = &act {
+            if let OutboxAct::Permit { permission, by, .. } = &act {
                 // Its answer is lost, and nobody else is to give one.
                 self.withdraw_permission(permission, Some(*by));
             }
@@ -96,23 +96,23 @@ impl SessionCore {
             self.refuse_unanswered(&error);
         }
         match ended {
-            Some(Act::Leave(ending)) => self.leave(ending.parting(), ending.waiting()),
+            Some(OutboxAct::Leave(ending)) => self.leave(ending.parting(), ending.waiting()),
             _ if was_left => {}
-            _ if is_final || !may_pass => self.leave(Parting::Leave, Vec::new()),
-            _ => self.lifecycle.stage = Stage::Open,
+            _ if is_final || !may_pass => self.leave(BackendParting::Leave, Vec::new()),
+            _ => self.lifecycle.stage = LifecycleStage::Open,
         }
     }
 
     /// What waited for commits that failed, what they said of messages, and the end of the session's use, if there was room
     /// to write that after all.
-    fn take_unwritten(&mut self, written: &[bool]) -> (Vec<Act>, InDoubt, Option<Act>) {
+    fn take_unwritten(&mut self, written: &[bool]) -> (Vec<OutboxAct>, InDoubt, Option<OutboxAct>) {
         let (mut acts, mut in_doubt, mut ended) = (Vec::new(), InDoubt::default(), None);
         let mut is_written = std::iter::once(false).chain(written.iter().copied());
         while let Some(group) = self.outbox.pop() {
             let is_written = is_written.next().unwrap_or(false);
             in_doubt.extend(group.in_doubt);
             for act in group.acts {
-                if is_written && matches!(act, Act::Leave(_)) {
+                if is_written && matches!(act, OutboxAct::Leave(_)) {
                     ended = Some(act);
                 } else {
                     acts.push(act);
@@ -127,30 +127,30 @@ impl SessionCore {
         self.note_stall(why, in_doubt, is_held);
         self.refuse_unanswered(why);
         let turn = self.turn.take();
-        if turn.as_ref().is_some_and(Turn::is_prompted) {
-            self.step.effects.push(Effect::Cancel);
+        if turn.as_ref().is_some_and(RunningTurn::is_prompted) {
+            self.step.effects.push(SessionEffect::Cancel);
         }
         self.cancel_questions();
         if let Some(turn) = turn {
             self.abandon(&turn, why);
         }
         self.delivery = InputDelivery { is_held: true, ..InputDelivery::new(self.delivery.steer_method) };
-        self.step.effects.push(Effect::ForgetOptions);
+        self.step.effects.push(SessionEffect::ForgetOptions);
     }
 
     /// A turn that cannot be kept is over for the clients, and for the agent as soon as that has ended it.
-    fn abandon(&mut self, turn: &Turn, why: &Error) {
+    fn abandon(&mut self, turn: &RunningTurn, why: &Error) {
         self.last_prompter = Some(turn.prompter);
         // After the cancel, which ends a turn that stands there.
         if turn.break_point != BreakPoint::Not {
-            self.step.effects.push(Effect::GoOn(Vec::new()));
+            self.step.effects.push(SessionEffect::GoOn(Vec::new()));
         }
         if turn.is_prompted() {
-            self.turn = Some(Turn::abandoned(turn.number, turn.prompter));
+            self.turn = Some(RunningTurn::abandoned(turn.number, turn.prompter));
         }
         if !turn.is_abandoned {
             let update = own_updates::failed(why);
-            self.step.effects.push(Effect::Show { update, skip: Vec::new() });
+            self.step.effects.push(SessionEffect::Show { update, skip: Vec::new() });
         }
     }
 
@@ -161,7 +161,7 @@ impl SessionCore {
         let refused: Vec<_> = self.unanswered.keys().cloned().chain(owner).chain(in_doubt.accepted).collect();
         let waiting = self.delivery.mailbox.pending().map(|message| (message.id.clone(), message.client));
         let senders: Vec<_> = waiting.chain(in_doubt.delivered).collect();
-        let stall = self.lifecycle.stall.get_or_insert_with(|| Stall {
+        let stall = self.lifecycle.stall.get_or_insert_with(|| StoreStall {
             error: error.clone(),
             refused: BTreeSet::new(),
             senders: BTreeMap::new(),
@@ -178,11 +178,11 @@ impl SessionCore {
             BackendEvent::Update(update) if !update.kind.is_stored() => self.show_in_stall(update),
             BackendEvent::BreakPoint => self.go_on(Vec::new()),
             BackendEvent::Question(question) if question.is_permission() => {
-                self.step.effects.push(Effect::AnswerAgent(question.id, Ok(cancelled_permission())));
+                self.step.effects.push(SessionEffect::AnswerAgent(question.id, Ok(cancelled_permission())));
             }
             BackendEvent::Question(question) => self.take_question(question),
             BackendEvent::QuestionWithdrawn(id) => self.forget_question(id),
-            BackendEvent::Notification(message) => self.draft.acts.push(Act::Notify(message)),
+            BackendEvent::Notification(message) => self.draft.acts.push(OutboxAct::Notify(message)),
             BackendEvent::Config(config) => {
                 if let Some(stall) = &mut self.lifecycle.stall {
                     stall.config = Some(config);
@@ -191,8 +191,8 @@ impl SessionCore {
             BackendEvent::TurnStarted => {
                 let number = self.next_turn();
                 let prompter = self.last_prompter.unwrap_or(FORMER_CLIENT);
-                self.turn = Some(Turn::abandoned(number, prompter));
-                self.step.effects.push(Effect::Cancel);
+                self.turn = Some(RunningTurn::abandoned(number, prompter));
+                self.step.effects.push(SessionEffect::Cancel);
             }
             BackendEvent::TurnEnded(_) => {
                 self.turn = None;
@@ -214,7 +214,11 @@ impl SessionCore {
 
     /// What has to be written for a session that could not be, and how it goes on then: from what is on disk, with what was
     /// shown and is not there. Once it is written, [`SessionInput::Recovered`](crate::SessionInput::Recovered) follows.
-    pub fn plan_recovery(&mut self, stored: StoredState, now: Moment) -> Option<(Commit, Recovery)> {
+    pub fn plan_recovery(
+        &mut self,
+        stored: StoredState,
+        now: Moment,
+    ) -> Option<(SessionCommit, StallRecovery)> {
         let StoredState { inputs, next_input, mut past, entries } = stored;
         let mailbox = self.recovered_mailbox(inputs)?;
         let (mailbox, mut operations) = dropped(mailbox);
@@ -229,22 +233,23 @@ impl SessionCore {
             ending.extend((from..).zip(interruption(&past.open_tools, &id, "it could not be stored")));
         }
         let appended = missing.iter().chain(&ending);
-        operations
-            .extend(appended.map(|(seq, update)| Operation::Append { seq: *seq, update: update.clone() }));
-        operations.push(Operation::UpdateSession(RowChange {
+        operations.extend(
+            appended.map(|(seq, update)| StoreOperation::Append { seq: *seq, update: update.clone() }),
+        );
+        operations.push(StoreOperation::UpdateSession(RowChange {
             agent_session_id: self.agent_session_id.clone(),
             config: self.lifecycle.stall.as_ref().and_then(|stall| stall.config.clone()),
             title: self.title.clone(),
             ..RowChange::default()
         }));
-        let commit = Commit { operations, is_durable: true, at: now.unix_millis };
+        let commit = SessionCommit { operations, is_durable: true, at: now.unix_millis };
         let next_seq = ending.last().map_or(from, |(seq, _)| seq + 1);
-        Some((commit, Recovery { mailbox, next_input, next_seq, ending }))
+        Some((commit, StallRecovery { mailbox, next_input, next_seq, ending }))
     }
 
     /// What waits on disk, without what was refused: whoever was refused may ask again under the same key.
-    fn recovered_mailbox(&self, mut inputs: Saved<MessageBody>) -> Option<Mailbox<MessageBody>> {
-        let Stall { refused, senders, .. } = self.lifecycle.stall.as_ref()?;
+    fn recovered_mailbox(&self, mut inputs: SavedMailbox<MessageBody>) -> Option<Mailbox<MessageBody>> {
+        let StoreStall { refused, senders, .. } = self.lifecycle.stall.as_ref()?;
         inputs.keys.retain(|(_, id)| !refused.contains(id));
         for message in &mut inputs.pending {
             message.client = senders.get(&message.id).copied().unwrap_or(message.client);
@@ -266,11 +271,11 @@ impl SessionCore {
     }
 
     /// All is on disk: the session is in use as before.
-    pub(crate) fn recovered(&mut self, recovery: Recovery) {
+    pub(crate) fn recovered(&mut self, recovery: StallRecovery) {
         let Some(stall) = self.lifecycle.stall.take() else { return };
-        let Recovery { mailbox, next_input, next_seq, ending } = recovery;
+        let StallRecovery { mailbox, next_input, next_seq, ending } = recovery;
         self.delivery.mailbox = mailbox;
-        self.delivery.is_held = stall.is_held || self.lifecycle.stage != Stage::Open;
+        self.delivery.is_held = stall.is_held || self.lifecycle.stage != LifecycleStage::Open;
         self.next_input = next_input;
         self.pending_on_disk = self.pending();
         let shown = ending.first().map_or(next_seq, |(seq, _)| *seq);
@@ -280,7 +285,7 @@ impl SessionCore {
             if update.kind == UpdateKind::StateUpdate {
                 self.transcript.remember(seq, &update);
             } else {
-                self.act(Act::Show { update, seq: Some(seq), but: None });
+                self.act(OutboxAct::Show { update, seq: Some(seq), but: None });
             }
         }
     }

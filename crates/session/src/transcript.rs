@@ -13,7 +13,7 @@ const RECENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The transcript of a session, as far as it is looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Transcript {
+pub(crate) struct SessionTranscript {
     /// The number of the next entry.
     next_seq: u64,
     /// The number after that of the last entry shown.
@@ -26,7 +26,7 @@ pub(crate) struct Transcript {
     runs: MessageRuns,
 }
 
-impl Transcript {
+impl SessionTranscript {
     /// One whose entries before `next_seq` are on disk.
     pub(crate) fn new(next_seq: u64) -> Self {
         Self {

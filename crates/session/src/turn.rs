@@ -59,7 +59,7 @@ pub(crate) enum BreakPoint {
 
 /// Whether the stream that runs is asked to end for a steer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Interrupt {
+pub(crate) enum StreamInterrupt {
     Not,
     /// Once the steer is on disk.
     Due,
@@ -68,7 +68,7 @@ pub(crate) enum Interrupt {
 
 /// A moment in which steers may go in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Opening {
+pub enum SteerOpening {
     /// The agent stands at a break-point.
     BreakPoint,
     /// The agent takes steers while its model answers.
@@ -85,7 +85,7 @@ pub(crate) struct UnansweredPrompt {
 
 /// A running turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Turn {
+pub struct RunningTurn {
     /// Tells it from the other turns of the session.
     pub(crate) number: u64,
     phase: Phase,
@@ -95,7 +95,7 @@ pub struct Turn {
     /// It could not be stored, and the clients were told that it is over.
     pub(crate) is_abandoned: bool,
     pub(crate) break_point: BreakPoint,
-    pub(crate) interrupt: Interrupt,
+    pub(crate) interrupt: StreamInterrupt,
     /// Steers that were given out in the midst of it and wait for the disk.
     pub(crate) steers_under_way: usize,
     /// The client whose message began it: requests of the agent go there.
@@ -106,7 +106,7 @@ pub struct Turn {
     pub(crate) unanswered: Option<UnansweredPrompt>,
 }
 
-impl Turn {
+impl RunningTurn {
     /// A turn that a message of this client begins, once that is on disk.
     pub fn starting(number: u64, prompter: ClientId) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl Turn {
             is_cancelled: false,
             is_abandoned: false,
             break_point: BreakPoint::Not,
-            interrupt: Interrupt::Not,
+            interrupt: StreamInterrupt::Not,
             steers_under_way: 0,
             prompter,
             prompt: None,
@@ -166,8 +166,8 @@ impl Turn {
             TurnEvent::Started => self.phase = Phase::Busy,
             TurnEvent::StreamStarted => {
                 self.phase = Phase::Streaming;
-                if self.interrupt == Interrupt::Sent {
-                    self.interrupt = Interrupt::Not;
+                if self.interrupt == StreamInterrupt::Sent {
+                    self.interrupt = StreamInterrupt::Not;
                 }
             }
             TurnEvent::StreamFinished => self.leave(Phase::Streaming),
@@ -184,11 +184,11 @@ impl Turn {
     }
 
     /// Whether steers may go in now. While the user `is_asked` something they may not.
-    pub(crate) fn opening(&self, method: SteerMethod, is_asked: bool) -> Option<Opening> {
+    pub(crate) fn opening(&self, method: SteerMethod, is_asked: bool) -> Option<SteerOpening> {
         match self.phase {
             _ if self.is_closed_to_steers(is_asked) => None,
-            Phase::AtBreak => Some(Opening::BreakPoint),
-            Phase::Streaming if method == SteerMethod::Take => Some(Opening::MidStream),
+            Phase::AtBreak => Some(SteerOpening::BreakPoint),
+            Phase::Streaming if method == SteerMethod::Take => Some(SteerOpening::MidStream),
             Phase::Starting | Phase::Busy | Phase::Streaming => None,
         }
     }

@@ -14,35 +14,35 @@ use tokio::sync::mpsc;
 /// Why a body ends too soon: the script says so.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the script breaks the connection here")]
-pub(crate) struct Broken;
+pub(crate) struct BrokenBody;
 
 /// The body of every response.
-pub(crate) type Answer = UnsyncBoxBody<Bytes, Broken>;
+pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, BrokenBody>;
 
 /// A complete body.
-pub(crate) fn full(text: impl Into<Bytes>) -> Answer {
+pub(crate) fn full(text: impl Into<Bytes>) -> ResponseBody {
     Full::new(text.into()).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
-/// A body that grows with what is sent to it, and breaks when `Broken` is sent.
-pub(crate) fn growing() -> (mpsc::Sender<Result<String, Broken>>, Answer) {
+/// A body that grows with what is sent to it, and breaks when `BrokenBody` is sent.
+pub(crate) fn growing() -> (mpsc::Sender<Result<String, BrokenBody>>, ResponseBody) {
     // One at a time, so that what was sent before a gate is out when the gate is reached.
     let (sender, chunks) = mpsc::channel(1);
     (sender, Growing { chunks }.boxed_unsync())
 }
 
 struct Growing {
-    chunks: mpsc::Receiver<Result<String, Broken>>,
+    chunks: mpsc::Receiver<Result<String, BrokenBody>>,
 }
 
 impl Body for Growing {
     type Data = Bytes;
-    type Error = Broken;
+    type Error = BrokenBody;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenBody>>> {
         self.chunks
             .poll_recv(context)
             .map(|chunk| chunk.map(|chunk| chunk.map(|text| Frame::data(text.into()))))

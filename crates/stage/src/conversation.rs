@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::Dialect;
+use crate::ProviderDialect;
 
 /// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum MessageRole {
     /// The program that asks: system prompts, instructions, developer messages.
     System,
     /// The user, or what the program says in the user's name.
@@ -19,20 +19,20 @@ pub enum Role {
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
+pub struct ConversationMessage {
     /// Who says it.
-    pub role: Role,
+    pub role: MessageRole,
     /// Its text, whole; parts are on lines of their own. Results are not in it.
     pub text: String,
     /// The tools the model calls.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ConversationToolCall>,
     /// What came of earlier calls.
     pub results: Vec<ToolResult>,
 }
 
 /// A tool call of the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct ConversationToolCall {
     /// Its id; in Gemini's dialect, where there may be none, the tool's name.
     pub id: String,
     /// The tool's name.
@@ -54,7 +54,7 @@ pub struct ToolResult {
 
 /// A tool the model may call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
+pub struct OfferedTool {
     /// Its name.
     pub name: String,
     /// The group it is in, in the responses dialect.
@@ -65,17 +65,17 @@ pub struct Tool {
     pub schema: Value,
 }
 
-impl Message {
-    pub(crate) fn text(role: Role, text: String) -> Self {
+impl ConversationMessage {
+    pub(crate) fn text(role: MessageRole, text: String) -> Self {
         Self { role, text, calls: Vec::new(), results: Vec::new() }
     }
 
-    pub(crate) fn call(call: Call) -> Self {
-        Self { calls: vec![call], ..Self::text(Role::Assistant, String::new()) }
+    pub(crate) fn call(call: ConversationToolCall) -> Self {
+        Self { calls: vec![call], ..Self::text(MessageRole::Assistant, String::new()) }
     }
 
     pub(crate) fn results(results: Vec<ToolResult>) -> Self {
-        Self { results, ..Self::text(Role::Tool, String::new()) }
+        Self { results, ..Self::text(MessageRole::Tool, String::new()) }
     }
 
     /// What a user would see as said: the text without the notes that programs wrap in tags and put beside it.
@@ -94,19 +94,22 @@ impl Message {
     }
 }
 
-impl Tool {
+impl OfferedTool {
     pub(crate) fn named(name: &str, schema: &Value) -> Self {
         Self { name: name.to_owned(), namespace: None, is_freeform: false, schema: schema.clone() }
     }
 }
 
 /// What a real provider would refuse: a result without its call, a call without its result.
-pub(crate) fn fault(dialect: Dialect, messages: &[Message]) -> Option<String> {
+pub(crate) fn fault(dialect: ProviderDialect, messages: &[ConversationMessage]) -> Option<String> {
     // Only the responses dialect lets other items stand between a call and its result.
-    let is_strict = dialect != Dialect::Responses;
+    let is_strict = dialect != ProviderDialect::Responses;
     let mut waiting: Vec<&str> = Vec::new();
     for message in messages {
-        if is_strict && matches!(message.role, Role::User | Role::Assistant) && !waiting.is_empty() {
+        if is_strict
+            && matches!(message.role, MessageRole::User | MessageRole::Assistant)
+            && !waiting.is_empty()
+        {
             return Some(format!("{} tool calls are not followed by their results", waiting.len()));
         }
         waiting.extend(message.calls.iter().map(|call| call.id.as_str()));

@@ -6,12 +6,12 @@ use tokio::sync::watch;
 
 /// A named place at which replies wait. Clones are the same gate.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct ReplyGate {
     arrivals: Arc<watch::Sender<usize>>,
     open: Arc<watch::Sender<bool>>,
 }
 
-impl Gate {
+impl ReplyGate {
     pub(crate) fn new() -> Self {
         Self { arrivals: Arc::new(watch::Sender::new(0)), open: Arc::new(watch::Sender::new(false)) }
     }

@@ -38,10 +38,10 @@ mod script;
 mod seen;
 mod server;
 
-pub use conversation::{Call, Message, Role, Tool, ToolResult};
-pub use gate::Gate;
-pub use provider::Provider;
-pub use reply::{Finish, Reply};
-pub use rule::Rule;
+pub use conversation::{ConversationMessage, ConversationToolCall, MessageRole, OfferedTool, ToolResult};
+pub use gate::ReplyGate;
+pub use provider::StageProvider;
+pub use reply::{FinishReason, ModelReply};
+pub use rule::ReplyRule;
 pub use script::ScriptError;
-pub use seen::{Dialect, Header, Outcome, Seen};
+pub use seen::{ExchangeOutcome, ProviderDialect, SeenHeader, SeenRequest};

@@ -3,7 +3,7 @@
 
 use std::{error::Error, time::Duration};
 
-use nudge_stage::{Outcome, Provider, Seen};
+use nudge_stage::{ExchangeOutcome, SeenRequest, StageProvider};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut address = "127.0.0.1:8089".to_owned();
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let provider = Provider::listen(address.parse()?)?;
+    let provider = StageProvider::listen(address.parse()?)?;
     if let Some(script) = script {
         provider.add_script(&std::fs::read_to_string(script)?)?;
     }
@@ -30,9 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Says what came, each request once it is answered.
-async fn report(provider: &Provider) {
+async fn report(provider: &StageProvider) {
     for index in 0.. {
-        let is_next = |seen: &Seen| seen.index == index && seen.outcome != Outcome::Answering;
+        let is_next = |seen: &SeenRequest| seen.index == index && seen.outcome != ExchangeOutcome::Answering;
         println!("{}", provider.wait_for(is_next, Duration::MAX).await.summary());
     }
 }

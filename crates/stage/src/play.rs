@@ -6,74 +6,86 @@ use hyper::{Response, StatusCode, header};
 use tokio::sync::mpsc;
 
 use crate::{
-    body::{Answer, Broken, full, growing},
-    dialect::{self, Piece, Voice},
-    provider::Shared,
-    reply::{Candidate, Ending, Failure, Reply, Step},
-    seen::{Outcome, Seen},
+    body::{BrokenBody, ResponseBody, full, growing},
+    dialect::{self, DialectVoice, ReplyPiece},
+    provider::ProviderShared,
+    reply::{ModelReply, ReplyCandidate, ReplyEnding, ReplyFailure, ReplyStep},
+    seen::{ExchangeOutcome, SeenRequest},
 };
 
 /// An answer under way; what becomes of it is noted when it ends, also when it is dropped because the client left.
-pub(crate) struct Exchange {
-    shared: Arc<Shared>,
+pub(crate) struct PlayedExchange {
+    shared: Arc<ProviderShared>,
     index: usize,
-    outcome: Outcome,
+    outcome: ExchangeOutcome,
 }
 
-impl Exchange {
-    pub(crate) fn new(shared: Arc<Shared>, index: usize) -> Self {
-        Self { shared, index, outcome: Outcome::HungUp }
+impl PlayedExchange {
+    pub(crate) fn new(shared: Arc<ProviderShared>, index: usize) -> Self {
+        Self { shared, index, outcome: ExchangeOutcome::HungUp }
     }
 
-    fn end(mut self, outcome: Outcome) {
+    fn end(mut self, outcome: ExchangeOutcome) {
         self.outcome = outcome;
     }
 }
 
-impl Drop for Exchange {
+impl Drop for PlayedExchange {
     fn drop(&mut self) {
         self.shared.note(self.index, self.outcome);
     }
 }
 
 /// A reply whose tools are found among those of a request.
-pub(crate) struct Play {
+pub(crate) struct PlayedReply {
     acts: VecDeque<Act>,
     gap: Duration,
-    ending: Ending,
+    ending: ReplyEnding,
 }
 
 enum Act {
-    Say(Piece),
+    Say(ReplyPiece),
     Pause(Duration),
     Gate(String),
-    Fail(Failure),
+    Fail(ReplyFailure),
     Cut,
 }
 
-impl Play {
+impl PlayedReply {
     /// Nothing if a tool that the reply calls is not there.
-    pub(crate) fn new(reply: Reply, seen: &Seen, mut call_id: impl FnMut() -> String) -> Option<Self> {
+    pub(crate) fn new(
+        reply: ModelReply,
+        seen: &SeenRequest,
+        mut call_id: impl FnMut() -> String,
+    ) -> Option<Self> {
         let acts = reply.steps.into_iter().map(|step| {
             Some(match step {
-                Step::Say(text) => Act::Say(Piece::Text(text)),
-                Step::Think(text) => Act::Say(Piece::Thought(text)),
-                Step::Call(candidates) => Act::Say(call(&candidates, seen, &mut call_id)?),
-                Step::Pause(pause) => Act::Pause(pause),
-                Step::Gate(name) => Act::Gate(name),
-                Step::Fail(failure) => Act::Fail(failure),
-                Step::Cut => Act::Cut,
+                ReplyStep::Say(text) => Act::Say(ReplyPiece::Text(text)),
+                ReplyStep::Think(text) => Act::Say(ReplyPiece::Thought(text)),
+                ReplyStep::Call(candidates) => Act::Say(call(&candidates, seen, &mut call_id)?),
+                ReplyStep::Pause(pause) => Act::Pause(pause),
+                ReplyStep::Gate(name) => Act::Gate(name),
+                ReplyStep::Fail(failure) => Act::Fail(failure),
+                ReplyStep::Cut => Act::Cut,
             })
         });
         Some(Self { acts: acts.collect::<Option<_>>()?, gap: reply.gap, ending: reply.ending })
     }
 
     /// Answers `seen`.
-    pub(crate) async fn run(self, exchange: Exchange, seen: &Seen) -> Result<Response<Answer>, Broken> {
+    pub(crate) async fn run(
+        self,
+        exchange: PlayedExchange,
+        seen: &SeenRequest,
+    ) -> Result<Response<ResponseBody>, BrokenBody> {
         if seen.is_stream { self.stream(exchange, seen).await } else { self.whole(exchange, seen).await }
     }
 
-    async fn whole(self, exchange: Exchange, seen: &Seen) -> Result<Response<Answer>, Broken> {
+    async fn whole(
+        self,
+        exchange: PlayedExchange,
+        seen: &SeenRequest,
+    ) -> Result<Response<ResponseBody>, BrokenBody> {
         let mut pieces = Vec::new();
         let mut is_cut = false;
         for act in self.acts {
@@ -96,11 +108,15 @@ impl Play {
         if is_cut {
             return Ok(half(exchange, text));
         }
-        exchange.end(Outcome::Answered);
+        exchange.end(ExchangeOutcome::Answered);
         Ok(respond(StatusCode::OK, "application/json", full(text)))
     }
 
-    async fn stream(mut self, exchange: Exchange, seen: &Seen) -> Result<Response<Answer>, Broken> {
+    async fn stream(
+        mut self,
+        exchange: PlayedExchange,
+        seen: &SeenRequest,
+    ) -> Result<Response<ResponseBody>, BrokenBody> {
         // The status is sent with the first thing that is said: until then it can still be an error.
         loop {
             match self.acts.front() {
@@ -121,23 +137,23 @@ impl Play {
 
     async fn tell(
         self,
-        exchange: Exchange,
-        voice: Box<dyn Voice>,
-        sender: mpsc::Sender<Result<String, Broken>>,
+        exchange: PlayedExchange,
+        voice: Box<dyn DialectVoice>,
+        sender: mpsc::Sender<Result<String, BrokenBody>>,
     ) {
         let outcome = tokio::select! {
             outcome = self.tell_all(&exchange.shared, voice, &sender) => outcome,
-            () = sender.closed() => Outcome::HungUp,
+            () = sender.closed() => ExchangeOutcome::HungUp,
         };
         exchange.end(outcome);
     }
 
     async fn tell_all(
         self,
-        shared: &Shared,
-        mut voice: Box<dyn Voice>,
-        sender: &mpsc::Sender<Result<String, Broken>>,
-    ) -> Outcome {
+        shared: &ProviderShared,
+        mut voice: Box<dyn DialectVoice>,
+        sender: &mpsc::Sender<Result<String, BrokenBody>>,
+    ) -> ExchangeOutcome {
         // A failed send means that the client is gone, which `tell` notices by itself.
         let send = async |text: String| drop(sender.send(Ok(text)).await);
         send(voice.open()).await;
@@ -153,16 +169,16 @@ impl Play {
                 Act::Gate(name) => shared.gate(&name).pass().await,
                 Act::Fail(failure) => {
                     send(voice.fail(&failure)).await;
-                    return Outcome::Answered;
+                    return ExchangeOutcome::Answered;
                 }
                 Act::Cut => {
-                    let _ = sender.send(Err(Broken)).await;
-                    return Outcome::Cut;
+                    let _ = sender.send(Err(BrokenBody)).await;
+                    return ExchangeOutcome::Cut;
                 }
             }
         }
         send(voice.close(&self.ending)).await;
-        Outcome::Answered
+        ExchangeOutcome::Answered
     }
 }
 
@@ -174,47 +190,55 @@ async fn rest(gap: Duration, has_begun: bool) {
 }
 
 /// The first candidate that is among the tools of the request.
-fn call(candidates: &[Candidate], seen: &Seen, call_id: &mut impl FnMut() -> String) -> Option<Piece> {
+fn call(
+    candidates: &[ReplyCandidate],
+    seen: &SeenRequest,
+    call_id: &mut impl FnMut() -> String,
+) -> Option<ReplyPiece> {
     candidates.iter().find_map(|candidate| {
         let tool = seen.tools().iter().find(|tool| candidate.fits(tool))?.clone();
-        Some(Piece::Call { id: call_id(), tool, arguments: candidate.arguments.clone() })
+        Some(ReplyPiece::Call { id: call_id(), tool, arguments: candidate.arguments.clone() })
     })
 }
 
 /// An HTTP error in the shape of the dialect.
-pub(crate) fn refuse(exchange: Exchange, seen: &Seen, failure: &Failure) -> Response<Answer> {
+pub(crate) fn refuse(
+    exchange: PlayedExchange,
+    seen: &SeenRequest,
+    failure: &ReplyFailure,
+) -> Response<ResponseBody> {
     let body = dialect::error(seen.dialect, failure).to_string();
     let status = StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = respond(status, "application/json", full(body));
     if let Some(seconds) = failure.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
-    exchange.end(Outcome::Answered);
+    exchange.end(ExchangeOutcome::Answered);
     response
 }
 
-pub(crate) fn respond(status: StatusCode, kind: &'static str, body: Answer) -> Response<Answer> {
+pub(crate) fn respond(status: StatusCode, kind: &'static str, body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     response
 }
 
-fn broken(exchange: Exchange) -> Result<Response<Answer>, Broken> {
-    exchange.end(Outcome::Cut);
-    Err(Broken)
+fn broken(exchange: PlayedExchange) -> Result<Response<ResponseBody>, BrokenBody> {
+    exchange.end(ExchangeOutcome::Cut);
+    Err(BrokenBody)
 }
 
 /// A response whose body breaks off in the middle.
-fn half(exchange: Exchange, text: String) -> Response<Answer> {
+fn half(exchange: PlayedExchange, text: String) -> Response<ResponseBody> {
     let (sender, body) = growing();
     let mut response = respond(StatusCode::OK, "application/json", body);
     response.headers_mut().insert(header::CONTENT_LENGTH, text.len().into());
     tokio::spawn(async move {
         let middle = text.floor_char_boundary(text.len() / 2);
         let _ = sender.send(Ok(text[..middle].to_owned())).await;
-        let _ = sender.send(Err(Broken)).await;
-        exchange.end(Outcome::Cut);
+        let _ = sender.send(Err(BrokenBody)).await;
+        exchange.end(ExchangeOutcome::Cut);
     });
     response
 }

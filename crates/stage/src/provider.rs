@@ -16,18 +16,19 @@ use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 
 use crate::{
-    Gate, Outcome, Reply, Rule, ScriptError, Seen, dialect, play::Play, rule::Scripted, script, server,
+    ExchangeOutcome, ModelReply, ReplyGate, ReplyRule, ScriptError, SeenRequest, dialect, play::PlayedReply,
+    rule::ScriptedReply, script, server,
 };
 
 /// A provider that runs until it is dropped.
-pub struct Provider {
-    shared: Arc<Shared>,
+pub struct StageProvider {
+    shared: Arc<ProviderShared>,
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Provider {
+impl StageProvider {
     /// Starts one on a free port of this machine.
     #[expect(clippy::unused_async, reason = "reads like everything else that is started in a test")]
     pub async fn start() -> Self {
@@ -43,7 +44,7 @@ impl Provider {
     pub fn listen(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(ProviderShared::default());
         let (stop, stopped) = oneshot::channel();
         let thread = server::start(listener, Arc::clone(&shared), stopped);
         Ok(Self { shared, address, stop: Some(stop), thread: Some(thread) })
@@ -60,17 +61,17 @@ impl Provider {
     }
 
     /// Begins a rule for requests in whose last message of the user there is `text`.
-    pub fn on(&self, text: impl Into<String>) -> Rule {
-        Rule::new(Arc::clone(&self.shared), Some(text.into()))
+    pub fn on(&self, text: impl Into<String>) -> ReplyRule {
+        ReplyRule::new(Arc::clone(&self.shared), Some(text.into()))
     }
 
-    /// Begins a rule for any request; see [`Rule::when`].
-    pub fn on_any(&self) -> Rule {
-        Rule::new(Arc::clone(&self.shared), None)
+    /// Begins a rule for any request; see [`ReplyRule::when`].
+    pub fn on_any(&self) -> ReplyRule {
+        ReplyRule::new(Arc::clone(&self.shared), None)
     }
 
     /// What is answered where no rule fits.
-    pub fn otherwise(&self, reply: Reply) {
+    pub fn otherwise(&self, reply: ModelReply) {
         self.shared.script.lock().otherwise = Some(reply);
     }
 
@@ -80,12 +81,12 @@ impl Provider {
     }
 
     /// The gate of this name, at which replies wait that name it.
-    pub fn gate(&self, name: &str) -> Gate {
+    pub fn gate(&self, name: &str) -> ReplyGate {
         self.shared.gate(name)
     }
 
     /// All requests to the model so far.
-    pub fn requests(&self) -> Vec<Seen> {
+    pub fn requests(&self) -> Vec<SeenRequest> {
         self.shared.seen.lock().clone()
     }
 
@@ -96,8 +97,8 @@ impl Provider {
 
     /// The first request, of those that came already and those to come, that `test` accepts.
     ///
-    /// It is asked again when the [`Outcome`] of a request changes. Panics after `patience`, with a list of what came.
-    pub async fn wait_for(&self, test: impl Fn(&Seen) -> bool, patience: Duration) -> Seen {
+    /// It is asked again when the [`ExchangeOutcome`] of a request changes. Panics after `patience`, with a list of what came.
+    pub async fn wait_for(&self, test: impl Fn(&SeenRequest) -> bool, patience: Duration) -> SeenRequest {
         let mut changes = self.shared.changes.subscribe();
         let find = async {
             loop {
@@ -114,7 +115,7 @@ impl Provider {
     }
 }
 
-impl Drop for Provider {
+impl Drop for StageProvider {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -123,7 +124,7 @@ impl Drop for Provider {
     }
 }
 
-impl fmt::Debug for Provider {
+impl fmt::Debug for StageProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "provider at {}", self.url())?;
         self.requests().iter().try_for_each(|seen| writeln!(f, "{}", seen.summary()))
@@ -132,28 +133,28 @@ impl fmt::Debug for Provider {
 
 /// What the provider and its server have in common.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct ProviderShared {
     script: Mutex<Script>,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<SeenRequest>>,
     asides: Mutex<Vec<String>>,
-    gates: Mutex<HashMap<String, Gate>>,
+    gates: Mutex<HashMap<String, ReplyGate>>,
     calls: AtomicUsize,
     changes: watch::Sender<()>,
 }
 
 #[derive(Default)]
 struct Script {
-    rules: Vec<Scripted>,
-    otherwise: Option<Reply>,
+    rules: Vec<ScriptedReply>,
+    otherwise: Option<ModelReply>,
 }
 
-impl Shared {
-    pub(crate) fn add(&self, rule: Scripted) {
+impl ProviderShared {
+    pub(crate) fn add(&self, rule: ScriptedReply) {
         self.script.lock().rules.push(rule);
     }
 
-    pub(crate) fn gate(&self, name: &str) -> Gate {
-        self.gates.lock().entry(name.to_owned()).or_insert_with(Gate::new).clone()
+    pub(crate) fn gate(&self, name: &str) -> ReplyGate {
+        self.gates.lock().entry(name.to_owned()).or_insert_with(ReplyGate::new).clone()
     }
 
     pub(crate) fn aside(&self, what: String) {
@@ -161,7 +162,7 @@ impl Shared {
     }
 
     /// Keeps a request; returns its place.
-    pub(crate) fn record(&self, mut seen: Seen) -> usize {
+    pub(crate) fn record(&self, mut seen: SeenRequest) -> usize {
         let mut all = self.seen.lock();
         let index = all.len();
         seen.index = index;
@@ -171,7 +172,7 @@ impl Shared {
         index
     }
 
-    pub(crate) fn note(&self, index: usize, outcome: Outcome) {
+    pub(crate) fn note(&self, index: usize, outcome: ExchangeOutcome) {
         if let Some(seen) = self.seen.lock().get_mut(index) {
             seen.outcome = outcome;
         }
@@ -179,26 +180,28 @@ impl Shared {
     }
 
     /// What to answer, and the name of the rule that says so.
-    pub(crate) fn choose(&self, seen: &Seen) -> (Play, Option<String>) {
+    pub(crate) fn choose(&self, seen: &SeenRequest) -> (PlayedReply, Option<String>) {
         let call_id = || format!("call_{}", self.calls.fetch_add(1, Ordering::Relaxed));
         let mut script = self.script.lock();
         for rule in &mut script.rules {
-            if let Some(play) = rule.offer(seen).and_then(|reply| Play::new(reply, seen, call_id)) {
+            if let Some(play) = rule.offer(seen).and_then(|reply| PlayedReply::new(reply, seen, call_id)) {
                 rule.use_up();
                 return (play, Some(rule.name()));
             }
         }
-        let otherwise = script.otherwise.as_ref().and_then(|reply| Play::new(reply.clone(), seen, call_id));
-        let play = otherwise.or_else(|| Play::new(harmless(seen, script.rules.is_empty()), seen, call_id));
+        let otherwise =
+            script.otherwise.as_ref().and_then(|reply| PlayedReply::new(reply.clone(), seen, call_id));
+        let play =
+            otherwise.or_else(|| PlayedReply::new(harmless(seen, script.rules.is_empty()), seen, call_id));
         (play.expect("a reply without tools fits every request"), None)
     }
 }
 
 /// What is said where nobody has said what to say.
-fn harmless(seen: &Seen, is_echo: bool) -> Reply {
+fn harmless(seen: &SeenRequest, is_echo: bool) -> ModelReply {
     match seen.wanted_schema() {
-        Some(schema) => Reply::text(dialect::example(schema).to_string()),
-        None if is_echo => Reply::text(format!("You said: {}", seen.last_user())),
-        None => Reply::text("All right."),
+        Some(schema) => ModelReply::text(dialect::example(schema).to_string()),
+        None if is_echo => ModelReply::text(format!("You said: {}", seen.last_user())),
+        None => ModelReply::text("All right."),
     }
 }

@@ -5,21 +5,21 @@ use std::{collections::VecDeque, time::Duration};
 use regex::Regex;
 use serde_json::Value;
 
-use crate::conversation::Tool;
+use crate::conversation::OfferedTool;
 
 /// One answer of the model: what it says and does, step by step.
 ///
 /// Without any step it is an answer that is complete and empty.
 #[derive(Debug, Clone)]
-pub struct Reply {
-    pub(crate) steps: VecDeque<Step>,
+pub struct ModelReply {
+    pub(crate) steps: VecDeque<ReplyStep>,
     pub(crate) gap: Duration,
-    pub(crate) ending: Ending,
+    pub(crate) ending: ReplyEnding,
 }
 
 /// Why the model stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
+pub enum FinishReason {
     /// It has said all, or waits for its tools.
     Done,
     /// It has no tokens left.
@@ -29,53 +29,53 @@ pub enum Finish {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ending {
-    pub(crate) finish: Finish,
+pub(crate) struct ReplyEnding {
+    pub(crate) finish: FinishReason,
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Step {
+pub(crate) enum ReplyStep {
     Say(String),
     Think(String),
     /// The tools that would do, the best first.
-    Call(Vec<Candidate>),
+    Call(Vec<ReplyCandidate>),
     Pause(Duration),
     Gate(String),
-    Fail(Failure),
+    Fail(ReplyFailure),
     Cut,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Failure {
+pub(crate) struct ReplyFailure {
     pub(crate) status: u16,
     pub(crate) message: String,
     pub(crate) retry_after: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct ReplyCandidate {
     name: Regex,
     pub(crate) arguments: Value,
 }
 
-impl Candidate {
+impl ReplyCandidate {
     fn new(pattern: &str, arguments: Value) -> Self {
         let name = Regex::new(&format!("^(?:{pattern})$")).expect("the pattern is a regular expression");
         Self { name, arguments }
     }
 
-    pub(crate) fn fits(&self, tool: &Tool) -> bool {
+    pub(crate) fn fits(&self, tool: &OfferedTool) -> bool {
         let group = tool.namespace.as_deref().unwrap_or_default();
         self.name.is_match(&tool.name) || self.name.is_match(&format!("{group}{}", tool.name))
     }
 }
 
-impl Reply {
+impl ModelReply {
     /// A complete answer that says nothing.
     pub fn empty() -> Self {
-        let ending = Ending { finish: Finish::Done, input_tokens: 10, output_tokens: 5 };
+        let ending = ReplyEnding { finish: FinishReason::Done, input_tokens: 10, output_tokens: 5 };
         Self { steps: VecDeque::new(), gap: Duration::ZERO, ending }
     }
 
@@ -86,7 +86,7 @@ impl Reply {
 
     /// Says these chunks, each in an event of its own.
     pub fn chunks<T: Into<String>>(chunks: impl IntoIterator<Item = T>) -> Self {
-        chunks.into_iter().fold(Self::empty(), |reply, chunk| reply.step(Step::Say(chunk.into())))
+        chunks.into_iter().fold(Self::empty(), |reply, chunk| reply.step(ReplyStep::Say(chunk.into())))
     }
 
     /// Thinks `text`, word by word, before it says or does anything.
@@ -112,23 +112,23 @@ impl Reply {
 
     /// Then says `text`, word by word.
     pub fn and_text(self, text: impl AsRef<str>) -> Self {
-        words(text.as_ref()).fold(self, |reply, word| reply.step(Step::Say(word.to_owned())))
+        words(text.as_ref()).fold(self, |reply, word| reply.step(ReplyStep::Say(word.to_owned())))
     }
 
     /// Then thinks `text`, word by word.
     pub fn and_thinking(self, text: impl AsRef<str>) -> Self {
-        words(text.as_ref()).fold(self, |reply, word| reply.step(Step::Think(word.to_owned())))
+        words(text.as_ref()).fold(self, |reply, word| reply.step(ReplyStep::Think(word.to_owned())))
     }
 
     /// Then calls a tool, beside those called already.
     pub fn and_call(self, name: &str, arguments: Value) -> Self {
-        self.step(Step::Call(vec![Candidate::new(name, arguments)]))
+        self.step(ReplyStep::Call(vec![ReplyCandidate::new(name, arguments)]))
     }
 
     /// What the last call is in a request that has no tool of the names given so far.
     pub fn or_call(mut self, name: &str, arguments: Value) -> Self {
         match self.steps.back_mut() {
-            Some(Step::Call(candidates)) => candidates.push(Candidate::new(name, arguments)),
+            Some(ReplyStep::Call(candidates)) => candidates.push(ReplyCandidate::new(name, arguments)),
             _ => panic!("`or_call` follows `call`, `and_call` or `or_call`"),
         }
         self
@@ -136,29 +136,29 @@ impl Reply {
 
     /// Then waits.
     pub fn and_pause(self, pause: Duration) -> Self {
-        self.step(Step::Pause(pause))
+        self.step(ReplyStep::Pause(pause))
     }
 
     /// Then waits at the gate of this name until it is open. Before anything was said not even the status is sent.
     pub fn and_gate(self, name: impl Into<String>) -> Self {
-        self.step(Step::Gate(name.into()))
+        self.step(ReplyStep::Gate(name.into()))
     }
 
     /// Then reports an error: by the HTTP status if nothing was said yet or the request is not for a stream, else by
     /// the event that the dialect has for that.
     pub fn and_error(self, status: u16, message: impl Into<String>) -> Self {
-        self.step(Step::Fail(Failure { status, message: message.into(), retry_after: None }))
+        self.step(ReplyStep::Fail(ReplyFailure { status, message: message.into(), retry_after: None }))
     }
 
     /// Then breaks the connection, in the middle of the body, or before the status if nothing was said.
     pub fn and_cut(self) -> Self {
-        self.step(Step::Cut)
+        self.step(ReplyStep::Cut)
     }
 
     /// How many seconds to wait before another try; for the error given last.
     pub fn retry_after(mut self, seconds: u64) -> Self {
         match self.steps.back_mut() {
-            Some(Step::Fail(failure)) => failure.retry_after = Some(seconds),
+            Some(ReplyStep::Fail(failure)) => failure.retry_after = Some(seconds),
             _ => panic!("`retry_after` follows `error` or `and_error`"),
         }
         self
@@ -171,18 +171,18 @@ impl Reply {
     }
 
     /// Why the model stops.
-    pub fn finish(mut self, finish: Finish) -> Self {
+    pub fn finish(mut self, finish: FinishReason) -> Self {
         self.ending.finish = finish;
         self
     }
 
     /// The tokens it reports as used.
     pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
-        self.ending = Ending { input_tokens, output_tokens, ..self.ending };
+        self.ending = ReplyEnding { input_tokens, output_tokens, ..self.ending };
         self
     }
 
-    fn step(mut self, step: Step) -> Self {
+    fn step(mut self, step: ReplyStep) -> Self {
         self.steps.push_back(step);
         self
     }

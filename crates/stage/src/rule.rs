@@ -2,15 +2,15 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{provider::Shared, reply::Reply, seen::Seen};
+use crate::{provider::ProviderShared, reply::ModelReply, seen::SeenRequest};
 
 /// A rule in the making: conditions, and at last the reply. Of the rules that fit a request the first one given is taken.
 ///
 /// Unless told otherwise it is for requests whose last message is the user's, not a tool's result: a reply that calls a
 /// tool would call it for ever.
 #[must_use = "a rule takes effect with `reply`"]
-pub struct Rule {
-    shared: Arc<Shared>,
+pub struct ReplyRule {
+    shared: Arc<ProviderShared>,
     condition: Condition,
 }
 
@@ -23,7 +23,7 @@ struct Condition {
     tests: Vec<Test>,
 }
 
-type Test = Box<dyn Fn(&Seen) -> bool + Send>;
+type Test = Box<dyn Fn(&SeenRequest) -> bool + Send>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moment {
@@ -32,8 +32,8 @@ enum Moment {
     Any,
 }
 
-impl Rule {
-    pub(crate) fn new(shared: Arc<Shared>, text: Option<String>) -> Self {
+impl ReplyRule {
+    pub(crate) fn new(shared: Arc<ProviderShared>, text: Option<String>) -> Self {
         let moment = Moment::Input;
         let condition =
             Condition { text, is_anywhere: false, moment, tools: None, uses: None, tests: Vec::new() };
@@ -71,7 +71,7 @@ impl Rule {
     }
 
     /// Only if `test` says so. It must not use the provider itself.
-    pub fn when(mut self, test: impl Fn(&Seen) -> bool + Send + 'static) -> Self {
+    pub fn when(mut self, test: impl Fn(&SeenRequest) -> bool + Send + 'static) -> Self {
         self.condition.tests.push(Box::new(test));
         self
     }
@@ -83,18 +83,18 @@ impl Rule {
     }
 
     /// Adds the rule, with this reply.
-    pub fn reply(self, reply: Reply) {
+    pub fn reply(self, reply: ModelReply) {
         self.reply_with(move |_| reply.clone());
     }
 
     /// Adds the rule, with a reply that depends on the request.
-    pub fn reply_with(self, reply: impl Fn(&Seen) -> Reply + Send + 'static) {
-        self.shared.add(Scripted { condition: self.condition, reply: Box::new(reply) });
+    pub fn reply_with(self, reply: impl Fn(&SeenRequest) -> ModelReply + Send + 'static) {
+        self.shared.add(ScriptedReply { condition: self.condition, reply: Box::new(reply) });
     }
 }
 
 impl Condition {
-    fn fits(&self, seen: &Seen) -> bool {
+    fn fits(&self, seen: &SeenRequest) -> bool {
         let moment = match self.moment {
             Moment::Input => !seen.is_after_tool_result(),
             Moment::Result => seen.is_after_tool_result(),
@@ -107,7 +107,7 @@ impl Condition {
             && self.tests.iter().all(|test| test(seen))
     }
 
-    fn is_said(&self, text: &str, seen: &Seen) -> bool {
+    fn is_said(&self, text: &str, seen: &SeenRequest) -> bool {
         if self.is_anywhere {
             seen.messages().iter().any(|message| message.text.contains(text))
         } else {
@@ -116,21 +116,21 @@ impl Condition {
     }
 }
 
-impl fmt::Debug for Rule {
+impl fmt::Debug for ReplyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rule").field("text", &self.condition.text).finish_non_exhaustive()
     }
 }
 
 /// A rule with its reply.
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedReply {
     condition: Condition,
-    reply: Box<dyn Fn(&Seen) -> Reply + Send>,
+    reply: Box<dyn Fn(&SeenRequest) -> ModelReply + Send>,
 }
 
-impl Scripted {
+impl ScriptedReply {
     /// The reply, if the rule is for this request.
-    pub(crate) fn offer(&self, seen: &Seen) -> Option<Reply> {
+    pub(crate) fn offer(&self, seen: &SeenRequest) -> Option<ModelReply> {
         self.condition.fits(seen).then(|| (self.reply)(seen))
     }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Provider, Reply, Rule};
+use crate::{ModelReply, ReplyRule, StageProvider};
 
 /// Why a script cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +103,7 @@ struct Failure {
     retry_after: Option<u64>,
 }
 
-pub(crate) fn add(provider: &Provider, script: &str) -> Result<(), ScriptError> {
+pub(crate) fn add(provider: &StageProvider, script: &str) -> Result<(), ScriptError> {
     let file: File = if script.trim_start().starts_with('{') {
         serde_json::from_str(script)?
     } else {
@@ -117,7 +117,7 @@ pub(crate) fn add(provider: &Provider, script: &str) -> Result<(), ScriptError> 
     Ok(())
 }
 
-fn rule(provider: &Provider, written: Written) -> Rule {
+fn rule(provider: &StageProvider, written: Written) -> ReplyRule {
     let mut rule = match written.text {
         Some(text) => provider.on(text),
         None => provider.on_any(),
@@ -141,8 +141,8 @@ fn rule(provider: &Provider, written: Written) -> Rule {
     }
 }
 
-fn reply(written: &Written, place: usize) -> Result<Reply, ScriptError> {
-    let mut reply = Reply::empty().every(Duration::from_millis(written.gap_ms));
+fn reply(written: &Written, place: usize) -> Result<ModelReply, ScriptError> {
+    let mut reply = ModelReply::empty().every(Duration::from_millis(written.gap_ms));
     for step in &written.reply {
         reply = match step {
             Step::Text(text) => reply.and_text(text),
@@ -164,7 +164,7 @@ fn reply(written: &Written, place: usize) -> Result<Reply, ScriptError> {
     Ok(reply)
 }
 
-fn call(reply: Reply, candidates: &[Candidate], rule: usize) -> Result<Reply, ScriptError> {
+fn call(reply: ModelReply, candidates: &[Candidate], rule: usize) -> Result<ModelReply, ScriptError> {
     if candidates.iter().any(|candidate| regex::Regex::new(&candidate.tool).is_err()) {
         return Err(ScriptError::Pattern { rule });
     }

@@ -6,13 +6,13 @@ use hyper::HeaderMap;
 use serde_json::Value;
 
 use crate::{
-    conversation::{Message, Role, Tool},
+    conversation::{ConversationMessage, MessageRole, OfferedTool},
     dialect,
 };
 
 /// Whose way of talking to a model it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum ProviderDialect {
     /// `OpenAI` chat completions, and all who are compatible with it.
     Chat,
     /// `OpenAI` responses.
@@ -25,7 +25,7 @@ pub enum Dialect {
 
 /// What is known of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Header {
+pub enum SeenHeader {
     /// Its value.
     Value(String),
     /// It was there; its value may be a secret and is not kept.
@@ -34,7 +34,7 @@ pub enum Header {
 
 /// How far the answer has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExchangeOutcome {
     /// It is under way.
     Answering,
     /// All of it is out, errors included.
@@ -47,31 +47,31 @@ pub enum Outcome {
 
 /// A request for an answer of the model.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct SeenRequest {
     /// Its place among all requests, from 0.
     pub index: usize,
     /// Its dialect.
-    pub dialect: Dialect,
+    pub dialect: ProviderDialect,
     /// The path, without the query.
     pub path: String,
     /// Whether the answer is to be a stream.
     pub is_stream: bool,
     /// The headers, by their names in lower case.
-    pub headers: BTreeMap<String, Header>,
+    pub headers: BTreeMap<String, SeenHeader>,
     /// The body; null if it was not JSON.
     pub body: Value,
     /// The text of the rule that answers it (`any` if it has none); nothing if no rule did.
     pub rule: Option<String>,
     /// How far the answer has come.
-    pub outcome: Outcome,
+    pub outcome: ExchangeOutcome,
     pub(crate) is_event_stream: bool,
-    messages: Vec<Message>,
-    tools: Vec<Tool>,
+    messages: Vec<ConversationMessage>,
+    tools: Vec<OfferedTool>,
 }
 
-impl Seen {
-    pub(crate) fn new(route: Route, path: &str, headers: &HeaderMap, body: Value) -> Self {
-        let Route { dialect, is_stream, is_event_stream } = route;
+impl SeenRequest {
+    pub(crate) fn new(route: RequestRoute, path: &str, headers: &HeaderMap, body: Value) -> Self {
+        let RequestRoute { dialect, is_stream, is_event_stream } = route;
         Self {
             index: 0,
             dialect,
@@ -79,7 +79,7 @@ impl Seen {
             is_stream: is_stream.unwrap_or_else(|| body["stream"].as_bool().unwrap_or(false)),
             headers: headers.iter().map(|(name, value)| kept(name.as_str(), value.as_bytes())).collect(),
             rule: None,
-            outcome: Outcome::Answering,
+            outcome: ExchangeOutcome::Answering,
             is_event_stream,
             messages: dialect::messages(dialect, &body),
             tools: dialect::tools(dialect, &body),
@@ -88,18 +88,18 @@ impl Seen {
     }
 
     /// The conversation, the system prompt included.
-    pub fn messages(&self) -> &[Message] {
+    pub fn messages(&self) -> &[ConversationMessage] {
         &self.messages
     }
 
     /// What the user said last, without the notes that agents put beside it; empty if nothing.
     pub fn last_user(&self) -> String {
-        let users = self.messages.iter().rev().filter(|message| message.role == Role::User);
-        users.map(Message::visible).find(|text| !text.is_empty()).unwrap_or_default()
+        let users = self.messages.iter().rev().filter(|message| message.role == MessageRole::User);
+        users.map(ConversationMessage::visible).find(|text| !text.is_empty()).unwrap_or_default()
     }
 
     /// The tools the model may call.
-    pub fn tools(&self) -> &[Tool] {
+    pub fn tools(&self) -> &[OfferedTool] {
         &self.tools
     }
 
@@ -111,23 +111,23 @@ impl Seen {
     /// Whether the last message is the result of a tool; notes of the agent do not count as messages.
     pub fn is_after_tool_result(&self) -> bool {
         let mut said = self.messages.iter().rev().filter(|message| match message.role {
-            Role::System => false,
-            Role::User => !message.visible().is_empty(),
-            Role::Assistant | Role::Tool => true,
+            MessageRole::System => false,
+            MessageRole::User => !message.visible().is_empty(),
+            MessageRole::Assistant | MessageRole::Tool => true,
         });
-        said.next().is_some_and(|message| message.role == Role::Tool)
+        said.next().is_some_and(|message| message.role == MessageRole::Tool)
     }
 
     /// The results of tools that this request has and the model has not answered yet, in order.
     pub fn last_results(&self) -> Vec<&str> {
-        let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);
+        let last = self.messages.iter().rposition(|message| message.role == MessageRole::Assistant);
         let new = &self.messages[last.map_or(0, |last| last + 1)..];
         new.iter().flat_map(|message| &message.results).map(|result| result.text.as_str()).collect()
     }
 
     /// The text of all system prompts and instructions.
     pub fn system(&self) -> String {
-        let system = self.messages.iter().filter(|message| message.role == Role::System);
+        let system = self.messages.iter().filter(|message| message.role == MessageRole::System);
         system.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
@@ -165,40 +165,40 @@ impl Seen {
 
 /// What the path says about a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Route {
-    pub(crate) dialect: Dialect,
+pub(crate) struct RequestRoute {
+    pub(crate) dialect: ProviderDialect,
     /// Nothing where the body says it.
     pub(crate) is_stream: Option<bool>,
     /// Whether a stream is one of server-sent events; if not, it is one JSON array.
     pub(crate) is_event_stream: bool,
 }
 
-impl Route {
+impl RequestRoute {
     /// Where a POST to this path goes; nothing if no model is asked.
     pub(crate) fn of(path: &str, query: &str) -> Option<Self> {
         let plain = |dialect| Some(Self { dialect, is_stream: None, is_event_stream: true });
         if path.ends_with("/chat/completions") {
-            return plain(Dialect::Chat);
+            return plain(ProviderDialect::Chat);
         }
         if path.ends_with("/responses") {
-            return plain(Dialect::Responses);
+            return plain(ProviderDialect::Responses);
         }
         if path.ends_with("/messages") {
-            return plain(Dialect::Anthropic);
+            return plain(ProviderDialect::Anthropic);
         }
         let is_stream = Some(path.ends_with(":streamGenerateContent"));
         let is_event_stream = query.split('&').any(|pair| pair == "alt=sse");
         let is_gemini = path.ends_with(":generateContent") || is_stream == Some(true);
-        is_gemini.then_some(Self { dialect: Dialect::Gemini, is_stream, is_event_stream })
+        is_gemini.then_some(Self { dialect: ProviderDialect::Gemini, is_stream, is_event_stream })
     }
 }
 
-fn kept(name: &str, value: &[u8]) -> (String, Header) {
+fn kept(name: &str, value: &[u8]) -> (String, SeenHeader) {
     const SECRETS: &[&str] = &["auth", "cookie", "key", "secret", "token"];
     let header = if SECRETS.iter().any(|secret| name.contains(secret)) {
-        Header::Present
+        SeenHeader::Present
     } else {
-        Header::Value(String::from_utf8_lossy(value).into_owned())
+        SeenHeader::Value(String::from_utf8_lossy(value).into_owned())
     };
     (name.to_owned(), header)
 }

@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::{
-    body::{Answer, Broken, full},
+    body::{BrokenBody, ResponseBody, full},
     conversation,
-    play::{Exchange, Play, refuse, respond},
-    provider::Shared,
-    reply::Failure,
-    seen::{Route, Seen},
+    play::{PlayedExchange, PlayedReply, refuse, respond},
+    provider::ProviderShared,
+    reply::ReplyFailure,
+    seen::{RequestRoute, SeenRequest},
 };
 
 /// Serves until `stop` is dropped.
 pub(crate) fn start(
     listener: TcpListener,
-    shared: Arc<Shared>,
+    shared: Arc<ProviderShared>,
     stop: oneshot::Receiver<()>,
 ) -> JoinHandle<()> {
     let runtime =
@@ -37,7 +37,7 @@ pub(crate) fn start(
     })
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ProviderShared>) {
     listener.set_nonblocking(true).expect("a listener can be made non-blocking");
     let listener = tokio::net::TcpListener::from_std(listener).expect("the listener is non-blocking");
     loop {
@@ -51,11 +51,14 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Answer>, Broken> {
+async fn answer(
+    shared: Arc<ProviderShared>,
+    request: Request<Incoming>,
+) -> Result<Response<ResponseBody>, BrokenBody> {
     let (head, body) = request.into_parts();
     let path = head.uri.path();
-    let route = Route::of(path, head.uri.query().unwrap_or_default());
-    let Ok(body) = body.collect().await else { return Err(Broken) };
+    let route = RequestRoute::of(path, head.uri.query().unwrap_or_default());
+    let Ok(body) = body.collect().await else { return Err(BrokenBody) };
     let Some(route) = route.filter(|_| head.method == Method::POST) else {
         shared.aside(format!("{} {path}", head.method));
         let wants_socket = head.headers.contains_key(header::UPGRADE);
@@ -63,7 +66,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
     };
     let json = serde_json::from_slice(&body.to_bytes());
     let is_json = json.is_ok();
-    let mut seen = Seen::new(route, path, &head.headers, json.unwrap_or(Value::Null));
+    let mut seen = SeenRequest::new(route, path, &head.headers, json.unwrap_or(Value::Null));
     let fault = if is_json {
         conversation::fault(seen.dialect, seen.messages())
     } else {
@@ -71,26 +74,26 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
     };
     if let Some(message) = fault {
         let exchange = register(shared, &mut seen);
-        return Ok(refuse(exchange, &seen, &Failure { status: 400, message, retry_after: None }));
+        return Ok(refuse(exchange, &seen, &ReplyFailure { status: 400, message, retry_after: None }));
     }
     let play = choose(&shared, &mut seen);
     let exchange = register(shared, &mut seen);
     play.run(exchange, &seen).await
 }
 
-fn register(shared: Arc<Shared>, seen: &mut Seen) -> Exchange {
+fn register(shared: Arc<ProviderShared>, seen: &mut SeenRequest) -> PlayedExchange {
     seen.index = shared.record(seen.clone());
-    Exchange::new(shared, seen.index)
+    PlayedExchange::new(shared, seen.index)
 }
 
-fn choose(shared: &Shared, seen: &mut Seen) -> Play {
+fn choose(shared: &ProviderShared, seen: &mut SeenRequest) -> PlayedReply {
     let (play, rule) = shared.choose(seen);
     seen.rule = rule;
     play
 }
 
 /// What agents ask beside the answers of the model.
-fn small_talk(method: &Method, path: &str) -> Response<Answer> {
+fn small_talk(method: &Method, path: &str) -> Response<ResponseBody> {
     if method == Method::HEAD {
         return respond(StatusCode::OK, "application/json", full(""));
     }
@@ -105,7 +108,7 @@ fn small_talk(method: &Method, path: &str) -> Response<Answer> {
 }
 
 /// Agents that would rather have a WebSocket fall back to plain requests.
-fn no_sockets() -> Response<Answer> {
+fn no_sockets() -> Response<ResponseBody> {
     respond(StatusCode::UPGRADE_REQUIRED, "application/json", full("{}"))
 }
 

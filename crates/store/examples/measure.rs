@@ -13,8 +13,8 @@ use std::{
 };
 
 use nudge_store::{
-    Batch, Dialect, Entry, Input, InputState, Lease, Limit, Op, Session, SessionChange, SessionFilter, Store,
-    open,
+    FrameDialect, InputState, PageLimit, SessionChange, SessionFilter, SessionLease, SessionRow, Store,
+    StoreOp, StoredInput, TranscriptEntry, WriteBatch, open,
 };
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -86,7 +86,7 @@ async fn commits(dir: &Path) -> Outcome {
     Ok(())
 }
 
-async fn commit_many(store: Arc<dyn Store>, lease: Lease, count: u64) -> Vec<Duration> {
+async fn commit_many(store: Arc<dyn Store>, lease: SessionLease, count: u64) -> Vec<Duration> {
     let mut times = Vec::new();
     for n in 0..count {
         let start = Instant::now();
@@ -103,7 +103,7 @@ async fn transcript(dir: &Path) -> Outcome {
     let start = Instant::now();
     let mut tickets = Vec::new();
     for first in (0..FRAMES).step_by(100) {
-        let ops = (first..first + 100).map(|seq| Op::Append(entry(seq))).collect();
+        let ops = (first..first + 100).map(|seq| StoreOp::Append(entry(seq))).collect();
         tickets.push(store.append(batch(&lease, ops)));
     }
     for ticket in tickets {
@@ -115,7 +115,7 @@ async fn transcript(dir: &Path) -> Outcome {
         let start = Instant::now();
         let (mut from, mut bytes) = (0, 0);
         loop {
-            let entries = store.transcript("long", from, Limit { rows: 100_000, bytes: page }).await?;
+            let entries = store.transcript("long", from, PageLimit { rows: 100_000, bytes: page }).await?;
             let Some(last) = entries.last() else { break };
             from = last.seq + 1;
             bytes += entries.iter().map(|entry| entry.frame.len()).sum::<usize>();
@@ -132,14 +132,14 @@ async fn lists(dir: &Path) -> Outcome {
     let store = open(&path).await?.store;
     let mut tickets = Vec::new();
     for n in 0..10_000 {
-        let session = Session {
+        let session = SessionRow {
             cwd: format!("/projects/number-{}", n % 20),
             title: Some(format!("Fix the flaky test of part {n} and write down why it was flaky")),
             updated_at: 1_700_000_000_000 + n * 7_919 % 10_000,
             ..session(&format!("0192f0c1-7d2a-7c3e-8f00-{n:012}"))
         };
         let lease = store.acquire(&session.id, "me", 1, 1).await?.map_err(|_| "held")?;
-        tickets.push(store.append(batch(&lease, vec![Op::CreateSession(session)])));
+        tickets.push(store.append(batch(&lease, vec![StoreOp::CreateSession(session)])));
     }
     for ticket in tickets {
         ticket.await?;
@@ -183,19 +183,19 @@ fn report(what: &str, mut times: Vec<Duration>) {
     println!("{what}: p50 {:.2} ms, p99 {:.2} ms", at(50), at(99));
 }
 
-async fn created(store: &dyn Store, id: &str) -> Outcome<Lease> {
+async fn created(store: &dyn Store, id: &str) -> Outcome<SessionLease> {
     let lease = store.acquire(id, "me", 1, 1).await?.map_err(|_| "the lease is held")?;
-    store.commit(batch(&lease, vec![Op::CreateSession(session(id))])).await?;
+    store.commit(batch(&lease, vec![StoreOp::CreateSession(session(id))])).await?;
     Ok(lease)
 }
 
-fn batch(lease: &Lease, ops: Vec<Op>) -> Batch {
-    Batch { session: lease.session.clone(), lease: lease.clone(), ops }
+fn batch(lease: &SessionLease, ops: Vec<StoreOp>) -> WriteBatch {
+    WriteBatch { session: lease.session.clone(), lease: lease.clone(), ops }
 }
 
 /// What one accepted message writes.
-fn message(lease: &Lease, n: u64) -> Batch {
-    let input = Input {
+fn message(lease: &SessionLease, n: u64) -> WriteBatch {
+    let input = StoredInput {
         id: format!("message-{n}").into(),
         seq: n,
         client: 1,
@@ -206,18 +206,18 @@ fn message(lease: &Lease, n: u64) -> Batch {
         content: Some(r#"[{"type":"text","text":"please also run the tests"}]"#.to_owned()),
     };
     let change = SessionChange { updated_at: Some(n), ..SessionChange::default() };
-    batch(lease, vec![Op::AddInput(input), Op::UpdateSession(change)])
+    batch(lease, vec![StoreOp::AddInput(input), StoreOp::UpdateSession(change)])
 }
 
-fn session(id: &str) -> Session {
-    Session { id: id.into(), backend: "builtin".into(), config: "{}".into(), ..Session::default() }
+fn session(id: &str) -> SessionRow {
+    SessionRow { id: id.into(), backend: "builtin".into(), config: "{}".into(), ..SessionRow::default() }
 }
 
-fn entry(seq: u64) -> Entry {
-    Entry {
+fn entry(seq: u64) -> TranscriptEntry {
+    TranscriptEntry {
         seq,
         at: seq,
-        dialect: Dialect::V2,
+        dialect: FrameDialect::V2,
         kind: "agent_message_chunk".into(),
         message_id: Some(format!("message-{}", seq / 50)),
         tool_call_id: None,

@@ -5,7 +5,7 @@
 
 use bytes::{Buf as _, BufMut as _, Bytes};
 
-use crate::{Dialect, Entry};
+use crate::{FrameDialect, TranscriptEntry};
 
 /// The first byte of an entry, for formats to come.
 const FORMAT: u8 = 1;
@@ -21,7 +21,7 @@ const HAS_ORIGIN: u8 = 8;
 pub(crate) struct NotAnEntry;
 
 /// An entry as bytes.
-pub(crate) fn pack(entry: &Entry) -> Vec<u8> {
+pub(crate) fn pack(entry: &TranscriptEntry) -> Vec<u8> {
     let texts = [Some(&entry.kind), entry.message_id.as_ref(), entry.tool_call_id.as_ref()];
     let length = texts.iter().flatten().map(|text| text.len() + 4).sum::<usize>();
     let mut body = Vec::with_capacity(30 + length + entry.frame.len());
@@ -40,7 +40,7 @@ pub(crate) fn pack(entry: &Entry) -> Vec<u8> {
 }
 
 /// The entries that were packed one behind the other. Their frames share the memory of `bodies`.
-pub(crate) fn unpack(mut bodies: Bytes) -> Result<Vec<Entry>, NotAnEntry> {
+pub(crate) fn unpack(mut bodies: Bytes) -> Result<Vec<TranscriptEntry>, NotAnEntry> {
     let mut entries = Vec::new();
     while bodies.has_remaining() {
         entries.push(next(&mut bodies).ok_or(NotAnEntry)?);
@@ -48,9 +48,9 @@ pub(crate) fn unpack(mut bodies: Bytes) -> Result<Vec<Entry>, NotAnEntry> {
     Ok(entries)
 }
 
-fn flags(entry: &Entry) -> u8 {
+fn flags(entry: &TranscriptEntry) -> u8 {
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-    flag(entry.dialect == Dialect::V2, IS_V2)
+    flag(entry.dialect == FrameDialect::V2, IS_V2)
         | flag(entry.message_id.is_some(), HAS_MESSAGE)
         | flag(entry.tool_call_id.is_some(), HAS_TOOL_CALL)
         | flag(entry.origin.is_some(), HAS_ORIGIN)
@@ -61,16 +61,16 @@ fn put(body: &mut Vec<u8>, bytes: &[u8]) {
     body.put_slice(bytes);
 }
 
-fn next(bodies: &mut Bytes) -> Option<Entry> {
+fn next(bodies: &mut Bytes) -> Option<TranscriptEntry> {
     if bodies.try_get_u8().ok()? != FORMAT {
         return None;
     }
     let flags = bodies.try_get_u8().ok()?;
     let has = |flag: u8| flags & flag != 0;
-    Some(Entry {
+    Some(TranscriptEntry {
         seq: bodies.try_get_u64().ok()?,
         at: bodies.try_get_u64().ok()?,
-        dialect: if has(IS_V2) { Dialect::V2 } else { Dialect::V1 },
+        dialect: if has(IS_V2) { FrameDialect::V2 } else { FrameDialect::V1 },
         origin: if has(HAS_ORIGIN) { Some(bodies.try_get_u64().ok()?) } else { None },
         kind: text(bodies)?,
         message_id: if has(HAS_MESSAGE) { Some(text(bodies)?) } else { None },
@@ -92,29 +92,29 @@ fn take(bodies: &mut Bytes) -> Option<Bytes> {
 mod tests {
     use super::*;
 
-    fn entries() -> Vec<Entry> {
-        let plain = Entry {
+    fn entries() -> Vec<TranscriptEntry> {
+        let plain = TranscriptEntry {
             seq: 0,
             at: 0,
-            dialect: Dialect::V1,
+            dialect: FrameDialect::V1,
             kind: String::new(),
             message_id: None,
             tool_call_id: None,
             origin: None,
             frame: Bytes::new(),
         };
-        let full = Entry {
+        let full = TranscriptEntry {
             seq: u64::MAX,
             at: 7,
-            dialect: Dialect::V2,
+            dialect: FrameDialect::V2,
             kind: "käse".into(),
             message_id: Some(String::new()),
             tool_call_id: Some("t".into()),
             origin: Some(u64::MAX),
             frame: vec![0, 255, 1].into(),
         };
-        let message = Entry { message_id: Some("m".into()), ..plain.clone() };
-        let tool = Entry { tool_call_id: Some("t".into()), ..plain.clone() };
+        let message = TranscriptEntry { message_id: Some("m".into()), ..plain.clone() };
+        let tool = TranscriptEntry { tool_call_id: Some("t".into()), ..plain.clone() };
         vec![plain, full, message, tool]
     }
 

@@ -5,14 +5,14 @@ use bytes::Bytes;
 use crate::session::Millis;
 
 /// An entry's number in its session. It is the caller's, and grows.
-pub type Seq = u64;
+pub type EntrySeq = u64;
 
 /// The largest number an entry can have.
-pub const MAX_SEQ: Seq = (1 << 36) - 1;
+pub const MAX_SEQ: EntrySeq = (1 << 36) - 1;
 
 /// The version of the protocol in which a frame is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum FrameDialect {
     /// Version 1.
     V1,
     /// The version 2 draft.
@@ -21,13 +21,13 @@ pub enum Dialect {
 
 /// One update of a session, as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TranscriptEntry {
     /// Its number, larger than that of every entry before it and at most [`MAX_SEQ`].
-    pub seq: Seq,
+    pub seq: EntrySeq,
     /// When it came.
     pub at: Millis,
     /// The version of the protocol the frame is written in.
-    pub dialect: Dialect,
+    pub dialect: FrameDialect,
     /// What kind of update it is, by the protocol's name.
     pub kind: String,
     /// The message it belongs to.
@@ -44,14 +44,14 @@ pub struct Entry {
 ///
 /// A page ends behind the entry with which it reaches either limit. So it holds at least one entry if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub struct PageLimit {
     /// At most this many entries.
     pub rows: u32,
     /// No further entry once the frames have this many bytes.
     pub bytes: usize,
 }
 
-impl Default for Limit {
+impl Default for PageLimit {
     fn default() -> Self {
         Self { rows: 4096, bytes: 1 << 20 }
     }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use crate::entry::{MAX_SEQ, Seq};
+use crate::entry::{EntrySeq, MAX_SEQ};
 
 /// Why the store did not do what it was asked for. No text of a session or of its input is in any of these.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -22,15 +22,15 @@ pub enum StoreError {
     #[error("entry {given} was expected to have a number above {last}, the last one of its session")]
     SeqOrder {
         /// The last number in the session.
-        last: Seq,
+        last: EntrySeq,
         /// The number that was given.
-        given: Seq,
+        given: EntrySeq,
     },
     /// An entry's number is too large.
     #[error("entry {given} has a number above the largest possible, {MAX_SEQ}; fork the session")]
     SeqTooLarge {
         /// The number that was given.
-        given: Seq,
+        given: EntrySeq,
     },
     /// There is such an input already.
     #[error("an input with this id exists already in the session; choose another id")]

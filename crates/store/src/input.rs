@@ -18,7 +18,7 @@ pub enum InputState {
 
 /// One input. It is kept for the session's life, so that a retry or a late revoke gets the right answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub struct StoredInput {
     /// Its message id, unique in the session.
     pub id: InputId,
     /// Its place in the order in which inputs were accepted.

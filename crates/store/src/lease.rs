@@ -7,7 +7,7 @@ use crate::session::{Millis, SessionId};
 /// It is checked by epoch: a lease that ran out but was taken by nobody still holds. Whoever takes it gets a higher
 /// epoch, and from then on nothing with the old one is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Lease {
+pub struct SessionLease {
     /// The session.
     pub session: SessionId,
     /// Who holds it: unique for one run of one process.
@@ -18,7 +18,7 @@ pub struct Lease {
 
 /// A lease that somebody holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldLease {
     /// Who holds it.
     pub owner: String,
     /// Its epoch.

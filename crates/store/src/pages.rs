@@ -1,30 +1,30 @@
 //! A transcript, read page by page.
 
-use crate::{Entry, Limit, Seq, Store, StoreError};
+use crate::{EntrySeq, PageLimit, Store, StoreError, TranscriptEntry};
 
 /// A transcript from some entry on, a page at a time.
-pub struct Pages<'a> {
+pub struct TranscriptPages<'a> {
     store: &'a dyn Store,
     session: &'a str,
-    from: Seq,
+    from: EntrySeq,
 }
 
-impl<'a> Pages<'a> {
+impl<'a> TranscriptPages<'a> {
     /// The transcript of `session` from entry `from` on.
-    pub fn new(store: &'a dyn Store, session: &'a str, from: Seq) -> Self {
+    pub fn new(store: &'a dyn Store, session: &'a str, from: EntrySeq) -> Self {
         Self { store, session, from }
     }
 
     /// The next page; `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<Vec<Entry>>, StoreError> {
-        let page = self.store.transcript(self.session, self.from, Limit::default()).await?;
+    pub async fn next(&mut self) -> Result<Option<Vec<TranscriptEntry>>, StoreError> {
+        let page = self.store.transcript(self.session, self.from, PageLimit::default()).await?;
         let Some(last) = page.last() else { return Ok(None) };
         self.from = last.seq + 1;
         Ok(Some(page))
     }
 }
 
-impl std::fmt::Debug for Pages<'_> {
+impl std::fmt::Debug for TranscriptPages<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pages")
             .field("session", &self.session)

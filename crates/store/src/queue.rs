@@ -21,7 +21,7 @@ const ENOUGH: usize = 1 << 20;
 const MAX_GROUP: usize = 4 << 20;
 
 /// Jobs in the order they came. One thread takes, any number put.
-pub(crate) struct Queue<T> {
+pub(crate) struct JobQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     /// There is room again.
@@ -43,13 +43,13 @@ struct Job<T> {
 
 /// Why a job was not taken in.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum QueueRefusal {
     Full,
     TooLarge,
     Closed,
 }
 
-impl<T> Queue<T> {
+impl<T> JobQueue<T> {
     pub(crate) fn new() -> Self {
         let state = State { jobs: Vec::new(), bytes: 0, due: None, closed: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), roomy: Notify::new() }
@@ -73,16 +73,16 @@ impl<T> Queue<T> {
     }
 
     /// Puts a job of about this many bytes at the end.
-    pub(crate) fn put(&self, what: T, bytes: usize, urgent: bool) -> Result<(), Refused> {
+    pub(crate) fn put(&self, what: T, bytes: usize, urgent: bool) -> Result<(), QueueRefusal> {
         let mut state = self.state();
         if state.closed {
-            return Err(Refused::Closed);
+            return Err(QueueRefusal::Closed);
         }
         if bytes > MAX_WAITING {
-            return Err(Refused::TooLarge);
+            return Err(QueueRefusal::TooLarge);
         }
         if state.bytes + bytes > MAX_WAITING {
-            return Err(Refused::Full);
+            return Err(QueueRefusal::Full);
         }
         state.bytes += bytes;
         state.jobs.push(Job { what, bytes });
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_urgent_takes_all_before_it_along() {
-        let queue = Queue::new();
+        let queue = JobQueue::new();
         for (job, urgent) in [("a", false), ("b", false), ("c", true), ("d", false)] {
             queue.put(job, 1, urgent).expect("there is room");
         }
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_not_urgent_waits_for_its_time_and_no_longer() {
-        let queue = Queue::new();
+        let queue = JobQueue::new();
         let start = Instant::now();
         queue.put("a", 1, false).expect("there is room");
         assert_eq!(queue.take(), Some(vec!["a"]));
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn enough_is_enough() {
-        let queue = Queue::new();
+        let queue = JobQueue::new();
         queue.put("a", 1, false).expect("there is room");
         queue.put("b", ENOUGH, false).expect("there is room");
         let due = queue.state().due.expect("jobs wait");
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_group_has_a_limit_and_what_is_left_is_due() {
-        let queue = Queue::new();
+        let queue = JobQueue::new();
         for job in 0..5 {
             queue.put(job, MAX_GROUP / 2, false).expect("there is room");
         }
@@ -198,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn there_is_room_again_once_enough_is_taken() {
-        let queue = Queue::new();
+        let queue = JobQueue::new();
         for job in 0..2 {
             queue.put(job, ROOMY / 2, true).expect("there is room");
         }
@@ -216,14 +216,14 @@ mod tests {
 
     #[test]
     fn too_much_is_refused_until_something_is_taken() {
-        let queue = Queue::new();
-        assert_eq!(queue.put(0, MAX_WAITING + 1, true), Err(Refused::TooLarge));
+        let queue = JobQueue::new();
+        assert_eq!(queue.put(0, MAX_WAITING + 1, true), Err(QueueRefusal::TooLarge));
         queue.put(1, MAX_WAITING, true).expect("there is room");
-        assert_eq!(queue.put(2, 1, true), Err(Refused::Full));
+        assert_eq!(queue.put(2, 1, true), Err(QueueRefusal::Full));
         assert_eq!(queue.take(), Some(vec![1]));
         queue.put(3, MAX_WAITING, true).expect("there is room again");
         queue.close();
-        assert_eq!(queue.put(4, 0, true), Err(Refused::Closed));
+        assert_eq!(queue.put(4, 0, true), Err(QueueRefusal::Closed));
         assert_eq!(queue.take(), Some(vec![3]));
         assert_eq!(queue.take(), None);
     }

@@ -12,7 +12,7 @@ pub type Millis = u64;
 
 /// What is known of a session besides what was said in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionRow {
     /// Its id.
     pub id: SessionId,
     /// The directory it works in.
@@ -65,7 +65,7 @@ impl SessionChange {
     }
 
     /// Changes `session` the way the store does.
-    pub fn apply(self, session: &mut Session) {
+    pub fn apply(self, session: &mut SessionRow) {
         if let Some(title) = self.title {
             session.title = title;
         }
@@ -101,30 +101,30 @@ pub struct SessionFilter {
 
 /// One page of a list of sessions, the last changed first; equal times are ordered by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct SessionPage {
     /// The sessions of this page.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionRow>,
     /// Where the next page begins; `None` if this is the last one.
-    pub next: Option<Cursor>,
+    pub next: Option<SessionCursor>,
 }
 
 /// A place in a list of sessions: behind the last session that was given.
 ///
 /// Its text form is opaque and can be handed to a client. Sessions added or changed meanwhile are ahead of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cursor {
+pub struct SessionCursor {
     pub(crate) updated_at: Millis,
     pub(crate) id: SessionId,
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for SessionCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:x}.", self.updated_at)?;
         self.id.bytes().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl FromStr for Cursor {
+impl FromStr for SessionCursor {
     type Err = StoreError;
 
     fn from_str(text: &str) -> Result<Self, StoreError> {
@@ -132,7 +132,7 @@ impl FromStr for Cursor {
     }
 }
 
-fn read_cursor(text: &str) -> Option<Cursor> {
+fn read_cursor(text: &str) -> Option<SessionCursor> {
     let (updated_at, id) = text.split_once('.')?;
     // A sign would be read too, and a byte would be cut out of a character.
     if !text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'.') || id.len() % 2 != 0 {
@@ -141,5 +141,5 @@ fn read_cursor(text: &str) -> Option<Cursor> {
     let updated_at = Millis::from_str_radix(updated_at, 16).ok()?;
     let byte = |at: usize| u8::from_str_radix(&id[at..at + 2], 16).ok();
     let bytes: Option<Vec<u8>> = (0..id.len()).step_by(2).map(byte).collect();
-    Some(Cursor { updated_at, id: String::from_utf8(bytes?).ok()?.into() })
+    Some(SessionCursor { updated_at, id: String::from_utf8(bytes?).ok()?.into() })
 }

@@ -79,11 +79,11 @@ pub(crate) const INPUTS: &str = "SELECT i.id, i.seq, i.client, i.mode, i.dialect
 const SIZES: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
 
 /// One statement for several rows at once, in all sizes.
-pub(crate) struct Rows {
+pub(crate) struct RowsStatement {
     sizes: [(usize, String); SIZES.len()],
 }
 
-impl Rows {
+impl RowsStatement {
     fn new(head: &str, columns: usize, tail: &str) -> Self {
         Self { sizes: SIZES.map(|rows| (rows, format!("{head}{}{tail}", placeholders(rows, columns)))) }
     }
@@ -96,11 +96,11 @@ impl Rows {
     }
 }
 
-pub(crate) static INSERT_ENTRIES: LazyLock<Rows> =
-    LazyLock::new(|| Rows::new("INSERT INTO entries (place, body) VALUES ", 2, ""));
+pub(crate) static INSERT_ENTRIES: LazyLock<RowsStatement> =
+    LazyLock::new(|| RowsStatement::new("INSERT INTO entries (place, body) VALUES ", 2, ""));
 
-pub(crate) static INSERT_INPUTS: LazyLock<Rows> = LazyLock::new(|| {
-    Rows::new(
+pub(crate) static INSERT_INPUTS: LazyLock<RowsStatement> = LazyLock::new(|| {
+    RowsStatement::new(
         "INSERT INTO inputs (session, id, seq, client, mode, dialect, key, state, content) VALUES ",
         9,
         "",
@@ -108,13 +108,13 @@ pub(crate) static INSERT_INPUTS: LazyLock<Rows> = LazyLock::new(|| {
 });
 
 /// [`STANDING`] for several sessions.
-pub(crate) static STANDINGS: LazyLock<Rows> = LazyLock::new(|| Rows {
+pub(crate) static STANDINGS: LazyLock<RowsStatement> = LazyLock::new(|| RowsStatement {
     sizes: SIZES.map(|size| (size, format!("{STANDING}{}", placeholders(1, size)))),
 });
 
 /// Says what became of pending inputs. First the state, then session and id of each.
-pub(crate) static SET_INPUTS: LazyLock<Rows> = LazyLock::new(|| {
-    Rows::new(
+pub(crate) static SET_INPUTS: LazyLock<RowsStatement> = LazyLock::new(|| {
+    RowsStatement::new(
         "UPDATE inputs SET state = ?, content = NULL FROM (VALUES ",
         2,
         ") AS v WHERE session = v.column1 AND id = v.column2 AND state = 0",
@@ -122,8 +122,12 @@ pub(crate) static SET_INPUTS: LazyLock<Rows> = LazyLock::new(|| {
 });
 
 /// Sets the time of several sessions' last change: key and time of each.
-pub(crate) static TOUCH_SESSIONS: LazyLock<Rows> = LazyLock::new(|| {
-    Rows::new("UPDATE sessions SET updated_at = v.column2 FROM (VALUES ", 2, ") AS v WHERE key = v.column1")
+pub(crate) static TOUCH_SESSIONS: LazyLock<RowsStatement> = LazyLock::new(|| {
+    RowsStatement::new(
+        "UPDATE sessions SET updated_at = v.column2 FROM (VALUES ",
+        2,
+        ") AS v WHERE key = v.column1",
+    )
 });
 
 /// `(?, ?), (?, ?)`. Numbered ones would be looked up by name, each among all the others.

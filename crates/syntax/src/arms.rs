@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Source, path::NodePath, token::is_word};
+use crate::{AnalysedDocument, path::NodePath, token::is_word};
 
 /// Nodes that are an arm.
 const KINDS: [&str; 12] = [
@@ -25,16 +25,16 @@ const MAX_ARMS: usize = 200;
 
 /// Arms that stand beside each other, in bytes of their document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arms {
+pub struct MatchArms {
     /// Each without the space and the comma behind it.
     pub list: Vec<Range<usize>>,
     /// They are entries of a table.
     pub is_table: bool,
 }
 
-impl Arms {
+impl MatchArms {
     /// The arms among which the innermost one around a place is.
-    pub fn around(source: &Source, offset: usize) -> Option<Self> {
+    pub fn around(source: &AnalysedDocument, offset: usize) -> Option<Self> {
         let text = source.content();
         let path = NodePath::at(source.parsed()?, offset);
         let at = path.steps().iter().rposition(|step| KINDS.contains(&step.kind()))?;

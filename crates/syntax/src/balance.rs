@@ -1,6 +1,6 @@
 //! What edits open and close, told from their tokens: for texts that there is no syntax tree of.
 
-use nudge_text::{Bias, Edits, Text};
+use nudge_text::{Edits, InsertBias, Text};
 
 use crate::Language;
 
@@ -34,7 +34,7 @@ pub(crate) fn empties(language: Language, text: &Text, edits: &Edits) -> bool {
     }
     let after = edits.apply(text);
     going.any(|edit| {
-        let place = edits.map(edit.range.start, Bias::After);
+        let place = edits.map(edit.range.start, InsertBias::After);
         let line = after.line_of(place);
         let before = (0..=line).rev().take(LINES).find_map(|at| {
             let end = if at == line { place } else { after.line_end(at) };

@@ -1,10 +1,10 @@
 //! What taking code away does to the code behind it, though the parser takes it: the next statement becomes the body of an
 //! `if`, a case falls into the next one, a key loses its list.
 
-use nudge_text::{Bias, Edit, Text};
+use nudge_text::{Edit, InsertBias, Text};
 
 use crate::{
-    Language, NodePath, Parsed,
+    Language, NodePath, ParsedText,
     grammar::Grammar,
     path::PathStep,
     wrong::{ParseStep, is_block, path_before},
@@ -44,7 +44,7 @@ impl ParseStep<'_> {
     fn moves_behind(&self, edit: &Edit) -> Option<bool> {
         let (parsed, text) = self.before;
         let (behind, path) = self.behind(edit)?;
-        let place = self.edits.map(behind, Bias::After);
+        let place = self.edits.map(behind, InsertBias::After);
         let after = NodePath::at(self.after.0, place);
         let ((all, bare), (all_after, bare_after)) = (bodies(&path), bodies(&after));
         // Where braces go or come there are as many around it.
@@ -73,7 +73,7 @@ impl ParseStep<'_> {
 
     /// Whether a key of YAML has lost its last entry, or an entry all that is in it.
     fn empties_key(&self, edit: &Edit) -> bool {
-        let holds = |(parsed, text): (&Parsed, &Text), place: usize, kind: Option<&str>| {
+        let holds = |(parsed, text): (&ParsedText, &Text), place: usize, kind: Option<&str>| {
             let path = path_before(parsed, text, place)?;
             let holder = path.enclosing(&["block_mapping_pair", "block_sequence_item"])?;
             let held = match holder.kind() {
@@ -82,7 +82,7 @@ impl ParseStep<'_> {
             };
             Some(held.map(|held| held.kind()) == kind)
         };
-        let start = self.edits.map(edit.range.start, Bias::Before);
+        let start = self.edits.map(edit.range.start, InsertBias::Before);
         holds(self.before, edit.range.start, Some("block_node")) == Some(true)
             && holds(self.after, start, None) == Some(true)
     }
@@ -108,7 +108,7 @@ fn is_body(above: PathStep<'_>, below: PathStep<'_>) -> bool {
 }
 
 /// Whether all goes that stands between the mark of a case and the next one, or the end.
-fn empties_case(parsed: &Parsed, text: &Text, edit: &Edit, behind: &NodePath<'_>) -> bool {
+fn empties_case(parsed: &ParsedText, text: &Text, edit: &Edit, behind: &NodePath<'_>) -> bool {
     let Some(before) = path_before(parsed, text, edit.range.start) else { return false };
     let is_case = before.leaf().kind() == ":"
         && before

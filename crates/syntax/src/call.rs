@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    Source,
+    AnalysedDocument,
     declaration::name_of,
     grammar::Grammar,
     path::NodePath,
@@ -40,7 +40,7 @@ pub struct CallArgument {
 
 impl CallSite {
     /// The call of the function whose name is at `range`.
-    pub fn named(source: &Source, range: &Range<usize>) -> Option<Self> {
+    pub fn named(source: &AnalysedDocument, range: &Range<usize>) -> Option<Self> {
         let grammar = Grammar::of(source.language())?;
         let text = source.content();
         let path = NodePath::at(source.parsed()?, range.start);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use crate::{
-    Source,
+    AnalysedDocument,
     grammar::{Grammar, NameSort},
     path::NodePath,
     role::declaring,
@@ -30,7 +30,7 @@ pub struct Declaration {
 }
 
 /// The declaration of the name at `range`, if that is what stands there.
-pub fn declaration_at(source: &Source, range: &Range<usize>) -> Option<Declaration> {
+pub fn declaration_at(source: &AnalysedDocument, range: &Range<usize>) -> Option<Declaration> {
     let grammar = Grammar::of(source.language())?;
     let path = NodePath::at(source.parsed()?, range.start);
     (path.leaf().node.byte_range() == *range).then_some(())?;
@@ -39,7 +39,7 @@ pub fn declaration_at(source: &Source, range: &Range<usize>) -> Option<Declarati
 
 /// What is declared in a part of a document, with the place of its name; no more names than `limit` are looked at.
 pub fn declarations_in(
-    source: &Source,
+    source: &AnalysedDocument,
     part: &Range<usize>,
     limit: usize,
 ) -> impl Iterator<Item = (Range<usize>, Declaration)> {

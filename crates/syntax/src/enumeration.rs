@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use crate::{Language, Source, declaration::name_of, path::NodePath, token::is_word};
+use crate::{AnalysedDocument, Language, declaration::name_of, path::NodePath, token::is_word};
 
 /// Longer ones are tables, and nobody matches on them.
 const MAX_VARIANTS: usize = 80;
@@ -21,7 +21,7 @@ const KINDS: [&str; 6] = [
 
 /// What a value of a variant carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Payload {
+pub enum VariantPayload {
     /// Nothing.
     None,
     /// So many values without a name.
@@ -32,13 +32,13 @@ pub enum Payload {
 
 /// One of the values.
 #[derive(Debug, Clone)]
-pub struct Variant {
+pub struct EnumVariant {
     /// Its name.
     pub name: String,
     /// Where it is named.
     pub range: Range<usize>,
     /// What it holds.
-    pub payload: Payload,
+    pub payload: VariantPayload,
 }
 
 /// A type that is one of several named values.
@@ -49,12 +49,12 @@ pub struct Enumeration {
     /// The values are strings, not names.
     pub of_strings: bool,
     /// In the order in which they are declared.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<EnumVariant>,
 }
 
 impl Enumeration {
     /// The enumeration whose declaration is around a place.
-    pub fn around(source: &Source, offset: usize) -> Option<Self> {
+    pub fn around(source: &AnalysedDocument, offset: usize) -> Option<Self> {
         let text = source.content();
         let node = NodePath::at(source.parsed()?, offset).enclosing(&KINDS)?;
         let mut found = Self {
@@ -73,8 +73,8 @@ impl Enumeration {
         can_be.then_some(found)
     }
 
-    fn add(&mut self, name: Node<'_>, text: &str, payload: Payload) {
-        self.variants.push(Variant {
+    fn add(&mut self, name: Node<'_>, text: &str, payload: VariantPayload) {
+        self.variants.push(EnumVariant {
             name: text[name.byte_range()].to_owned(),
             range: name.byte_range(),
             payload,
@@ -85,7 +85,7 @@ impl Enumeration {
         let mut cursor = body.walk();
         for node in body.named_children(&mut cursor) {
             match node.kind() {
-                "property_identifier" => self.add(node, text, Payload::None),
+                "property_identifier" => self.add(node, text, VariantPayload::None),
                 "enum_variant"
                 | "enum_assignment"
                 | "enum_constant"
@@ -109,7 +109,7 @@ impl Enumeration {
             }
             "literal_type" => {
                 let content = node.named_child(0).filter(|part| part.kind() == "string")?.named_child(0)?;
-                self.add(content, text, Payload::None);
+                self.add(content, text, VariantPayload::None);
                 Some(())
             }
             "comment" => Some(()),
@@ -131,7 +131,7 @@ impl Enumeration {
                 (kind.is_some() || is_counted).then_some(())?;
             }
             if &text[name.byte_range()] != "_" {
-                self.add(name, text, Payload::None);
+                self.add(name, text, VariantPayload::None);
             }
         }
         Some(())
@@ -147,17 +147,17 @@ impl Enumeration {
             let assigned = statement.named_child(0).filter(|node| node.kind() == "assignment");
             let name = assigned.and_then(|node| node.child_by_field_name("left"));
             if let Some(name) = name.filter(|name| name.kind() == "identifier") {
-                self.add(name, text, Payload::None);
+                self.add(name, text, VariantPayload::None);
             }
         }
         Some(())
     }
 
     /// The variants as they were declared in lines of a Rust `enum`.
-    pub fn of_lines(lines: &str) -> Vec<Variant> {
+    pub fn of_lines(lines: &str) -> Vec<EnumVariant> {
         let wrapped = format!("enum X {{\n{lines}\n}}");
         let found = [wrapped.as_str(), lines].into_iter().find_map(|code| {
-            let source = Source::new("".into(), Language::Rust, nudge_text::Text::new(code));
+            let source = AnalysedDocument::new("".into(), Language::Rust, nudge_text::Text::new(code));
             let at = code.find("enum ").filter(|_| source.is_sound() == Some(true))?;
             Self::around(&source, at)
         });
@@ -165,19 +165,19 @@ impl Enumeration {
     }
 }
 
-fn payload(node: Node<'_>, text: &str) -> Payload {
-    let Some(body) = node.child_by_field_name("body") else { return Payload::None };
+fn payload(node: Node<'_>, text: &str) -> VariantPayload {
+    let Some(body) = node.child_by_field_name("body") else { return VariantPayload::None };
     let mut cursor = body.walk();
     match body.kind() {
         "ordered_field_declaration_list" => {
-            Payload::Tuple(body.children_by_field_name("type", &mut cursor).count())
+            VariantPayload::Tuple(body.children_by_field_name("type", &mut cursor).count())
         }
         "field_declaration_list" => {
             let fields =
                 body.named_children(&mut cursor).filter_map(|field| field.child_by_field_name("name"));
-            Payload::Fields(fields.map(|name| text[name.byte_range()].to_owned()).collect())
+            VariantPayload::Fields(fields.map(|name| text[name.byte_range()].to_owned()).collect())
         }
-        _ => Payload::None,
+        _ => VariantPayload::None,
     }
 }
 

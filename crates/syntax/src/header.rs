@@ -5,7 +5,7 @@ use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
 use crate::{
-    Source,
+    AnalysedDocument,
     declaration::{implements, last_word, owner_of},
     grammar::Grammar,
     path::NodePath,
@@ -50,7 +50,7 @@ pub struct FunctionHeader {
 
 impl FunctionHeader {
     /// The head of the function whose name is at `range`.
-    pub fn named(source: &Source, range: &Range<usize>) -> Option<Self> {
+    pub fn named(source: &AnalysedDocument, range: &Range<usize>) -> Option<Self> {
         let grammar = Grammar::of(source.language())?;
         let path = NodePath::at(source.parsed()?, range.start);
         let steps = path.steps();
@@ -61,7 +61,7 @@ impl FunctionHeader {
     }
 
     /// The heads that have a part in a piece of a document.
-    pub fn all_in(source: &Source, within: &Range<usize>) -> Vec<Self> {
+    pub fn all_in(source: &AnalysedDocument, within: &Range<usize>) -> Vec<Self> {
         let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
             return Vec::new();
         };

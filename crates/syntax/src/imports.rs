@@ -23,7 +23,7 @@ pub enum ImportStyle {
 
 /// A name that is brought in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Import {
+pub struct ImportedName {
     /// The name in this file.
     pub name: String,
     /// The name in the module, if it is another one.
@@ -40,7 +40,7 @@ pub struct Import {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportLeaf {
     /// What it brings in.
-    pub import: Import,
+    pub import: ImportedName,
     /// Where it is, with its path inside of the list and its other name.
     pub range: Range<usize>,
     /// Which of the statement's lists it is in.
@@ -131,7 +131,7 @@ fn statement_end(language: Language, text: &str, start: usize, line_end: usize) 
 
 /// What a file imports.
 #[derive(Debug, Clone, Default)]
-pub struct ImportFacts(Arc<[Import]>);
+pub struct ImportFacts(Arc<[ImportedName]>);
 
 impl ImportFacts {
     /// Reads a file.
@@ -141,7 +141,7 @@ impl ImportFacts {
     }
 
     /// The names it brings in.
-    pub fn iter(&self) -> impl Iterator<Item = &Import> {
+    pub fn iter(&self) -> impl Iterator<Item = &ImportedName> {
         self.0.iter()
     }
 }
@@ -154,7 +154,7 @@ pub(crate) struct ImportMap(FxHashMap<String, Vec<KnownImport>>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownImport {
     /// What is brought in.
-    pub import: Import,
+    pub import: ImportedName,
     /// The language of the files.
     pub language: Language,
     /// The file that has it, or the first of them.
@@ -199,7 +199,7 @@ impl ImportMap {
     }
 }
 
-fn is_same(known: &KnownImport, import: &Import, language: Language, uri: &str) -> bool {
+fn is_same(known: &KnownImport, import: &ImportedName, language: Language, uri: &str) -> bool {
     // A relative module means another one in another folder.
     let same_place = !import.module.starts_with('.') || *known.uri == *uri;
     known.language == language && known.import == *import && same_place

@@ -1,9 +1,9 @@
 //! What code says: documents with their syntax trees, tokens, the names that are declared and used in them, and the index
 //! of a workspace.
 //!
-//! It is pure. A document is a [`Source`], which keeps what was found out about it from version to version and parses when
-//! it is first asked for something that needs a tree, for as long as a [`Patience`] lets it. Files that are not open are in
-//! an [`Index`].
+//! It is pure. A document is an [`AnalysedDocument`], which keeps what was found out about it from version to version and parses when
+//! it is first asked for something that needs a tree, for as long as a [`ParsePatience`] lets it. Files that are not open are in
+//! a [`WorkspaceIndex`].
 
 mod arms;
 mod balance;
@@ -32,23 +32,25 @@ mod uses;
 mod words;
 mod wrong;
 
-pub use arms::{Arms, is_default_arm};
+pub use arms::{MatchArms, is_default_arm};
 pub use call::{CallArgument, CallSite};
 pub use declaration::{Declaration, declaration_at, declarations_in};
-pub use enumeration::{Enumeration, Payload, Variant};
+pub use enumeration::{EnumVariant, Enumeration, VariantPayload};
 pub use grammar::{Grammar, NameSort, related};
 pub use header::{FunctionHeader, FunctionParam};
-pub use index::{CONTEXT_DEPTH, FileFacts, Index, IndexAsker, Lexeme, Lexer, SeenToken, TokenId, skip_space};
+pub use index::{
+    CONTEXT_DEPTH, FileFacts, IndexAsker, Lexeme, Lexer, SeenToken, TokenId, WorkspaceIndex, skip_space,
+};
 pub use language::Language;
-pub use literal::{Element, Literal, literals, struct_around};
-pub use parsed::Parsed;
+pub use literal::{LiteralField, StructLiteral, literals, struct_around};
+pub use parsed::ParsedText;
 pub use path::{NodePath, PathStep};
-pub use patience::Patience;
+pub use patience::ParsePatience;
 pub use pattern::is_pattern;
 pub use placed::placed;
 pub use role::{NameRole, role_at};
 pub use scope::variable;
-pub use source::{HeldBytes, Source};
+pub use source::{AnalysedDocument, HeldBytes};
 pub use uses::{NameUse, NameUses, UseForm, uses_of};
 pub use words::{contains_word, occurrences};
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use crate::{
-    Language, Source,
+    AnalysedDocument, Language,
     declaration::{last_word, name_of, owner_of},
     grammar::Grammar,
-    parsed::Parsed,
+    parsed::ParsedText,
     path::NodePath,
 };
 
@@ -20,7 +20,7 @@ const MAX_LITERALS: usize = 60;
 
 /// A field of a literal.
 #[derive(Debug, Clone)]
-pub struct Element {
+pub struct LiteralField {
     /// The name of the field.
     pub name: String,
     /// All of it.
@@ -31,17 +31,17 @@ pub struct Element {
 
 /// A literal with named fields.
 #[derive(Debug, Clone)]
-pub struct Literal {
+pub struct StructLiteral {
     /// All of it.
     pub range: Range<usize>,
     /// Its fields, in order.
-    pub elements: Vec<Element>,
+    pub elements: Vec<LiteralField>,
     /// The function around it.
     pub function: Option<Range<usize>>,
 }
 
 /// The struct whose fields are around a place: its name and the names of its fields, in order.
-pub fn struct_around(source: &Source, offset: usize) -> Option<(String, Vec<String>)> {
+pub fn struct_around(source: &AnalysedDocument, offset: usize) -> Option<(String, Vec<String>)> {
     let text = source.content();
     let path = NodePath::at(source.parsed()?, offset);
     let at = path.steps().iter().rposition(|step| FIELDS.contains(&step.kind()))?;
@@ -56,7 +56,7 @@ pub fn struct_around(source: &Source, offset: usize) -> Option<(String, Vec<Stri
 }
 
 /// The literals of a struct in a document that give no other value to take the rest from.
-pub fn literals(source: &Source, owner: &str) -> Vec<Literal> {
+pub fn literals(source: &AnalysedDocument, owner: &str) -> Vec<StructLiteral> {
     let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
         return Vec::new();
     };
@@ -78,14 +78,19 @@ pub fn literals(source: &Source, owner: &str) -> Vec<Literal> {
             && (!is_self || owner_of(grammar, &path, text).as_deref() == Some(owner));
         let elements = elements(literal.child_by_field_name("body")?, text)?;
         let function = path.enclosing(grammar.functions).map(|node| node.byte_range());
-        is_meant.then(|| Literal { range: literal.byte_range(), elements, function })
+        is_meant.then(|| StructLiteral { range: literal.byte_range(), elements, function })
     });
     found.collect()
 }
 
 /// The object literals whose type is the name at `place`: what a variable or an arrow function of it is given, and what a
 /// function of it returns.
-fn objects(source: &Source, grammar: &Grammar, parsed: &Parsed, place: &Range<usize>) -> Vec<Literal> {
+fn objects(
+    source: &AnalysedDocument,
+    grammar: &Grammar,
+    parsed: &ParsedText,
+    place: &Range<usize>,
+) -> Vec<StructLiteral> {
     let text = source.content();
     let path = NodePath::at(parsed, place.start);
     let [.., above, annotation, name] = path.steps() else { return Vec::new() };
@@ -108,13 +113,13 @@ fn objects(source: &Source, grammar: &Grammar, parsed: &Parsed, place: &Range<us
     let found = found.into_iter().filter(|node| node.kind() == "object").filter_map(|node| {
         let function = NodePath::at(parsed, node.start_byte()).enclosing(grammar.functions);
         let function = function.map(|node| node.byte_range());
-        Some(Literal { range: node.byte_range(), elements: elements(node, text)?, function })
+        Some(StructLiteral { range: node.byte_range(), elements: elements(node, text)?, function })
     });
     found.collect()
 }
 
 /// The fields of a literal; `None` if some have no name or come from elsewhere.
-fn elements(body: Node<'_>, text: &str) -> Option<Vec<Element>> {
+fn elements(body: Node<'_>, text: &str) -> Option<Vec<LiteralField>> {
     let mut cursor = body.walk();
     let children = body.named_children(&mut cursor).filter(|node| !node.kind().contains("comment"));
     children
@@ -127,7 +132,11 @@ fn elements(body: Node<'_>, text: &str) -> Option<Vec<Element>> {
                 "pair" | "keyed_element" => (field(node, "key", text)?, node.child_by_field_name("value")),
                 _ => return None,
             };
-            Some(Element { name, range: node.byte_range(), value: value.map(|value| value.byte_range()) })
+            Some(LiteralField {
+                name,
+                range: node.byte_range(),
+                value: value.map(|value| value.byte_range()),
+            })
         })
         .collect()
 }

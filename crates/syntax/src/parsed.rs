@@ -9,7 +9,7 @@ use std::ops::Range;
 use nudge_text::{Edit, Edits, Text};
 use tree_sitter::{InputEdit, Node, ParseOptions, ParseState, Parser, Point, Tree, TreeCursor};
 
-use crate::{Language, grammar::Grammar, names, patience::Watch, search::moved};
+use crate::{Language, grammar::Grammar, names, patience::ParseWatch, search::moved};
 
 /// Longer texts are not parsed: the engine then works by tokens. A tree takes up to 75 times the memory of its text.
 const MAX_PARSED: usize = 1024 * 1024;
@@ -29,7 +29,7 @@ const CLOSE: usize = 1024;
 
 /// What the parser made of a text.
 #[derive(Debug, Clone)]
-pub struct Parsed {
+pub struct ParsedText {
     /// Moved to fit the text, and not to be asked about what lies in the pieces.
     whole: Tree,
     /// In the order of the text, apart from each other.
@@ -48,8 +48,8 @@ struct Piece {
 
 /// What the parser made of an earlier text, moved to fit this one.
 #[derive(Debug, Clone)]
-pub(crate) struct Stale {
-    parsed: Parsed,
+pub(crate) struct StaleTree {
+    parsed: ParsedText,
     /// Where the texts differ.
     changed: Vec<Changed>,
 }
@@ -62,9 +62,9 @@ struct Changed {
     is_word: bool,
 }
 
-impl Parsed {
+impl ParsedText {
     /// Parses a text that was not seen before. `None` if there is no grammar for it, if it is too long, or if it was given up.
-    pub(crate) fn new(language: Language, content: &str, watch: &Watch<'_>) -> Option<Self> {
+    pub(crate) fn new(language: Language, content: &str, watch: &ParseWatch<'_>) -> Option<Self> {
         Some(Self::from(parse(language, content, None, watch)?))
     }
 
@@ -151,7 +151,7 @@ impl Parsed {
         language: Language,
         text: &Text,
         changed: &Range<usize>,
-        watch: &Watch<'_>,
+        watch: &ParseWatch<'_>,
     ) -> Option<()> {
         let around = self.around(changed, text.len())?;
         // A piece with the same beginning is closer to what comes out than the whole is.
@@ -214,7 +214,7 @@ impl Parsed {
     }
 }
 
-impl From<Tree> for Parsed {
+impl From<Tree> for ParsedText {
     fn from(whole: Tree) -> Self {
         Self { has_error: whole.root_node().has_error(), whole, pieces: Vec::new() }
     }
@@ -228,9 +228,9 @@ impl Piece {
     }
 }
 
-impl Stale {
+impl StaleTree {
     /// What is known of a text before it is changed.
-    pub(crate) fn new(parsed: &Parsed) -> Self {
+    pub(crate) fn new(parsed: &ParsedText) -> Self {
         Self { parsed: parsed.clone(), changed: Vec::new() }
     }
 
@@ -272,7 +272,12 @@ impl Stale {
 
     /// The tree of the text as it is now, if all that changed is names, or if the items around the changes can be parsed by
     /// themselves without an error.
-    pub(crate) fn by_pieces(&self, language: Language, text: &Text, watch: &Watch<'_>) -> Option<Parsed> {
+    pub(crate) fn by_pieces(
+        &self,
+        language: Language,
+        text: &Text,
+        watch: &ParseWatch<'_>,
+    ) -> Option<ParsedText> {
         let mut parsed = self.parsed.clone();
         let is_other = |changed: &&Changed| {
             let Changed { range, is_word } = changed;
@@ -294,7 +299,12 @@ impl Stale {
     }
 
     /// The tree of the text as it is now.
-    pub(crate) fn as_whole(&self, language: Language, content: &str, watch: &Watch<'_>) -> Option<Parsed> {
+    pub(crate) fn as_whole(
+        &self,
+        language: Language,
+        content: &str,
+        watch: &ParseWatch<'_>,
+    ) -> Option<ParsedText> {
         Some(parse(language, content, Some(&self.parsed.whole), watch)?.into())
     }
 }
@@ -387,8 +397,8 @@ fn seek<'t>(
     Some(cursor.node())
 }
 
-fn parse(language: Language, content: &str, old: Option<&Tree>, watch: &Watch<'_>) -> Option<Tree> {
-    if !Parsed::can_be_of(language, content.len()) {
+fn parse(language: Language, content: &str, old: Option<&Tree>, watch: &ParseWatch<'_>) -> Option<Tree> {
+    if !ParsedText::can_be_of(language, content.len()) {
         return None;
     }
     let mut check = |state: &ParseState| watch.check(state);
@@ -403,7 +413,7 @@ fn parse_part(
     text: &Text,
     old: &Tree,
     part: &Range<usize>,
-    watch: &Watch<'_>,
+    watch: &ParseWatch<'_>,
 ) -> Option<Tree> {
     let mut parser = parser(language)?;
     let mut check = |state: &ParseState| watch.check(state);

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::Parsed;
+use crate::ParsedText;
 
 /// A node on the way, with the name of the field that it fills in the node above.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl<'t> NodePath<'t> {
     /// The way to the smallest node that holds the character at `offset`.
     ///
     /// Asking a node for the one above starts from the root each time; going down once is cheaper.
-    pub fn at(parsed: &'t Parsed, offset: usize) -> Self {
+    pub fn at(parsed: &'t ParsedText, offset: usize) -> Self {
         let mut cursor = parsed.tree_at(offset).walk();
         let mut steps = Vec::with_capacity(24);
         steps.push(PathStep { node: parsed.root(), field: "" });

@@ -13,27 +13,27 @@ use parking_lot::{Mutex, MutexGuard};
 use tree_sitter::ParseState;
 
 /// Decides how long a parse may take.
-pub trait Patience: Send + Sync {
+pub trait ParsePatience: Send + Sync {
     /// A parse begins. It asks again and again, at least every millisecond, whether it may go on.
     fn begin(&self) -> Box<dyn Fn() -> bool + '_>;
 }
 
 /// The patience of one question with one document.
-pub(crate) struct Limit {
-    patience: Arc<dyn Patience>,
+pub(crate) struct DocumentPatience {
+    patience: Arc<dyn ParsePatience>,
     /// Whether the document could not be parsed in time. Nor could it be if it were tried again.
     gave_up: AtomicBool,
 }
 
 /// A parse under way.
-pub(crate) struct Watch<'a> {
+pub(crate) struct ParseWatch<'a> {
     keep_going: &'a dyn Fn() -> bool,
     gave_up: Cell<bool>,
 }
 
 /// Whose turn it is to parse a document, shared by all its versions: one parse of a document goes on at a time.
 #[derive(Default)]
-pub(crate) struct Turn {
+pub(crate) struct ParseTurn {
     parsing: Mutex<()>,
     /// How many wait for it.
     waiting: AtomicUsize,
@@ -41,8 +41,8 @@ pub(crate) struct Turn {
     newest: AtomicU64,
 }
 
-impl Limit {
-    pub(crate) fn new(patience: Arc<dyn Patience>) -> Arc<Self> {
+impl DocumentPatience {
+    pub(crate) fn new(patience: Arc<dyn ParsePatience>) -> Arc<Self> {
         Arc::new(Self { patience, gave_up: AtomicBool::new(false) })
     }
 
@@ -60,7 +60,7 @@ impl Limit {
     }
 }
 
-impl<'a> Watch<'a> {
+impl<'a> ParseWatch<'a> {
     pub(crate) fn new(keep_going: &'a dyn Fn() -> bool) -> Self {
         Self { keep_going, gave_up: Cell::new(false) }
     }
@@ -80,7 +80,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Turn {
+impl ParseTurn {
     /// Waits for the turn. Whoever has it without need gives it back.
     pub(crate) fn take(&self) -> MutexGuard<'_, ()> {
         self.waiting.fetch_add(1, Ordering::AcqRel);

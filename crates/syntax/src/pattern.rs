@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    Source,
+    AnalysedDocument,
     declaration::owner_of,
     grammar::Grammar,
     path::{NodePath, PathStep},
@@ -26,7 +26,7 @@ const PATTERNS: [&str; 9] = [
 ];
 
 /// Whether the name of a variant of `owner` at `name` is, with the path before it, a pattern of Rust.
-pub fn is_pattern(source: &Source, name: &Range<usize>, owner: &str) -> bool {
+pub fn is_pattern(source: &AnalysedDocument, name: &Range<usize>, owner: &str) -> bool {
     let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
         return false;
     };

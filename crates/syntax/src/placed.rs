@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use nudge_text::history::Change;
+use nudge_text::history::LineChange;
 
-use crate::Source;
+use crate::AnalysedDocument;
 
 /// Where a piece of what a change put in stands now, if it still does.
-pub fn placed(source: &Source, change: &Change, piece: &Range<usize>) -> Option<Range<usize>> {
+pub fn placed(source: &AnalysedDocument, change: &LineChange, piece: &Range<usize>) -> Option<Range<usize>> {
     let above = &change.after[..piece.start];
     let line = change.line + memchr::memchr_iter(b'\n', above.as_bytes()).count();
     let column = piece.start - above.rfind('\n').map_or(0, |at| at + 1);

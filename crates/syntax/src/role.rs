@@ -86,14 +86,14 @@ pub fn role_at(grammar: &Grammar, path: &NodePath<'_>, text: &str, range: &Range
 }
 
 /// The node that declares the name a path leads to.
-pub(super) struct Declaring {
+pub(super) struct DeclaringNode {
     /// Its place on the path.
     pub(super) at: usize,
     pub(super) sort: NameSort,
 }
 
 /// Climbs from the name to the node that declares it, if one does.
-pub(super) fn declaring(grammar: &Grammar, path: &NodePath<'_>) -> Option<Declaring> {
+pub(super) fn declaring(grammar: &Grammar, path: &NodePath<'_>) -> Option<DeclaringNode> {
     let steps = path.steps();
     let (mut is_function, mut is_qualified) = (false, false);
     for at in (0..steps.len().checked_sub(1)?).rev() {
@@ -113,7 +113,7 @@ pub(super) fn declaring(grammar: &Grammar, path: &NodePath<'_>) -> Option<Declar
             } else {
                 sort
             };
-            return (!uses).then_some(Declaring { at, sort });
+            return (!uses).then_some(DeclaringNode { at, sort });
         }
         let shorthand = kind == "field_pattern" && child.kind() == "shorthand_field_identifier";
         if !shorthand && !listed(grammar.through, kind, child.field) {

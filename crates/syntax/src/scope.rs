@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use crate::{
-    Source,
+    AnalysedDocument,
     declaration::{Declaration, declaration_at},
     words::occurrences,
 };
 
 /// The variable or parameter called `name` that can be used at `offset` inside of `function`.
 pub fn variable(
-    source: &Source,
+    source: &AnalysedDocument,
     name: &str,
     offset: usize,
     function: &Range<usize>,

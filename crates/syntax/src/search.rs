@@ -24,7 +24,7 @@ type Places = Arc<[usize]>;
 
 /// What was searched for in one version of a document.
 #[derive(Default)]
-pub(crate) struct Search {
+pub(crate) struct DocumentSearch {
     known: Mutex<FxHashMap<Arc<str>, Places>>,
     earlier: Mutex<Option<Earlier>>,
 }
@@ -32,20 +32,20 @@ pub(crate) struct Search {
 /// An earlier version, and what was changed since.
 #[derive(Clone)]
 struct Earlier {
-    search: Arc<Search>,
-    moves: Vec<Move>,
+    search: Arc<DocumentSearch>,
+    moves: Vec<SpanMove>,
 }
 
 /// One replacement: these bytes became so many.
 #[derive(Clone)]
-pub(crate) struct Move {
+pub(crate) struct SpanMove {
     pub(crate) old: Range<usize>,
     pub(crate) new_len: usize,
 }
 
-impl Search {
+impl DocumentSearch {
     /// The search in a document after a change; the moves are in the order of the text.
-    pub(crate) fn edited(self: &Arc<Self>, moves: impl DoubleEndedIterator<Item = Move>) -> Self {
+    pub(crate) fn edited(self: &Arc<Self>, moves: impl DoubleEndedIterator<Item = SpanMove>) -> Self {
         let mut earlier = self.earlier();
         let mut next = if self.known().is_empty() {
             earlier.clone()
@@ -118,10 +118,10 @@ impl Search {
 }
 
 /// The places of a text after changes: those that were not touched, and those that are at the changes now.
-fn carry(content: &str, needle: &str, places: &[usize], moves: &[Move]) -> Vec<usize> {
+fn carry(content: &str, needle: &str, places: &[usize], moves: &[SpanMove]) -> Vec<usize> {
     let len = needle.len();
     let kept = |&place: &usize| {
-        moves.iter().try_fold(place, |place, Move { old, new_len }| {
+        moves.iter().try_fold(place, |place, SpanMove { old, new_len }| {
             if place + len <= old.start {
                 Some(place)
             } else {
@@ -143,9 +143,9 @@ fn carry(content: &str, needle: &str, places: &[usize], moves: &[Move]) -> Vec<u
 }
 
 /// Where the text was changed, in bytes of the text as it is now.
-fn windows(moves: &[Move]) -> Vec<Range<usize>> {
+fn windows(moves: &[SpanMove]) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
-    for Move { old, new_len } in moves {
+    for SpanMove { old, new_len } in moves {
         for window in &mut windows {
             *window = moved(window, old, *new_len);
         }
@@ -187,12 +187,12 @@ mod tests {
             needles in prop::collection::vec("[ab_]{1,4}", 1..5),
         ) {
             let mut content = text;
-            let mut search = Arc::new(Search::default());
+            let mut search = Arc::new(DocumentSearch::default());
             for (start, len, with, asks) in steps {
                 let start = start.min(content.len());
                 let end = (start + len).min(content.len());
                 content.replace_range(start..end, &with);
-                search = Arc::new(search.edited([Move { old: start..end, new_len: with.len() }].into_iter()));
+                search = Arc::new(search.edited([SpanMove { old: start..end, new_len: with.len() }].into_iter()));
                 if !asks {
                     continue;
                 }

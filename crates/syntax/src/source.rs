@@ -12,10 +12,10 @@ use nudge_text::{Edits, Text};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    Language, Patience, balance,
-    parsed::{Parsed, Stale},
-    patience::{Limit, Turn, Watch},
-    search::{Move, Search},
+    Language, ParsePatience, balance,
+    parsed::{ParsedText, StaleTree},
+    patience::{DocumentPatience, ParseTurn, ParseWatch},
+    search::{DocumentSearch, SpanMove},
     token::stands_alone,
     wrong::ParseStep,
 };
@@ -29,7 +29,7 @@ const MAX_BROKEN: usize = 64 * 1024;
 /// Cheap to clone; clones share the analysis, which is made when it is first asked for. A changed document is a new value
 /// that reuses the old one's syntax tree.
 #[derive(Clone)]
-pub struct Source(Arc<Inner>, Option<Arc<Limit>>);
+pub struct AnalysedDocument(Arc<Inner>, Option<Arc<DocumentPatience>>);
 
 struct Inner {
     uri: Arc<str>,
@@ -39,12 +39,12 @@ struct Inner {
     content: Arc<OnceLock<String>>,
     /// Whether it is looked at by its tokens alone, though there may be a grammar for it.
     by_tokens: bool,
-    parsed: OnceLock<Option<Parsed>>,
+    parsed: OnceLock<Option<ParsedText>>,
     /// What the parser starts from. Kept until it is done, since the text may be changed while it works.
-    stale: Mutex<Option<Stale>>,
-    search: Arc<Search>,
+    stale: Mutex<Option<StaleTree>>,
+    search: Arc<DocumentSearch>,
     /// Shared by all versions of the document.
-    turn: Arc<Turn>,
+    turn: Arc<ParseTurn>,
     version: u64,
     /// Whether it takes longer to parse than anybody who did it ahead had time for.
     takes_long: AtomicBool,
@@ -59,7 +59,7 @@ pub struct HeldBytes {
     pub contents: usize,
 }
 
-impl Source {
+impl AnalysedDocument {
     /// A document that was not seen before.
     pub fn new(uri: Arc<str>, language: Language, text: Text) -> Self {
         Self::of(Inner {
@@ -86,14 +86,14 @@ impl Source {
         let mut stale = {
             let stale = self.stale();
             match self.0.parsed.get() {
-                Some(parsed) => parsed.as_ref().map(Stale::new),
+                Some(parsed) => parsed.as_ref().map(StaleTree::new),
                 None => stale.clone(),
             }
         };
         if let Some(stale) = &mut stale {
             stale.edit(&self.0.text, edits);
         }
-        let moves = edits.iter().map(|edit| Move { old: edit.range.clone(), new_len: edit.text.len() });
+        let moves = edits.iter().map(|edit| SpanMove { old: edit.range.clone(), new_len: edit.text.len() });
         Self::of(Inner {
             uri: Arc::clone(&self.0.uri),
             language: self.0.language,
@@ -152,7 +152,7 @@ impl Source {
     /// How many bytes of text a syntax tree of it would be of: none if there is no grammar for it, or if it is too long.
     pub fn tree_bytes(&self) -> usize {
         let len = self.0.text.len();
-        if Parsed::can_be_of(self.0.language, len) { len } else { 0 }
+        if ParsedText::can_be_of(self.0.language, len) { len } else { 0 }
     }
 
     /// What is held of it at the moment.
@@ -198,8 +198,8 @@ impl Source {
     }
 
     /// The same document for a question that may not wait for ever: what cannot be parsed in time is looked at by its tokens.
-    pub fn within(&self, patience: Arc<dyn Patience>) -> Self {
-        Self(Arc::clone(&self.0), Some(Limit::new(patience)))
+    pub fn within(&self, patience: Arc<dyn ParsePatience>) -> Self {
+        Self(Arc::clone(&self.0), Some(DocumentPatience::new(patience)))
     }
 
     /// Whether it could not be parsed in time.
@@ -225,7 +225,7 @@ impl Source {
     }
 
     /// Its syntax tree, if there is a grammar for it, there is to be one, and it can be had in time.
-    pub fn parsed(&self) -> Option<&Parsed> {
+    pub fn parsed(&self) -> Option<&ParsedText> {
         if self.0.by_tokens {
             return None;
         }
@@ -258,8 +258,8 @@ impl Source {
             return !balance::empties(self.0.language, &self.0.text, edits);
         }
         let keep_going = self.1.as_ref().map(|limit| limit.begin());
-        let watch = Watch::new(keep_going.as_deref().unwrap_or(&|| true));
-        let mut after = Stale::new(before);
+        let watch = ParseWatch::new(keep_going.as_deref().unwrap_or(&|| true));
+        let mut after = StaleTree::new(before);
         after.edit(&self.0.text, edits);
         let text = edits.apply(&self.0.text);
         let after = after
@@ -279,10 +279,10 @@ impl Source {
     }
 
     /// Parses it, unless that was done or is given up.
-    fn parse_while(&self, keep_going: &dyn Fn() -> bool) -> Option<&Parsed> {
+    fn parse_while(&self, keep_going: &dyn Fn() -> bool) -> Option<&ParsedText> {
         let _turn = self.0.turn.take();
         if self.0.parsed.get().is_none() {
-            let watch = Watch::new(keep_going);
+            let watch = ParseWatch::new(keep_going);
             let parsed = self.parse(&watch);
             if parsed.is_none() && watch.gave_up() {
                 return None;
@@ -293,17 +293,17 @@ impl Source {
         self.0.parsed.get()?.as_ref()
     }
 
-    fn parse(&self, watch: &Watch<'_>) -> Option<Parsed> {
+    fn parse(&self, watch: &ParseWatch<'_>) -> Option<ParsedText> {
         let stale = self.stale().clone();
         match stale {
             Some(stale) => stale
                 .by_pieces(self.0.language, &self.0.text, watch)
                 .or_else(|| stale.as_whole(self.0.language, self.content(), watch)),
-            None => Parsed::new(self.0.language, self.content(), watch),
+            None => ParsedText::new(self.0.language, self.content(), watch),
         }
     }
 
-    fn stale(&self) -> MutexGuard<'_, Option<Stale>> {
+    fn stale(&self) -> MutexGuard<'_, Option<StaleTree>> {
         self.0.stale.lock()
     }
 }
@@ -315,7 +315,7 @@ impl std::ops::AddAssign for HeldBytes {
     }
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for AnalysedDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Source")
             .field("uri", &self.0.uri)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    Source,
+    AnalysedDocument,
     declaration::{Declaration, declared, last_word, owner_of},
     grammar::{Grammar, NameSort},
     path::NodePath,
@@ -63,7 +63,7 @@ struct Mark {
 }
 
 /// The uses of what `declaration`, which may stand in another document, declared as `name`.
-pub fn uses_of(source: &Source, declaration: &Declaration, name: &str, here: bool) -> NameUses {
+pub fn uses_of(source: &AnalysedDocument, declaration: &Declaration, name: &str, here: bool) -> NameUses {
     let Some(grammar) = Grammar::of(source.language()) else { return NameUses::default() };
     let Some(parsed) = source.parsed() else {
         // Without a tree it cannot be told what is meant, and so anything may be.

@@ -1,9 +1,9 @@
 //! What is wrong though the parser takes it: a block without a statement, a literal where a name is declared.
 
-use nudge_text::{Bias, Edits, Text};
+use nudge_text::{Edits, InsertBias, Text};
 use tree_sitter::Node;
 
-use crate::{Language, Parsed, grammar::Grammar, path::NodePath, role::declaring, token::solid};
+use crate::{Language, ParsedText, grammar::Grammar, path::NodePath, role::declaring, token::solid};
 
 /// Nodes that hold statements, declarations, or the arms of a choice.
 const BLOCKS: [&str; 18] = [
@@ -41,8 +41,8 @@ const CHOICES: [&str; 3] = ["match_arm", "let_condition", "case_clause"];
 /// Two states of a document that lie some edits apart.
 pub(crate) struct ParseStep<'a> {
     pub(crate) language: Language,
-    pub(crate) before: (&'a Parsed, &'a Text),
-    pub(crate) after: (&'a Parsed, &'a Text),
+    pub(crate) before: (&'a ParsedText, &'a Text),
+    pub(crate) after: (&'a ParsedText, &'a Text),
     pub(crate) edits: &'a Edits,
 }
 
@@ -52,7 +52,7 @@ impl ParseStep<'_> {
         let has_blocks = Grammar::of(self.language).is_some() || self.language == Language::Css;
         has_blocks
             && self.edits.iter().any(|edit| {
-                let start = self.edits.map(edit.range.start, Bias::Before);
+                let start = self.edits.map(edit.range.start, InsertBias::Before);
                 let before = self.empty_blocks(self.before, edit.range.start);
                 let after = self.empty_blocks(self.after, start);
                 // Where blocks have no marks, a new one may be empty too.
@@ -68,7 +68,7 @@ impl ParseStep<'_> {
         let Some(grammar) = Grammar::of(self.language) else { return false };
         let (parsed, text) = self.after;
         self.edits.iter().any(|edit| {
-            let start = self.edits.map(edit.range.start, Bias::Before);
+            let start = self.edits.map(edit.range.start, InsertBias::Before);
             solid(&edit.text).iter().take(MOST_TOKENS).any(|token| {
                 let path = NodePath::at(parsed, start + token.range.start);
                 let leaf = path.leaf();
@@ -89,7 +89,7 @@ impl ParseStep<'_> {
     }
 
     /// How many blocks without a statement there are around what stands before a place.
-    fn empty_blocks(&self, (parsed, text): (&Parsed, &Text), place: usize) -> usize {
+    fn empty_blocks(&self, (parsed, text): (&ParsedText, &Text), place: usize) -> usize {
         let Some(path) = path_before(parsed, text, place) else { return 0 };
         let around = path.steps().iter().skip(1).map(|step| step.node);
         let mut count = around.clone().filter(|node| is_empty_block(*node)).count();
@@ -104,7 +104,7 @@ impl ParseStep<'_> {
 }
 
 /// The way to the last character before a place that is no space and not in a comment.
-pub(super) fn path_before<'t>(parsed: &'t Parsed, text: &Text, place: usize) -> Option<NodePath<'t>> {
+pub(super) fn path_before<'t>(parsed: &'t ParsedText, text: &Text, place: usize) -> Option<NodePath<'t>> {
     let mut end = place;
     for _ in 0..MOST_COMMENTS {
         let at = last_solid(text, end)?;

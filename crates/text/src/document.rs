@@ -19,7 +19,7 @@ pub struct Document {
 
 /// One change as an editor tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ContentChange {
+pub enum TextChange {
     /// The whole text anew.
     Full(String),
     /// A part of the text anew.
@@ -103,7 +103,7 @@ impl Document {
     pub fn change(
         &mut self,
         version: i64,
-        changes: &[ContentChange],
+        changes: &[TextChange],
         encoding: Encoding,
     ) -> Result<Edits, OutOfSync> {
         let made = self.try_change(version, changes, encoding);
@@ -120,13 +120,13 @@ impl Document {
     fn try_change(
         &mut self,
         version: i64,
-        changes: &[ContentChange],
+        changes: &[TextChange],
         encoding: Encoding,
     ) -> Result<(Text, Edits), OutOfSync> {
         if version <= self.version {
             return Err(OutOfSync::VersionNotNewer { have: self.version, got: version });
         }
-        let full = changes.iter().rposition(|change| matches!(change, ContentChange::Full(_)));
+        let full = changes.iter().rposition(|change| matches!(change, TextChange::Full(_)));
         if full.is_none() && !self.in_sync {
             return Err(OutOfSync::NotInSync);
         }
@@ -141,15 +141,15 @@ impl Document {
 }
 
 /// Makes one change.
-fn step(text: &mut Text, change: &ContentChange, encoding: Encoding) -> Result<Edits, OutOfSync> {
+fn step(text: &mut Text, change: &TextChange, encoding: Encoding) -> Result<Edits, OutOfSync> {
     match change {
-        ContentChange::Full(full) => {
+        TextChange::Full(full) => {
             let new = Text::new(full);
             let edits = diff::edits(text, &new);
             *text = new;
             Ok(edits)
         }
-        ContentChange::Range { start, end, text: new } => {
+        TextChange::Range { start, end, text: new } => {
             let range = resolve(text, *start, *end, encoding)?;
             text.replace(range.clone(), new);
             Ok(Edits::one(range, new))

@@ -51,7 +51,7 @@ pub enum EditsError {
 
 /// To which side of an insertion a place belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Bias {
+pub enum InsertBias {
     /// It stays before what is inserted there.
     Before,
     /// It moves behind what is inserted there.
@@ -130,7 +130,7 @@ impl Edits {
     /// Where an offset of the old text lies in the new one.
     ///
     /// The start of a replaced range stays at its start and the end at its end; what lies inside goes to one of them.
-    pub fn map(&self, offset: usize, bias: Bias) -> usize {
+    pub fn map(&self, offset: usize, bias: InsertBias) -> usize {
         let mut mapped = offset;
         for (edit, start) in self.with_new_starts() {
             if offset < edit.range.start {
@@ -138,12 +138,12 @@ impl Edits {
             }
             let end = start + edit.text.len();
             if offset >= edit.range.end
-                && (bias == Bias::After || !edit.range.is_empty() || offset > edit.range.end)
+                && (bias == InsertBias::After || !edit.range.is_empty() || offset > edit.range.end)
             {
                 mapped = end + (offset - edit.range.end);
             } else {
                 let inside = offset > edit.range.start;
-                return if inside && bias == Bias::After { end } else { start };
+                return if inside && bias == InsertBias::After { end } else { start };
             }
         }
         mapped
@@ -152,8 +152,8 @@ impl Edits {
     /// Where a range of the old text lies in the new one. What is inserted at its edges stays outside; a range whose
     /// text is gone becomes empty.
     pub fn map_range(&self, range: Range<usize>) -> Range<usize> {
-        let end = self.map(range.end, Bias::Before);
-        let start = if range.is_empty() { end } else { self.map(range.start, Bias::After) };
+        let end = self.map(range.end, InsertBias::Before);
+        let start = if range.is_empty() { end } else { self.map(range.start, InsertBias::After) };
         start.min(end)..end
     }
 

@@ -15,8 +15,8 @@ mod ignored;
 mod point;
 mod text;
 
-pub use document::{ContentChange, Document, OutOfSync};
-pub use edits::{Bias, Edit, Edits, EditsError};
+pub use document::{Document, OutOfSync, TextChange};
+pub use edits::{Edit, Edits, EditsError, InsertBias};
 pub use ignored::IgnoreLines;
 pub use point::{Encoding, Point};
 pub use text::Text;

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 /// The number of an error. ACP's own are constants here; any other number survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Code(pub i64);
+pub struct ErrorCode(pub i64);
 
-impl Code {
+impl ErrorCode {
     /// The line is not JSON.
     pub const PARSE_ERROR: Self = Self(-32700);
     /// The JSON is not a request.
@@ -35,7 +35,7 @@ impl Code {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Error {
     /// What kind of error.
-    pub code: Code,
+    pub code: ErrorCode,
     /// One sentence for a person.
     pub message: String,
     /// More for a program, kept as it came.
@@ -45,54 +45,54 @@ pub struct Error {
 
 impl Error {
     /// An error with this code and message.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
     /// -32700.
     pub fn parse_error(message: impl Into<String>) -> Self {
-        Self::new(Code::PARSE_ERROR, message)
+        Self::new(ErrorCode::PARSE_ERROR, message)
     }
 
     /// -32600.
     pub fn invalid_request(message: impl Into<String>) -> Self {
-        Self::new(Code::INVALID_REQUEST, message)
+        Self::new(ErrorCode::INVALID_REQUEST, message)
     }
 
     /// -32601, naming the method.
     pub fn method_not_found(method: &str) -> Self {
         let shown: String = method.chars().filter(|c| !c.is_control()).take(100).collect();
-        Self::new(Code::METHOD_NOT_FOUND, format!("Method not found: {shown}"))
+        Self::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {shown}"))
     }
 
     /// -32602.
     pub fn invalid_params(message: impl Into<String>) -> Self {
-        Self::new(Code::INVALID_PARAMS, message)
+        Self::new(ErrorCode::INVALID_PARAMS, message)
     }
 
     /// -32603.
     pub fn internal(message: impl Into<String>) -> Self {
-        Self::new(Code::INTERNAL_ERROR, message)
+        Self::new(ErrorCode::INTERNAL_ERROR, message)
     }
 
     /// -32000 with `data.reason: "auth_required"`.
     pub fn auth_required() -> Self {
-        Self::new(Code::AUTH_REQUIRED, "Authentication required").reason("auth_required")
+        Self::new(ErrorCode::AUTH_REQUIRED, "Authentication required").reason("auth_required")
     }
 
     /// -32002 with the given `data.reason`.
     pub fn not_found(reason: &str) -> Self {
-        Self::new(Code::RESOURCE_NOT_FOUND, "Resource not found").reason(reason)
+        Self::new(ErrorCode::RESOURCE_NOT_FOUND, "Resource not found").reason(reason)
     }
 
     /// -32010 with the given `data.reason`.
     pub fn inject_precondition(reason: &str) -> Self {
-        Self::new(Code::INJECT_PRECONDITION, "Inject precondition failed").reason(reason)
+        Self::new(ErrorCode::INJECT_PRECONDITION, "Inject precondition failed").reason(reason)
     }
 
     /// -32800.
     pub fn cancelled() -> Self {
-        Self::new(Code::REQUEST_CANCELLED, "Request cancelled")
+        Self::new(ErrorCode::REQUEST_CANCELLED, "Request cancelled")
     }
 
     /// The same error with `data`; left out if it cannot be written as JSON.

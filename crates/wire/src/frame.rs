@@ -15,13 +15,13 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Cuts a byte stream into lines.
 ///
-/// Call [`Framer::next`] until it returns `None`, read more bytes into the same buffer, and so on; at the end of the
-/// stream call [`Framer::finish`] once. A line longer than the limit is dropped as it arrives, without being kept, and
+/// Call [`LineFramer::next`] until it returns `None`, read more bytes into the same buffer, and so on; at the end of the
+/// stream call [`LineFramer::finish`] once. A line longer than the limit is dropped as it arrives, without being kept, and
 /// reported with what could be told about it.
 ///
 /// Lines end at `\n`; a `\r` before it, a byte order mark at the start of a line, and empty lines are dropped.
 #[derive(Debug)]
-pub struct Framer {
+pub struct LineFramer {
     max: usize,
     /// How much of the buffer is known to hold no newline.
     scanned: usize,
@@ -30,16 +30,16 @@ pub struct Framer {
 
 /// What the stream held next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum FramePiece {
     /// A line, not yet known to be UTF-8 or JSON.
     Line(Bytes),
     /// A line over the limit, dropped.
-    TooLong(Skimmed),
+    TooLong(SkimmedFrame),
 }
 
 /// What is known about a dropped line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skimmed {
+pub struct SkimmedFrame {
     /// Its length in bytes.
     pub length: usize,
     /// Its top-level `id`, if it was a message with one.
@@ -50,12 +50,12 @@ pub struct Skimmed {
     pub has_method: bool,
 }
 
-impl Piece {
+impl FramePiece {
     /// What a message is that came whole, by a transport that knows where messages end: what it would be as a line. It is
     /// dropped if it is longer than `max` bytes, and put on one line if it is not; `None` if it is blank.
     pub fn of_message(mut message: Bytes, max: usize) -> Option<Self> {
         if message.len() > max {
-            return Some(Self::TooLong(Skimmed::of(&message)));
+            return Some(Self::TooLong(SkimmedFrame::of(&message)));
         }
         let line = trimmed(&message)?;
         message.truncate(line.end);
@@ -64,7 +64,7 @@ impl Piece {
     }
 }
 
-impl Skimmed {
+impl SkimmedFrame {
     /// What is told of a message that is dropped.
     pub fn of(message: &[u8]) -> Self {
         let mut skim = Skim::default();
@@ -73,21 +73,21 @@ impl Skimmed {
     }
 }
 
-impl Framer {
+impl LineFramer {
     /// A framer that drops lines longer than `max` bytes.
     pub fn new(max: usize) -> Self {
         Self { max, scanned: 0, skim: None }
     }
 
     /// The next piece that is complete in `buffer`, which is taken off it.
-    pub fn next(&mut self, buffer: &mut BytesMut) -> Option<Piece> {
+    pub fn next(&mut self, buffer: &mut BytesMut) -> Option<FramePiece> {
         loop {
             let newline = memchr::memchr(b'\n', &buffer[self.scanned..]).map(|at| self.scanned + at);
             if let Some(skim) = &mut self.skim {
                 skim.feed(&buffer[..newline.unwrap_or(buffer.len())]);
                 buffer.advance(newline.map_or(buffer.len(), |at| at + 1));
                 newline?;
-                return self.skim.take().map(|skim| Piece::TooLong(skim.done()));
+                return self.skim.take().map(|skim| FramePiece::TooLong(skim.done()));
             }
             let Some(newline) = newline else {
                 self.scanned = buffer.len();
@@ -103,22 +103,22 @@ impl Framer {
             }
             self.scanned = 0;
             match trimmed(&buffer[..newline]) {
-                Some(line) => return Some(Piece::Line(cut(buffer, line, newline + 1))),
+                Some(line) => return Some(FramePiece::Line(cut(buffer, line, newline + 1))),
                 None => buffer.advance(newline + 1),
             }
         }
     }
 
     /// What is left when the stream ends without a newline.
-    pub fn finish(&mut self, buffer: &mut BytesMut) -> Option<Piece> {
+    pub fn finish(&mut self, buffer: &mut BytesMut) -> Option<FramePiece> {
         let rest = buffer.split().freeze();
         self.scanned = 0;
         match self.skim.take() {
             Some(mut skim) => {
                 skim.feed(&rest);
-                Some(Piece::TooLong(skim.done()))
+                Some(FramePiece::TooLong(skim.done()))
             }
-            None => trimmed(&rest).map(|line| Piece::Line(rest.slice(line))),
+            None => trimmed(&rest).map(|line| FramePiece::Line(rest.slice(line))),
         }
     }
 
@@ -288,8 +288,8 @@ impl Skim {
         }
     }
 
-    fn done(self) -> Skimmed {
-        Skimmed {
+    fn done(self) -> SkimmedFrame {
+        SkimmedFrame {
             length: self.length,
             is_response: self.has_outcome && !self.has_method,
             has_method: self.has_method,
@@ -303,8 +303,8 @@ mod tests {
     use super::*;
 
     /// All pieces of `input`, fed in chunks of `chunk` bytes.
-    fn pieces(input: &[u8], max: usize, chunk: usize) -> Vec<Piece> {
-        let mut framer = Framer::new(max);
+    fn pieces(input: &[u8], max: usize, chunk: usize) -> Vec<FramePiece> {
+        let mut framer = LineFramer::new(max);
         let mut buffer = BytesMut::new();
         let mut found = Vec::new();
         for part in input.chunks(chunk) {
@@ -322,8 +322,8 @@ mod tests {
             pieces(input, 1 << 20, chunk)
                 .into_iter()
                 .map(|piece| match piece {
-                    Piece::Line(line) => String::from_utf8(line.to_vec()).unwrap(),
-                    Piece::TooLong(_) => panic!("nothing here is too long"),
+                    FramePiece::Line(line) => String::from_utf8(line.to_vec()).unwrap(),
+                    FramePiece::TooLong(_) => panic!("nothing here is too long"),
                 })
                 .collect::<Vec<_>>()
         };
@@ -341,15 +341,15 @@ mod tests {
         assert!(lines(b"\n\n").is_empty());
     }
 
-    fn skim(line: &str) -> Skimmed {
+    fn skim(line: &str) -> SkimmedFrame {
         let input = format!("{line}\n{{}}\n");
         let check = |chunk| {
             let found = pieces(input.as_bytes(), 10, chunk);
             assert_eq!(found.len(), 2, "the line after a dropped one is read");
-            assert_eq!(found[1], Piece::Line(Bytes::from_static(b"{}")));
+            assert_eq!(found[1], FramePiece::Line(Bytes::from_static(b"{}")));
             match found.into_iter().next().unwrap() {
-                Piece::TooLong(skimmed) => skimmed,
-                Piece::Line(line) => panic!("{line:?} is not too long"),
+                FramePiece::TooLong(skimmed) => skimmed,
+                FramePiece::Line(line) => panic!("{line:?} is not too long"),
             }
         };
         let whole = check(input.len());
@@ -375,15 +375,15 @@ mod tests {
 
     #[test]
     fn a_whole_message_becomes_a_line() {
-        let of = |message: &'static str| Piece::of_message(Bytes::from_static(message.as_bytes()), 30);
-        let line = |text: &'static str| Some(Piece::Line(Bytes::from_static(text.as_bytes())));
+        let of = |message: &'static str| FramePiece::of_message(Bytes::from_static(message.as_bytes()), 30);
+        let line = |text: &'static str| Some(FramePiece::Line(Bytes::from_static(text.as_bytes())));
         assert_eq!(of("{}"), line("{}"));
         assert_eq!(of("\u{feff}{\n\t\"a\":\r\n1}"), line("{ \t\"a\":  1}"));
         assert_eq!(of("{\"a\":\"\n\"}"), line("{\"a\":\"\n\"}"), "no JSON is made of what is none");
         assert_eq!(of(" \n"), None);
         assert_eq!(of(""), None);
         let long = r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#;
-        assert_eq!(of(long), Some(Piece::TooLong(skim(long))));
+        assert_eq!(of(long), Some(FramePiece::TooLong(skim(long))));
     }
 
     #[test]

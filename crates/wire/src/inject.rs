@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Code, Error, RawJson, Request,
+    Error, ErrorCode, RawJson, Request,
     nes::shape::{lenient, methods, object, open_enum},
 };
 
 open_enum! {
     /// When a message is delivered.
-    pub enum Mode as "InjectMode" {
+    pub enum InjectMode as "InjectMode" {
         /// After the running turn, as a turn of its own.
         Queue = "queue",
         /// Into the running turn, at its next break-point.
@@ -24,7 +24,7 @@ object! {
         /// The session.
         session_id: String,
         /// When to deliver it.
-        mode: Mode,
+        mode: InjectMode,
         /// The message, as ACP's content blocks.
         #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::ContentBlock>", length(min = 1)))]
         content: Vec<RawJson>,
@@ -95,7 +95,7 @@ object! {
 }
 
 impl SteeringRequest {
-    /// Whether an idle session should refuse with [`Outcome::PromptRequired`] rather than start a turn.
+    /// Whether an idle session should refuse with [`SteeringOutcome::PromptRequired`] rather than start a turn.
     pub fn prompt_required_when_idle(&self) -> bool {
         let behavior =
             self.meta.as_ref().and_then(|meta| meta.get("steering")?.get("idleBehavior")?.as_str());
@@ -107,7 +107,7 @@ object! {
     /// What became of the input.
     pub struct SteeringResponse as "SteeringResponse" {
         /// In one word.
-        outcome: Outcome,
+        outcome: SteeringOutcome,
     }
     optional {
         /// Why.
@@ -117,7 +117,7 @@ object! {
 
 open_enum! {
     /// What became of input sent in the older dialect.
-    pub enum Outcome as "SteeringOutcome" {
+    pub enum SteeringOutcome as "SteeringOutcome" {
         /// It is in the running turn.
         Injected = "injected",
         /// Nothing runs; it has to be sent as a prompt.
@@ -146,7 +146,7 @@ impl Request for SteeringRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InjectCapability {
     /// The modes it takes; at least one.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<InjectMode>,
     /// What a steer does to a model that is speaking; at least one where steer is offered.
     pub steer_in_stream: Vec<SteerInStream>,
     /// What can be done to a message before it is delivered, besides taking it back.
@@ -159,7 +159,7 @@ pub struct InjectCapability {
 
 impl InjectCapability {
     /// These modes, no replacing.
-    pub fn new(modes: Vec<Mode>, steer_in_stream: Vec<SteerInStream>) -> Self {
+    pub fn new(modes: Vec<InjectMode>, steer_in_stream: Vec<SteerInStream>) -> Self {
         Self { modes, steer_in_stream, pending: None, meta: None, extra: Map::new() }
     }
 
@@ -202,7 +202,7 @@ object! {
 struct CapabilityOnWire {
     /// The modes it takes.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    modes: Vec<Mode>,
+    modes: Vec<InjectMode>,
     /// What a steer does to a model that is speaking.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
@@ -276,7 +276,7 @@ impl ErrorReason {
             }
             Self::UnknownMessageId => Error::not_found(self.as_str()),
             Self::EmptyContent | Self::ModeNotSupported | Self::ContentNotSupported => {
-                Error::new(Code::INVALID_PARAMS, "Invalid params").reason(self.as_str())
+                Error::new(ErrorCode::INVALID_PARAMS, "Invalid params").reason(self.as_str())
             }
         };
         match message_id {

@@ -23,9 +23,9 @@ pub mod write;
 
 pub use agent_client_protocol_schema as acp;
 pub use environment::Environment;
-pub use error::{Code, Error};
+pub use error::{Error, ErrorCode};
 pub use id::Id;
-pub use message::{Body, Message};
+pub use message::{Message, MessageKind};
 
 pub use method::{Notification, Request};
 pub use raw::RawJson;

@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 use crate::{
     Error, Id, RawJson,
     id::MAX_ID,
-    raw::{Key, span_in},
+    raw::{ObjectKey, span_in},
 };
 
 /// How many messages one batch may hold.
@@ -37,12 +37,12 @@ pub struct Message {
     /// Where the id stands in the frame; empty for a notification.
     id_span: Range<usize>,
     /// What it says.
-    pub body: Body,
+    pub body: MessageKind,
 }
 
 /// What a message says.
 #[derive(Debug, Clone)]
-pub enum Body {
+pub enum MessageKind {
     /// Wants an answer under `id`.
     Request {
         /// The id to answer under.
@@ -70,7 +70,7 @@ pub enum Body {
 
 /// A message that cannot be taken.
 #[derive(Debug, Clone)]
-pub struct Invalid {
+pub struct InvalidMessage {
     /// The id to answer under, or `None` if it is to be answered under `null`.
     pub id: Option<Id>,
     /// What is wrong. Never quotes the input.
@@ -81,14 +81,14 @@ pub struct Invalid {
 
 /// What one frame holds.
 #[derive(Debug, Clone)]
-pub enum Parsed {
+pub enum ParsedFrame {
     /// One message.
-    Single(Result<Message, Invalid>),
+    Single(Result<Message, InvalidMessage>),
     /// Several messages, to be answered together.
-    Batch(Vec<Result<Message, Invalid>>),
+    Batch(Vec<Result<Message, InvalidMessage>>),
 }
 
-impl Parsed {
+impl ParsedFrame {
     /// Reads one frame.
     pub fn from_frame(frame: ByteString) -> Self {
         if frame.trim_start().starts_with('[') { parse_batch(&frame) } else { Self::Single(parse_one(frame)) }
@@ -98,12 +98,12 @@ impl Parsed {
     pub fn from_bytes(frame: bytes::Bytes) -> Self {
         match ByteString::try_from(frame) {
             Ok(frame) => Self::from_frame(frame),
-            Err(_) => Self::Single(Err(Invalid::parse("the line is not valid UTF-8"))),
+            Err(_) => Self::Single(Err(InvalidMessage::parse("the line is not valid UTF-8"))),
         }
     }
 }
 
-impl Invalid {
+impl InvalidMessage {
     fn parse(what: impl Into<String>) -> Self {
         Self {
             id: None,
@@ -142,16 +142,16 @@ impl Message {
     /// The method of a request or notification.
     pub fn method(&self) -> Option<&ByteString> {
         match &self.body {
-            Body::Request { method, .. } | Body::Notification { method, .. } => Some(method),
-            Body::Response { .. } => None,
+            MessageKind::Request { method, .. } | MessageKind::Notification { method, .. } => Some(method),
+            MessageKind::Response { .. } => None,
         }
     }
 
     /// The params of a request or notification.
     pub fn params(&self) -> Option<&RawJson> {
         match &self.body {
-            Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
-            Body::Response { .. } => None,
+            MessageKind::Request { params, .. } | MessageKind::Notification { params, .. } => params.as_ref(),
+            MessageKind::Response { .. } => None,
         }
     }
 
@@ -168,30 +168,33 @@ impl Message {
     }
 }
 
-fn parse_one(frame: ByteString) -> Result<Message, Invalid> {
-    let unreadable = |error: serde_json::Error| Invalid::parse(syntax(&error, &frame));
+fn parse_one(frame: ByteString) -> Result<Message, InvalidMessage> {
+    let unreadable = |error: serde_json::Error| InvalidMessage::parse(syntax(&error, &frame));
     if !frame.trim_start().starts_with('{') {
         serde_json::from_str::<&RawValue>(&frame).map_err(unreadable)?;
-        return Err(Invalid::request(None, "a message must be an object"));
+        return Err(InvalidMessage::request(None, "a message must be an object"));
     }
     let envelope: Envelope<'_> = serde_json::from_str(&frame).map_err(unreadable)?;
     let (id_span, body) = envelope.classify(&frame)?;
     Ok(Message { frame, id_span, body })
 }
 
-fn parse_batch(frame: &ByteString) -> Parsed {
+fn parse_batch(frame: &ByteString) -> ParsedFrame {
     let Entries(entries) = match serde_json::from_str(frame) {
         Ok(entries) => entries,
-        Err(error) => return Parsed::Single(Err(Invalid::parse(syntax(&error, frame)))),
+        Err(error) => return ParsedFrame::Single(Err(InvalidMessage::parse(syntax(&error, frame)))),
     };
     if entries.is_empty() {
-        return Parsed::Single(Err(Invalid::request(None, "a batch must hold at least one message")));
+        return ParsedFrame::Single(Err(InvalidMessage::request(
+            None,
+            "a batch must hold at least one message",
+        )));
     }
     if entries.len() > MAX_BATCH {
         let what = format!("a batch may hold at most {MAX_BATCH} messages");
-        return Parsed::Single(Err(Invalid::request(None, what)));
+        return ParsedFrame::Single(Err(InvalidMessage::request(None, what)));
     }
-    Parsed::Batch(entries.iter().map(|entry| parse_one(frame.slice_ref(entry.get()))).collect())
+    ParsedFrame::Batch(entries.iter().map(|entry| parse_one(frame.slice_ref(entry.get()))).collect())
 }
 
 /// The entries of a batch, or one more than the limit: those past it are checked but not kept.
@@ -252,9 +255,9 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    fn classify(self, frame: &ByteString) -> Result<(Range<usize>, Body), Invalid> {
+    fn classify(self, frame: &ByteString) -> Result<(Range<usize>, MessageKind), InvalidMessage> {
         if self.duplicate == Some("id") {
-            return Err(Invalid::request(None, "the member `id` appears twice"));
+            return Err(InvalidMessage::request(None, "the member `id` appears twice"));
         }
         let raw = |text: &str| RawJson::checked(frame.slice_ref(text));
         if self.id.is_some_and(|text| text.len() > MAX_ID) {
@@ -263,7 +266,7 @@ impl<'a> Envelope<'a> {
         let id = match self.id {
             Some(text) => match Id::from_json(&raw(text)) {
                 Some(id) => Some(id),
-                None => return Err(Invalid::request(None, "`id` must be a number, a string or null")),
+                None => return Err(InvalidMessage::request(None, "`id` must be a number, a string or null")),
             },
             None => None,
         };
@@ -283,12 +286,12 @@ impl<'a> Envelope<'a> {
             }
         };
         match id {
-            Some(id) => Ok((id_span, Body::Response { id, outcome })),
+            Some(id) => Ok((id_span, MessageKind::Response { id, outcome })),
             None => Err(self.invalid(None, "a response must have an `id`")),
         }
     }
 
-    fn call(&self, id: Option<Id>, method: &str, frame: &ByteString) -> Result<Body, Invalid> {
+    fn call(&self, id: Option<Id>, method: &str, frame: &ByteString) -> Result<MessageKind, InvalidMessage> {
         if self.jsonrpc != Some("\"2.0\"") {
             return Err(self.invalid(id, "`jsonrpc` must be \"2.0\""));
         }
@@ -304,14 +307,14 @@ impl<'a> Envelope<'a> {
             None => None,
         };
         Ok(match id {
-            Some(id) => Body::Request { id, method, params },
-            None => Body::Notification { method, params },
+            Some(id) => MessageKind::Request { id, method, params },
+            None => MessageKind::Notification { method, params },
         })
     }
 
-    fn invalid(&self, id: Option<Id>, what: impl Into<String>) -> Invalid {
+    fn invalid(&self, id: Option<Id>, what: impl Into<String>) -> InvalidMessage {
         let is_response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
-        Invalid { is_response, ..Invalid::request(id, what) }
+        InvalidMessage { is_response, ..InvalidMessage::request(id, what) }
     }
 }
 
@@ -341,7 +344,7 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut envelope = Envelope::default();
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ObjectKey(key)) = map.next_key()? {
             let value = map.next_value::<&RawValue>()?.get();
             let Some((name, slot)) = envelope.slot(&key) else { continue };
             if slot.replace(value).is_some() {
@@ -356,23 +359,27 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
 mod tests {
     use super::*;
 
-    fn single(text: &str) -> Result<Message, Invalid> {
-        match Parsed::from_frame(text.to_owned().into()) {
-            Parsed::Single(single) => single,
-            Parsed::Batch(_) => panic!("not a batch"),
+    fn single(text: &str) -> Result<Message, InvalidMessage> {
+        match ParsedFrame::from_frame(text.to_owned().into()) {
+            ParsedFrame::Single(single) => single,
+            ParsedFrame::Batch(_) => panic!("not a batch"),
         }
     }
 
     /// One line per message: what it was taken for.
-    fn describe(taken: &Result<Message, Invalid>) -> String {
+    fn describe(taken: &Result<Message, InvalidMessage>) -> String {
         let shown =
             |json: &Option<RawJson>| json.as_ref().map_or("-".into(), |json| json.as_str().to_owned());
         match taken {
             Ok(message) => match &message.body {
-                Body::Request { id, method, params } => format!("request {id} {method} {}", shown(params)),
-                Body::Notification { method, params } => format!("notification {method} {}", shown(params)),
-                Body::Response { id, outcome: Ok(result) } => format!("result {id} {result:?}"),
-                Body::Response { id, outcome: Err(error) } => format!("error {id} {error:?}"),
+                MessageKind::Request { id, method, params } => {
+                    format!("request {id} {method} {}", shown(params))
+                }
+                MessageKind::Notification { method, params } => {
+                    format!("notification {method} {}", shown(params))
+                }
+                MessageKind::Response { id, outcome: Ok(result) } => format!("result {id} {result:?}"),
+                MessageKind::Response { id, outcome: Err(error) } => format!("error {id} {error:?}"),
             },
             Err(invalid) => {
                 let id = invalid.id.as_ref().map_or("null".into(), ToString::to_string);
@@ -443,8 +450,8 @@ mod tests {
 
     #[test]
     fn batches_are_taken_entry_by_entry() {
-        let Parsed::Batch(entries) =
-            Parsed::from_frame(r#" [{"jsonrpc":"2.0","method":"m"}, 1 ,{"id":2,"result":3}]"#.into())
+        let ParsedFrame::Batch(entries) =
+            ParsedFrame::from_frame(r#" [{"jsonrpc":"2.0","method":"m"}, 1 ,{"id":2,"result":3}]"#.into())
         else {
             panic!("a batch")
         };
@@ -474,7 +481,9 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_a_parse_error() {
-        let Parsed::Single(taken) = Parsed::from_bytes(bytes::Bytes::from_static(b"{\"a\":\"\xff\"}")) else {
+        let ParsedFrame::Single(taken) =
+            ParsedFrame::from_bytes(bytes::Bytes::from_static(b"{\"a\":\"\xff\"}"))
+        else {
             panic!("not a batch")
         };
         assert_eq!(describe(&taken), "-32700 null: Parse error: the line is not valid UTF-8");

@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for RawJson {
 /// An object key: borrowed unless it has escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+pub(crate) struct ObjectKey<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// Where `part`, a slice of `whole`, lies in it.
 pub(crate) fn span_in(whole: &str, part: &str) -> Range<usize> {

@@ -36,7 +36,7 @@ pub fn each_member<'a>(text: &'a str, mut take: impl FnMut(Cow<'a, str>, &'a str
 
 /// A member of an object, or of an object in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Member<'a> {
+pub enum MemberSlice<'a> {
     /// Of the object itself.
     Outer(Cow<'a, str>),
     /// Of the object that a member of it is.
@@ -48,20 +48,20 @@ pub enum Member<'a> {
 pub fn each_member_with<'a>(
     text: &'a str,
     inner: &str,
-    mut take: impl FnMut(Member<'a>, &'a str),
+    mut take: impl FnMut(MemberSlice<'a>, &'a str),
 ) -> Option<()> {
     let mut cursor = Cursor { text, at: 0 };
     cursor.each_member(|cursor, name| {
         let start = cursor.at;
         if name == inner && cursor.peek() == Some(b'{') {
             cursor.each_member(|cursor, name| {
-                take(Member::Inner(name), cursor.value()?);
+                take(MemberSlice::Inner(name), cursor.value()?);
                 Some(())
             })?;
         } else {
             cursor.value()?;
         }
-        take(Member::Outer(name), text.get(start..cursor.at)?);
+        take(MemberSlice::Outer(name), text.get(start..cursor.at)?);
         Some(())
     })?;
     cursor.is_over().then_some(())
@@ -245,9 +245,9 @@ mod tests {
                 for (name, value) in members(&text).unwrap_or_default() {
                     if name == *key && part.is_object() {
                         let inner = members(value).unwrap_or_default();
-                        expected.extend(inner.into_iter().map(|(name, value)| (Member::Inner(name), value)));
+                        expected.extend(inner.into_iter().map(|(name, value)| (MemberSlice::Inner(name), value)));
                     }
-                    expected.push((Member::Outer(name), value));
+                    expected.push((MemberSlice::Outer(name), value));
                 }
                 prop_assert_eq!(found, expected);
             }

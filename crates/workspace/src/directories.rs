@@ -13,7 +13,7 @@ const MOST_PATH: usize = 4096;
 
 /// The session's directories.
 #[derive(Debug)]
-pub struct Directories {
+pub struct SessionDirectories {
     cwd: PathBuf,
     /// Each as it was given and as it really is.
     roots: Vec<(PathBuf, PathBuf)>,
@@ -21,7 +21,7 @@ pub struct Directories {
 
 /// A file or folder inside the session's directories. It may not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct WorkspacePath {
     /// The directory it is in, without symbolic links.
     root: PathBuf,
     /// The rest of its path: names only, which were no links when they were looked at.
@@ -51,7 +51,7 @@ pub enum PathError {
     Outside,
 }
 
-impl Directories {
+impl SessionDirectories {
     /// A working directory and others, all absolute.
     pub fn new(cwd: PathBuf, others: Vec<PathBuf>) -> Self {
         let given = std::iter::once(cwd.clone()).chain(others);
@@ -68,7 +68,7 @@ impl Directories {
     }
 
     /// The place a path leads to, links followed, if it is inside. A relative path is one below the working directory.
-    pub fn resolve(&self, path: impl AsRef<Path>) -> Result<Place, PathError> {
+    pub fn resolve(&self, path: impl AsRef<Path>) -> Result<WorkspacePath, PathError> {
         let path = self.cwd.join(path);
         if path.as_os_str().as_bytes().contains(&0) {
             return Err(PathError::Nul);
@@ -80,7 +80,7 @@ impl Directories {
     }
 
     /// The same for a path that must be absolute.
-    pub fn resolve_absolute(&self, path: &Path) -> Result<Place, PathError> {
+    pub fn resolve_absolute(&self, path: &Path) -> Result<WorkspacePath, PathError> {
         if path.is_relative() {
             return Err(PathError::Relative);
         }
@@ -88,12 +88,12 @@ impl Directories {
     }
 
     /// The place of a path without links.
-    pub fn place(&self, real: &Path) -> Option<Place> {
+    pub fn place(&self, real: &Path) -> Option<WorkspacePath> {
         let inside =
             self.roots.iter().find_map(|(given, root)| Some((given, root, real.strip_prefix(root).ok()?)));
         let (given, root, below) = inside?;
         let shown = if below.as_os_str().is_empty() { given.clone() } else { given.join(below) };
-        Some(Place { root: root.clone(), below: below.to_owned(), real: real.to_owned(), shown })
+        Some(WorkspacePath { root: root.clone(), below: below.to_owned(), real: real.to_owned(), shown })
     }
 
     /// The directories, each as it was given and as it really is.
@@ -108,7 +108,7 @@ impl Directories {
     }
 }
 
-impl Place {
+impl WorkspacePath {
     /// Its path without symbolic links.
     pub fn real(&self) -> &Path {
         &self.real

@@ -11,7 +11,7 @@ use std::{
     path::{Component, Path},
 };
 
-use nudge_wire::{Code, Error};
+use nudge_wire::{Error, ErrorCode};
 use rustix::{
     fs::{
         AtFlags, CWD, FileType, Mode, OFlags, RawMode, fchmod, mkdirat, openat, renameat, statat, unlinkat,
@@ -19,7 +19,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::{Ids, Place};
+use crate::{IdSource, WorkspacePath};
 
 /// Only to go through it, which needs no right to list it.
 #[cfg(target_os = "linux")]
@@ -92,7 +92,7 @@ pub enum WriteError {
 }
 
 /// The text of a file that has `most` bytes at most.
-pub fn read(place: &Place, most: u64) -> Result<String, ReadError> {
+pub fn read(place: &WorkspacePath, most: u64) -> Result<String, ReadError> {
     let file = open(place)?;
     let size = file.metadata()?.len();
     if size > most {
@@ -111,7 +111,7 @@ pub fn read(place: &Place, most: u64) -> Result<String, ReadError> {
 }
 
 /// A file to be read, which may be of any size.
-pub fn open(place: &Place) -> Result<File, ReadError> {
+pub fn open(place: &WorkspacePath) -> Result<File, ReadError> {
     let (folder, name) = holder(place, false)?.ok_or(ReadError::Folder)?;
     regular(openat(&folder, name, FILE | OFlags::RDONLY, Mode::empty()))
 }
@@ -137,7 +137,7 @@ fn regular(opened: Result<OwnedFd, Errno>) -> Result<File, ReadError> {
 }
 
 /// Puts a text in the place of a file, all or nothing. Folders on the way are made.
-pub fn write(place: &Place, text: &str) -> Result<(), WriteError> {
+pub fn write(place: &WorkspacePath, text: &str) -> Result<(), WriteError> {
     let (folder, name) = holder(place, true)?.ok_or(WriteError::Folder)?;
     let old = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(old) => Some(old.st_mode),
@@ -176,7 +176,7 @@ pub fn offset_of_line(text: &str, line: usize) -> Option<usize> {
 }
 
 /// The folder that holds a place, and its name there; `None` for a directory of the session, which none inside holds.
-fn holder(place: &Place, make: bool) -> io::Result<Option<(OwnedFd, &OsStr)>> {
+fn holder(place: &WorkspacePath, make: bool) -> io::Result<Option<(OwnedFd, &OsStr)>> {
     let (root, below) = place.way();
     let Some(name) = below.file_name() else { return Ok(None) };
     let mut folder = openat(CWD, root, FOLDER, Mode::empty())?;
@@ -208,7 +208,7 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     fn new(folder: &'a OwnedFd, old: Option<RawMode>) -> io::Result<Self> {
-        let name = format!(".{}", Ids::new().mint("nudge"));
+        let name = format!(".{}", IdSource::new().mint("nudge"));
         // The mask of the process is for new files; it must not take from what an old one had, nor may others read a
         // private file while it is being written.
         let mode = old.map(Mode::from_raw_mode);
@@ -264,7 +264,7 @@ impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::NotFound => {
-                Self::new(Code::RESOURCE_NOT_FOUND, "Resource not found: there is no such file.")
+                Self::new(ErrorCode::RESOURCE_NOT_FOUND, "Resource not found: there is no such file.")
             }
             ReadError::Io(_) | ReadError::TooManyOpen => Self::internal(error.to_string()),
             _ => Self::invalid_params(error.to_string()),

@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{Directories, Place};
+use crate::{SessionDirectories, WorkspacePath};
 use names::{by_name, folded};
 
 mod git;
@@ -17,7 +17,7 @@ mod names;
 /// Why a change of a file is no ordinary change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Guarded {
+pub enum GuardedReason {
     /// Git runs it or takes its settings from it.
     #[error("Git runs this file or takes its settings from it, so that this is asked every time.")]
     Git,
@@ -41,17 +41,17 @@ pub enum Guarded {
     Linked,
 }
 
-impl Directories {
+impl SessionDirectories {
     /// Whether a change of a file may make other programs run commands by themselves. `path` is how it was called, and
     /// `place` is where that leads.
-    pub fn guarded(&self, path: impl AsRef<Path>, place: &Place) -> Option<Guarded> {
+    pub fn guarded(&self, path: impl AsRef<Path>, place: &WorkspacePath) -> Option<GuardedReason> {
         let (root, below) = place.way();
         let own_name = root.file_name().map_or(Path::new(""), Path::new);
         by_name(&own_name.join(below))
             .or_else(|| by_name(&self.as_called(path.as_ref())))
-            .or_else(|| is_in_repository(place.real()).then_some(Guarded::Git))
+            .or_else(|| is_in_repository(place.real()).then_some(GuardedReason::Git))
             .or_else(|| by_folders(root, place.real()))
-            .or_else(|| has_other_names(place.real()).then_some(Guarded::Linked))
+            .or_else(|| has_other_names(place.real()).then_some(GuardedReason::Linked))
     }
 
     /// A path as it was called, from the directory it begins with.
@@ -89,10 +89,10 @@ fn is_in_repository(file: &Path) -> bool {
 
 /// Whether a link in one of the folders around the file, or git's settings there, make it what it is not by name. The
 /// folders around the session's directory count as well: a repository may begin in any of them.
-fn by_folders(root: &Path, file: &Path) -> Option<Guarded> {
+fn by_folders(root: &Path, file: &Path) -> Option<GuardedReason> {
     file.ancestors().skip(1).find_map(|folder| {
         let linked = links::by_links(folder, root, file);
-        linked.or_else(|| git::names(folder, file).then_some(Guarded::Git))
+        linked.or_else(|| git::names(folder, file).then_some(GuardedReason::Git))
     })
 }
 

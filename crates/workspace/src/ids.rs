@@ -4,12 +4,12 @@ use std::hash::{BuildHasher, RandomState};
 
 /// A source of ids: a random part of its own, then numbers.
 #[derive(Debug)]
-pub struct Ids {
+pub struct IdSource {
     part: u64,
     last: u64,
 }
 
-impl Ids {
+impl IdSource {
     /// A source that no other is like.
     #[expect(clippy::new_without_default, reason = "two of them are never equal")]
     pub fn new() -> Self {

@@ -1,10 +1,10 @@
 //! What an agent may do in a session's directories: files and terminals.
 //!
 //! A version 1 agent asks its client for files and terminals. Where no client offers them, a [`Workspace`] answers in its
-//! place; what a version 2 client is to see of the terminals comes out of its [`Updates`].
+//! place; what a version 2 client is to see of the terminals comes out of its [`TerminalUpdates`].
 //!
-//! Below are the parts of it, which the built-in agent uses as well: [`Directories`] say which files may be reached,
-//! [`files`] reads and writes them, [`Running`] is a command with what it says, [`output`] is what is kept of that.
+//! Below are the parts of it, which the built-in agent uses as well: [`SessionDirectories`] say which files may be reached,
+//! [`files`] reads and writes them, [`RunningCommand`] is a command with what it says, [`output`] is what is kept of that.
 //!
 //! Files are confined to the directories: links are resolved first, and then no link is followed, so that one that is put
 //! in the way between the look and the deed leads nowhere. Commands begin in the directories; what they do there is theirs.
@@ -25,12 +25,12 @@ pub mod update;
 mod updates;
 mod workspace;
 
-pub use directories::{Directories, PathError, Place};
+pub use directories::{PathError, SessionDirectories, WorkspacePath};
 pub use environment::in_environment;
-pub use guarded::Guarded;
-pub use ids::Ids;
-pub use running::{Exit, Running, Said};
-pub use updates::Updates;
+pub use guarded::GuardedReason;
+pub use ids::IdSource;
+pub use running::{CommandEvent, CommandExit, RunningCommand};
+pub use updates::TerminalUpdates;
 pub use workspace::Workspace;
 
 /// Does what blocks on a thread for it.

@@ -2,15 +2,15 @@
 
 use std::{borrow::Cow, path::Path};
 
-use nudge_process::Command;
+use nudge_process::ProcessCommand;
 
 /// The command to run. Many agents give a line for a shell and no arguments, so that a command without arguments is one,
 /// unless it is the path of a file.
-pub(crate) fn command(program: &str, args: &[String], folder: &Path) -> Command {
+pub(crate) fn command(program: &str, args: &[String], folder: &Path) -> ProcessCommand {
     if args.is_empty() && !is_file(program, folder) {
-        return Command::new("sh").args(["-c", program]);
+        return ProcessCommand::new("sh").args(["-c", program]);
     }
-    Command::new(program).args(args)
+    ProcessCommand::new(program).args(args)
 }
 
 /// The command as one would type it.

@@ -16,13 +16,13 @@ pub fn cut(text: &str) -> String {
 
 /// An output that is shown as it comes; of one that gets long, the beginning and the end are shown at the end.
 #[derive(Debug, Default)]
-pub struct Shown {
+pub struct ShownOutput {
     kept: Kept,
     /// How much has come.
     total: usize,
 }
 
-impl Shown {
+impl ShownOutput {
     /// Takes what has come, and gives what is to be shown of it now: nothing once too much has come.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         self.kept.push(bytes);

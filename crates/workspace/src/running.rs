@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_process::{Command, Process, Tree};
+use nudge_process::{ProcessCommand, ProcessTree, StartedProcess};
 use serde::{Deserialize, Serialize};
 use tokio::{
     io::AsyncReadExt,
@@ -23,8 +23,8 @@ const BUFFER: usize = 32 * 1024;
 
 /// A command that was started. What it says on both streams comes in the order in which it was said.
 #[derive(Debug)]
-pub struct Running {
-    process: Process,
+pub struct RunningCommand {
+    process: StartedProcess,
     output: pipe::Receiver,
     buffer: Vec<u8>,
     /// Whether there may be more output.
@@ -37,17 +37,17 @@ pub struct Running {
 
 /// What comes of a command.
 #[derive(Debug)]
-pub enum Said<'a> {
+pub enum CommandEvent<'a> {
     /// Output.
     Output(&'a [u8]),
     /// The command has ended. There may be a [rest](Running::rest).
-    Ended(Exit),
+    Ended(CommandExit),
 }
 
 /// How a command ended: an exit status as version 1 and version 2 write it. Both are missing if it is not known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Exit {
+pub struct CommandExit {
     /// The exit code.
     #[serde(rename = "exitCode")]
     pub code: Option<i32>,
@@ -55,10 +55,10 @@ pub struct Exit {
     pub signal: Option<String>,
 }
 
-impl Running {
+impl RunningCommand {
     /// Starts a command without input; needs a tokio runtime. The tree is to be dropped when the command has ended: that ends
     /// what it has left running, and with it what holds the output open.
-    pub fn start(command: Command) -> io::Result<(Self, Tree)> {
+    pub fn start(command: ProcessCommand) -> io::Result<(Self, ProcessTree)> {
         let (reader, writer) = io::pipe()?;
         let output = pipe::Receiver::from_owned_fd(reader.into())?;
         let command = command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).leave_nothing();
@@ -68,12 +68,12 @@ impl Running {
     }
 
     /// What it says next, and then that it has ended. May be given up and called again.
-    pub async fn next(&mut self) -> Said<'_> {
+    pub async fn next(&mut self) -> CommandEvent<'_> {
         loop {
             tokio::select! {
-                status = self.process.wait() => return Said::Ended(Exit::of(status.ok())),
+                status = self.process.wait() => return CommandEvent::Ended(CommandExit::of(status.ok())),
                 read = self.output.read(&mut self.buffer), if self.is_open => match read {
-                    Ok(read) if read > 0 => return Said::Output(&self.buffer[..read]),
+                    Ok(read) if read > 0 => return CommandEvent::Output(&self.buffer[..read]),
                     _ => self.is_open = false,
                 },
             }
@@ -96,7 +96,7 @@ impl Running {
     }
 }
 
-impl Exit {
+impl CommandExit {
     fn of(status: Option<ExitStatus>) -> Self {
         Self {
             code: status.and_then(|status| status.code()),

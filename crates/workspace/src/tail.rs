@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 /// The last bytes that came.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub(crate) struct OutputTail {
     bytes: VecDeque<u8>,
     limit: usize,
     /// Whether others came before them.
     is_cut: bool,
 }
 
-impl Tail {
+impl OutputTail {
     pub(crate) fn new(limit: usize) -> Self {
         Self { bytes: VecDeque::new(), limit, is_cut: false }
     }
@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(limit: usize, parts: &[&[u8]], open: &str, closed: &str, is_cut: bool) {
-        let mut tail = Tail::new(limit);
+        let mut tail = OutputTail::new(limit);
         for part in parts {
             tail.push(part);
         }
@@ -86,7 +86,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_in_any_parts_gives_its_own_end(text in ".{0,40}", limit in 0_usize..60, at in 0_usize..160) {
-            let mut tail = Tail::new(limit);
+            let mut tail = OutputTail::new(limit);
             let (one, two) = text.as_bytes().split_at(at.min(text.len()));
             tail.push(one);
             tail.push(two);

@@ -2,17 +2,17 @@
 
 use std::{mem, sync::Arc, time::Duration};
 
-use nudge_process::Tree;
+use nudge_process::ProcessTree;
 use nudge_wire::RawJson;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::{
-    Exit, Running, Said, blocking,
-    output::Shown,
-    tail::Tail,
+    CommandEvent, CommandExit, RunningCommand, blocking,
+    output::ShownOutput,
+    tail::OutputTail,
     update,
-    updates::{Board, Source},
+    updates::{UpdateBoard, UpdateSource},
 };
 
 /// How long a command that is killed may take to leave by itself.
@@ -21,17 +21,17 @@ const GRACE: Duration = Duration::from_millis(500);
 const CHUNK: usize = 64 * 1024;
 
 /// A terminal, which lives on after its release until its end was told.
-pub(crate) struct Terminal {
+pub(crate) struct CommandTerminal {
     id: String,
     state: Mutex<State>,
-    tree: Mutex<Option<Tree>>,
-    exit: watch::Sender<Option<Exit>>,
+    tree: Mutex<Option<ProcessTree>>,
+    exit: watch::Sender<Option<CommandExit>>,
     /// Its share of the memory for what is not told yet.
     _share: OwnedSemaphorePermit,
 }
 
 struct State {
-    tail: Tail,
+    tail: OutputTail,
     /// `None` if nobody listens.
     news: Option<News>,
 }
@@ -39,7 +39,7 @@ struct State {
 /// What is still to be told.
 #[derive(Default)]
 struct News {
-    shown: Shown,
+    shown: ShownOutput,
     started: Option<RawJson>,
     output: Vec<u8>,
     ended: Option<RawJson>,
@@ -47,19 +47,19 @@ struct News {
     is_posted: bool,
 }
 
-impl Terminal {
+impl CommandTerminal {
     /// A terminal for a command that was just started. `started` is told first, if anybody is told anything.
     pub(crate) fn new(
         id: String,
         limit: usize,
-        tree: Tree,
+        tree: ProcessTree,
         started: Option<RawJson>,
         share: OwnedSemaphorePermit,
     ) -> Self {
         let news = started.map(|started| News { started: Some(started), ..News::default() });
         Self {
             id,
-            state: Mutex::new(State { tail: Tail::new(limit), news }),
+            state: Mutex::new(State { tail: OutputTail::new(limit), news }),
             tree: Mutex::new(Some(tree)),
             exit: watch::Sender::new(None),
             _share: share,
@@ -67,12 +67,12 @@ impl Terminal {
     }
 
     /// Takes what the command says until it has ended.
-    pub(crate) async fn attend(self: Arc<Self>, mut running: Running, board: Source) {
+    pub(crate) async fn attend(self: Arc<Self>, mut running: RunningCommand, board: UpdateSource) {
         self.post(&board, |_| {});
         let exit = loop {
             match running.next().await {
-                Said::Output(bytes) => self.record(&board, bytes),
-                Said::Ended(exit) => break exit,
+                CommandEvent::Output(bytes) => self.record(&board, bytes),
+                CommandEvent::Ended(exit) => break exit,
             }
         };
         // Whatever the command has left running goes now. Finding it takes a look at all processes.
@@ -89,14 +89,14 @@ impl Terminal {
     }
 
     /// The end of the output, whether there was more before it, and how the command ended if it has.
-    pub(crate) fn output(&self) -> (String, bool, Option<Exit>) {
+    pub(crate) fn output(&self) -> (String, bool, Option<CommandExit>) {
         // Asked first: output that came after this is not missed then.
         let exit = self.exit.borrow().clone();
         let (text, is_cut) = self.state().tail.text(exit.is_none());
         (text, is_cut, exit)
     }
 
-    pub(crate) async fn exit(&self) -> Exit {
+    pub(crate) async fn exit(&self) -> CommandExit {
         let mut exit = self.exit.subscribe();
         let ended = exit.wait_for(Option::is_some).await;
         ended.ok().and_then(|exit| exit.clone()).unwrap_or_default()
@@ -126,7 +126,7 @@ impl Terminal {
         (next, news.is_posted)
     }
 
-    fn record(self: &Arc<Self>, board: &Source, bytes: &[u8]) {
+    fn record(self: &Arc<Self>, board: &UpdateSource, bytes: &[u8]) {
         self.state().tail.push(bytes);
         self.post(board, |news| {
             let shown = news.shown.push(bytes);
@@ -135,7 +135,7 @@ impl Terminal {
     }
 
     /// Changes what is to be told and puts the terminal on the board, once.
-    fn post(self: &Arc<Self>, board: &Board, change: impl FnOnce(&mut News)) {
+    fn post(self: &Arc<Self>, board: &UpdateBoard, change: impl FnOnce(&mut News)) {
         let is_new = {
             let mut state = self.state();
             let Some(news) = &mut state.news else { return };
@@ -147,7 +147,7 @@ impl Terminal {
         }
     }
 
-    fn take_tree(&self) -> Option<Tree> {
+    fn take_tree(&self) -> Option<ProcessTree> {
         self.tree.lock().take()
     }
 

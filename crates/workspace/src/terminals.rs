@@ -3,17 +3,17 @@
 use std::{collections::HashMap, io, sync::Arc};
 
 use nudge_wire::{
-    Code, Environment, Error,
+    Environment, Error, ErrorCode,
     acp::v1::{CreateTerminalRequest, EnvVariable},
 };
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    Ids, Place, Running, in_environment, line,
-    terminal::Terminal,
+    IdSource, RunningCommand, WorkspacePath, in_environment, line,
+    terminal::CommandTerminal,
     update,
-    updates::{Board, Source, Updates},
+    updates::{TerminalUpdates, UpdateBoard, UpdateSource},
 };
 
 /// How many terminals may be open.
@@ -27,57 +27,57 @@ const MOST_KEPT: u64 = 8 * 1024 * 1024;
 
 /// The terminals that are open, by id. Dropping them ends their commands.
 #[derive(Debug)]
-pub(crate) struct Terminals {
+pub(crate) struct OpenTerminals {
     open: Mutex<HashMap<String, Open>>,
-    ids: Mutex<Ids>,
+    ids: Mutex<IdSource>,
     slots: Arc<Semaphore>,
     shares: Arc<Semaphore>,
-    board: Source,
+    board: UpdateSource,
 }
 
 struct Open {
-    terminal: Arc<Terminal>,
+    terminal: Arc<CommandTerminal>,
     _slot: OwnedSemaphorePermit,
 }
 
 /// What a terminal is made of, before its command is started.
-pub(crate) struct Room {
+pub(crate) struct TerminalSetup {
     slot: OwnedSemaphorePermit,
     share: OwnedSemaphorePermit,
 }
 
-impl Terminals {
+impl OpenTerminals {
     pub(crate) fn new() -> Self {
         Self {
             open: Mutex::default(),
-            ids: Mutex::new(Ids::new()),
+            ids: Mutex::new(IdSource::new()),
             slots: Arc::new(Semaphore::new(MOST_OPEN)),
             shares: Arc::new(Semaphore::new(MOST_UNTOLD)),
-            board: Source::new(Arc::<Board>::default()),
+            board: UpdateSource::new(Arc::<UpdateBoard>::default()),
         }
     }
 
-    pub(crate) fn updates(&self) -> Option<Updates> {
+    pub(crate) fn updates(&self) -> Option<TerminalUpdates> {
         self.board.listen()
     }
 
     /// Room for one more. Refused if too many are open; waits while too much has not been told.
-    pub(crate) async fn room(&self) -> Result<Room, Error> {
+    pub(crate) async fn room(&self) -> Result<TerminalSetup, Error> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_| {
             Error::invalid_params(format!(
                 "There are {MOST_OPEN} terminals open, which is the most. Release one first."
             ))
         })?;
         let share = Arc::clone(&self.shares).acquire_owned().await.expect("it is never closed");
-        Ok(Room { slot, share })
+        Ok(TerminalSetup { slot, share })
     }
 
     /// Starts a command and gives its terminal's id.
     pub(crate) fn create(
         &self,
-        room: Room,
+        room: TerminalSetup,
         asked: &CreateTerminalRequest,
-        folder: &Place,
+        folder: &WorkspacePath,
         environment: Option<&Environment>,
     ) -> Result<String, Error> {
         let mut command =
@@ -93,7 +93,7 @@ impl Terminals {
             }
             command = command.env(name, value);
         }
-        let (running, tree) = Running::start(command).map_err(|error| not_started(&error))?;
+        let (running, tree) = RunningCommand::start(command).map_err(|error| not_started(&error))?;
         let id = self.ids.lock().mint("term");
         let started = self.board.is_heard().then(|| {
             let told = line::told(&asked.command, &asked.args, folder.real());
@@ -101,18 +101,18 @@ impl Terminals {
         });
         let limit = asked.output_byte_limit.unwrap_or(DEFAULT_KEPT).min(MOST_KEPT);
         let limit = usize::try_from(limit).expect("8 MiB can be counted");
-        let terminal = Arc::new(Terminal::new(id.clone(), limit, tree, started, room.share));
+        let terminal = Arc::new(CommandTerminal::new(id.clone(), limit, tree, started, room.share));
         tokio::spawn(Arc::clone(&terminal).attend(running, self.board.another()));
         self.open().insert(id.clone(), Open { terminal, _slot: room.slot });
         Ok(id)
     }
 
-    pub(crate) fn get(&self, id: &str) -> Result<Arc<Terminal>, Error> {
+    pub(crate) fn get(&self, id: &str) -> Result<Arc<CommandTerminal>, Error> {
         self.open().get(id).map(|open| Arc::clone(&open.terminal)).ok_or_else(no_such_terminal)
     }
 
     /// Takes it out; nobody else finds it any more.
-    pub(crate) fn take(&self, id: &str) -> Result<Arc<Terminal>, Error> {
+    pub(crate) fn take(&self, id: &str) -> Result<Arc<CommandTerminal>, Error> {
         self.open().remove(id).map(|open| open.terminal).ok_or_else(no_such_terminal)
     }
 
@@ -121,7 +121,7 @@ impl Terminals {
     }
 }
 
-impl Drop for Terminals {
+impl Drop for OpenTerminals {
     fn drop(&mut self) {
         for open in self.open().values() {
             open.terminal.end();
@@ -137,7 +137,7 @@ impl std::fmt::Debug for Open {
 
 fn no_such_terminal() -> Error {
     Error::new(
-        Code::RESOURCE_NOT_FOUND,
+        ErrorCode::RESOURCE_NOT_FOUND,
         "Resource not found: there is no such terminal. It may have been released.",
     )
 }
@@ -146,7 +146,7 @@ fn not_started(error: &io::Error) -> Error {
     let message = format!("The command could not be started: {}.", error.kind());
     match error.kind() {
         io::ErrorKind::NotFound => {
-            Error::new(Code::RESOURCE_NOT_FOUND, "Resource not found: there is no such program.")
+            Error::new(ErrorCode::RESOURCE_NOT_FOUND, "Resource not found: there is no such program.")
         }
         io::ErrorKind::InvalidInput
         | io::ErrorKind::PermissionDenied

@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
 
-use crate::Exit;
+use crate::CommandExit;
 
 /// A terminal that is new: its command for a person to read, and its working directory.
 pub fn terminal_started(id: &str, command: &str, cwd: &str) -> RawJson {
@@ -18,7 +18,7 @@ pub fn terminal_output(id: &str, bytes: &[u8]) -> RawJson {
 }
 
 /// The end of a terminal; with `output`, what is to take the place of all output that came.
-pub fn terminal_ended(id: &str, exit: &Exit, output: Option<&[u8]>) -> RawJson {
+pub fn terminal_ended(id: &str, exit: &CommandExit, output: Option<&[u8]>) -> RawJson {
     let mut update = json!({ "sessionUpdate": "terminal_update", "terminalId": id });
     update["exitStatus"] = json!({ "exitCode": exit.code, "signal": exit.signal });
     if let Some(output) = output {

@@ -9,13 +9,13 @@ use nudge_wire::RawJson;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-use crate::terminal::Terminal;
+use crate::terminal::CommandTerminal;
 
 /// The updates of a [`Workspace`](crate::Workspace). Dropping them means that nobody wants to know any more.
 #[derive(Debug)]
-pub struct Updates(Arc<Board>);
+pub struct TerminalUpdates(Arc<UpdateBoard>);
 
-impl Updates {
+impl TerminalUpdates {
     /// The next `terminal_update` or `terminal_output_chunk`; `None` once the workspace is gone and all has been told. May be
     /// given up and called again without losing any.
     pub async fn next(&mut self) -> Option<RawJson> {
@@ -46,7 +46,7 @@ impl Updates {
     }
 }
 
-impl Drop for Updates {
+impl Drop for TerminalUpdates {
     fn drop(&mut self) {
         let waiting = {
             let mut state = self.0.state();
@@ -60,14 +60,14 @@ impl Drop for Updates {
 
 /// Which terminals have something to tell.
 #[derive(Default)]
-pub(crate) struct Board {
+pub(crate) struct UpdateBoard {
     state: Mutex<State>,
     notice: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Arc<Terminal>>,
+    waiting: VecDeque<Arc<CommandTerminal>>,
     /// How many may still put something here.
     sources: usize,
     listener: Listener,
@@ -81,22 +81,22 @@ enum Listener {
     Gone,
 }
 
-impl Board {
+impl UpdateBoard {
     /// The updates, for the first who asks.
-    fn listen(self: &Arc<Self>) -> Option<Updates> {
+    fn listen(self: &Arc<Self>) -> Option<TerminalUpdates> {
         let mut state = self.state();
         if state.listener != Listener::NotYet {
             return None;
         }
         state.listener = Listener::There;
-        Some(Updates(Arc::clone(self)))
+        Some(TerminalUpdates(Arc::clone(self)))
     }
 
     pub(crate) fn is_heard(&self) -> bool {
         self.state().listener == Listener::There
     }
 
-    pub(crate) fn post(&self, terminal: Arc<Terminal>) {
+    pub(crate) fn post(&self, terminal: Arc<CommandTerminal>) {
         let mut state = self.state();
         if state.listener == Listener::There {
             state.waiting.push_back(terminal);
@@ -114,7 +114,7 @@ impl Board {
     }
 }
 
-impl std::fmt::Debug for Board {
+impl std::fmt::Debug for UpdateBoard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Board({} waiting)", self.state().waiting.len())
     }
@@ -122,10 +122,10 @@ impl std::fmt::Debug for Board {
 
 /// Whoever may put something on the board. When the last one is gone, the updates end.
 #[derive(Debug)]
-pub(crate) struct Source(Arc<Board>);
+pub(crate) struct UpdateSource(Arc<UpdateBoard>);
 
-impl Source {
-    pub(crate) fn new(board: Arc<Board>) -> Self {
+impl UpdateSource {
+    pub(crate) fn new(board: Arc<UpdateBoard>) -> Self {
         board.state().sources += 1;
         Self(board)
     }
@@ -134,20 +134,20 @@ impl Source {
         Self::new(Arc::clone(&self.0))
     }
 
-    pub(crate) fn listen(&self) -> Option<Updates> {
+    pub(crate) fn listen(&self) -> Option<TerminalUpdates> {
         self.0.listen()
     }
 }
 
-impl Deref for Source {
-    type Target = Board;
+impl Deref for UpdateSource {
+    type Target = UpdateBoard;
 
-    fn deref(&self) -> &Board {
+    fn deref(&self) -> &UpdateBoard {
         &self.0
     }
 }
 
-impl Drop for Source {
+impl Drop for UpdateSource {
     fn drop(&mut self) {
         self.0.state().sources -= 1;
         self.0.notice.notify_one();

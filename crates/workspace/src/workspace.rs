@@ -2,10 +2,13 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use nudge_wire::{Code, Environment, Error, RawJson, Request, acp::v1};
+use nudge_wire::{Environment, Error, ErrorCode, RawJson, Request, acp::v1};
 use serde::Serialize;
 
-use crate::{Directories, Exit, PathError, Place, Updates, blocking, files, terminals::Terminals};
+use crate::{
+    CommandExit, PathError, SessionDirectories, TerminalUpdates, WorkspacePath, blocking, files,
+    terminals::OpenTerminals,
+};
 
 /// The largest file that is read.
 const MOST_READ: u64 = 32 * 1024 * 1024;
@@ -16,21 +19,21 @@ const MOST_READ: u64 = 32 * 1024 * 1024;
 /// that is too long, it is to be dropped on a thread for it.
 #[derive(Debug)]
 pub struct Workspace {
-    directories: Arc<Directories>,
-    terminals: Terminals,
+    directories: Arc<SessionDirectories>,
+    terminals: OpenTerminals,
 }
 
 impl Workspace {
     /// The working directory and others that may be reached, all absolute.
     pub fn new(cwd: PathBuf, additional: Vec<PathBuf>) -> Self {
-        let directories = Arc::new(Directories::new(cwd, additional));
-        Self { directories, terminals: Terminals::new() }
+        let directories = Arc::new(SessionDirectories::new(cwd, additional));
+        Self { directories, terminals: OpenTerminals::new() }
     }
 
     /// Answers a request: version 1 params in, version 1 result out. The session's id is not looked at. A command sees this
     /// environment; that of this process unless given. Needs a tokio runtime.
     ///
-    /// Requests may take long and go on beside each other and beside the [`Updates`]. One that is given up is not answered, but
+    /// Requests may take long and go on beside each other and beside the [`TerminalUpdates`]. One that is given up is not answered, but
     /// what it began is done: a terminal that was to be killed is killed.
     pub async fn request(
         &self,
@@ -53,7 +56,7 @@ impl Workspace {
     /// What a version 2 client is shown of the terminals that are created from now on. `None` the second time.
     ///
     /// While nobody takes them, up to 1 MiB a terminal is kept, and after 128 terminals no other is created.
-    pub fn updates(&self) -> Option<Updates> {
+    pub fn updates(&self) -> Option<TerminalUpdates> {
         self.terminals.updates()
     }
 }
@@ -116,7 +119,7 @@ impl Workspace {
     }
 
     /// The folder a command is to run in.
-    async fn folder(&self, asked: Option<PathBuf>) -> Result<Place, Error> {
+    async fn folder(&self, asked: Option<PathBuf>) -> Result<WorkspacePath, Error> {
         let directories = Arc::clone(&self.directories);
         blocking(move || {
             let is_given = asked.is_some();
@@ -128,7 +131,7 @@ impl Workspace {
             };
             place.filter(|place| place.real().is_dir()).ok_or_else(|| {
                 Error::new(
-                    Code::RESOURCE_NOT_FOUND,
+                    ErrorCode::RESOURCE_NOT_FOUND,
                     "Resource not found: there is no such folder to run the command in.",
                 )
             })
@@ -158,7 +161,7 @@ fn part(mut text: String, line: Option<u32>, limit: Option<u32>) -> Result<Strin
     Ok(text)
 }
 
-fn status(exit: Exit) -> v1::TerminalExitStatus {
+fn status(exit: CommandExit) -> v1::TerminalExitStatus {
     let code = exit.code.and_then(|code| u32::try_from(code).ok());
     v1::TerminalExitStatus::new().exit_code(code).signal(exit.signal)
 }

@@ -1,6 +1,6 @@
 //! Every golden file is one JSON-RPC message.
 
-use nudge_wire::message::Parsed;
+use nudge_wire::message::ParsedFrame;
 
 use super::{Problem, Tree, tree::is};
 
@@ -17,12 +17,14 @@ fn check_one(path: &str, text: &str) -> Option<Problem> {
     if !is(path, "json") {
         return Some(Problem::new(path, "not a .json file", "golden messages are; move it elsewhere"));
     }
-    match Parsed::from_frame(text.into()) {
-        Parsed::Single(Ok(_)) => None,
-        Parsed::Single(Err(invalid)) => {
+    match ParsedFrame::from_frame(text.into()) {
+        ParsedFrame::Single(Ok(_)) => None,
+        ParsedFrame::Single(Err(invalid)) => {
             Some(Problem::new(path, invalid.error.message, "make it one whole JSON-RPC message"))
         }
-        Parsed::Batch(_) => Some(Problem::new(path, "this is a batch", "put each message into its own file")),
+        ParsedFrame::Batch(_) => {
+            Some(Problem::new(path, "this is a batch", "put each message into its own file"))
+        }
     }
 }
 

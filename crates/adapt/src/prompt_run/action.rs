@@ -45,7 +45,7 @@ pub(crate) enum PromptAfter {
 
 /// Whether an agent can be prompted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Readiness {
+pub(crate) enum AgentReadiness {
     Ready,
     /// It is away, or may still replay what was said: [`PromptRun::release`] follows.
     NotYet,

@@ -7,32 +7,32 @@ use tokio::time::Instant;
 
 use super::{
     Actions, PromptRun, RunAction, SteerId, SteerOutcome,
-    stage::{EndedPrompt, Heard, Receipt, Stage, Stop, StoppedFor, Work},
+    stage::{EndedPrompt, HeardSincePrompt, PromptReceipt, PromptStage, PromptWork, StopWish, StoppedFor},
 };
 
 impl PromptRun {
     /// Something that is no word of its model.
     pub(crate) fn heard_activity(&mut self) {
-        if let Some(work) = self.work().filter(|work| work.heard == Heard::Nothing) {
-            work.heard = Heard::Activity;
+        if let Some(work) = self.work().filter(|work| work.heard == HeardSincePrompt::Nothing) {
+            work.heard = HeardSincePrompt::Activity;
         }
     }
 
     /// A tool has finished: its model is asked again.
     pub(crate) fn heard_tool_result(&mut self) {
         if let Some(work) = self.work() {
-            work.heard = Heard::ToolResult;
+            work.heard = HeardSincePrompt::ToolResult;
         }
     }
 
     /// A word of its model, for which a steer may have waited.
     pub(crate) fn heard_word(&mut self) -> Actions {
         if let Some(work) = self.work() {
-            work.heard = Heard::Words;
+            work.heard = HeardSincePrompt::Words;
         }
         match &mut self.stage {
-            Stage::Working(_, stop @ Stop::InterruptDue { .. }) => {
-                *stop = Stop::InterruptSent;
+            PromptStage::Working(_, stop @ StopWish::InterruptDue { .. }) => {
+                *stop = StopWish::InterruptSent;
                 vec![RunAction::SendCancel]
             }
             _ => Actions::new(),
@@ -42,23 +42,25 @@ impl PromptRun {
     /// A version 2 agent says that it runs: on its prompt, by itself, or on a steer that reached it when it had ended.
     pub(crate) fn says_running(&mut self, now: Instant) -> Actions {
         match &mut self.stage {
-            Stage::Idle => {
-                self.stage = Stage::Working(Work::of_its_own(), Stop::NotAsked);
+            PromptStage::Idle => {
+                self.stage = PromptStage::Working(PromptWork::of_its_own(), StopWish::NotAsked);
                 vec![RunAction::ReportTurnStarted, RunAction::ReportStream]
             }
-            Stage::Held(_) => Actions::new(),
-            Stage::Working(work, _) => {
+            PromptStage::Held(_) => Actions::new(),
+            PromptStage::Working(work, _) => {
                 work.receipt.show();
                 Actions::new()
             }
-            Stage::Ended(..) => self.goes_on_by_itself(now),
+            PromptStage::Ended(..) => self.goes_on_by_itself(now),
         }
     }
 
     /// A version 2 agent says that it is idle.
     pub(crate) fn says_idle(&mut self, end: TurnEnd, now: Instant) -> Actions {
         match &self.stage {
-            Stage::Working(Work { receipt: Receipt::Shown { .. }, .. }, _) => self.prompt_ended(end, now),
+            PromptStage::Working(PromptWork { receipt: PromptReceipt::Shown { .. }, .. }, _) => {
+                self.prompt_ended(end, now)
+            }
             _ => Actions::new(),
         }
     }
@@ -66,19 +68,19 @@ impl PromptRun {
     /// A version 2 agent has taken the prompt, and repeats it under this id.
     pub(crate) fn prompt_taken(&mut self, message_id: Option<Arc<str>>) {
         if let Some(work) = self.work() {
-            work.receipt = Receipt::Shown { message_id };
+            work.receipt = PromptReceipt::Shown { message_id };
         }
     }
 
     /// The agent has ended the prompt.
     pub(crate) fn prompt_ended(&mut self, end: TurnEnd, now: Instant) -> Actions {
         let stopped_for = match &self.stage {
-            Stage::Idle | Stage::Held(_) => return Actions::new(),
-            Stage::Working(_, stop) => StoppedFor::from(*stop),
-            Stage::Ended(_, ended) => ended.stopped_for,
+            PromptStage::Idle | PromptStage::Held(_) => return Actions::new(),
+            PromptStage::Working(_, stop) => StoppedFor::from(*stop),
+            PromptStage::Ended(_, ended) => ended.stopped_for,
         };
-        if let Stage::Working(work, _) | Stage::Ended(work, _) = self.take_stage() {
-            self.stage = Stage::Ended(work, EndedPrompt { end, stopped_for, finish_at: None });
+        if let PromptStage::Working(work, _) | PromptStage::Ended(work, _) = self.take_stage() {
+            self.stage = PromptStage::Ended(work, EndedPrompt { end, stopped_for, finish_at: None });
         }
         let mut actions = vec![RunAction::EndTools];
         actions.extend(self.settle(now));

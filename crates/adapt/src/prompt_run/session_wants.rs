@@ -4,19 +4,28 @@ use nudge_backend::{TurnEnd, UserMessage};
 use tokio::time::Instant;
 
 use super::{
-    Actions, PromptAfter, PromptRun, Readiness, RunAction, SteerId,
-    stage::{BreakPoint, Heard, HeldPrompt, OnceSent, Stage, Stop, StoppedFor, Work},
+    Actions, AgentReadiness, PromptAfter, PromptRun, RunAction, SteerId,
+    stage::{
+        HeardSincePrompt, HeldPrompt, OnceSent, PromptStage, PromptWork, ReportedBreakPoint, StopWish,
+        StoppedFor,
+    },
 };
 use crate::say;
 
 impl PromptRun {
     /// A turn begins. It takes the place of one that the agent has begun by itself at the same time.
-    pub(crate) fn begin(&mut self, messages: Vec<UserMessage>, agent: Readiness, now: Instant) -> Actions {
+    pub(crate) fn begin(
+        &mut self,
+        messages: Vec<UserMessage>,
+        agent: AgentReadiness,
+        now: Instant,
+    ) -> Actions {
         self.put_aside();
         match agent {
-            Readiness::Ready => self.send(messages, PromptAfter::Itself, 0, now),
-            Readiness::NotYet => {
-                self.stage = Stage::Held(HeldPrompt { messages, once_sent: OnceSent::Work, resends: 0 });
+            AgentReadiness::Ready => self.send(messages, PromptAfter::Itself, 0, now),
+            AgentReadiness::NotYet => {
+                self.stage =
+                    PromptStage::Held(HeldPrompt { messages, once_sent: OnceSent::Work, resends: 0 });
                 Actions::new()
             }
         }
@@ -25,16 +34,16 @@ impl PromptRun {
     /// Steers for the turn that runs. Where none does any more they go with the next prompt.
     pub(crate) fn steer(&mut self, messages: Vec<UserMessage>, now: Instant) -> Actions {
         match &mut self.stage {
-            Stage::Idle => self.undelivered.extend(messages),
-            Stage::Held(held) => held.messages.extend(messages),
-            Stage::Working(work, _) => {
+            PromptStage::Idle => self.undelivered.extend(messages),
+            PromptStage::Held(held) => held.messages.extend(messages),
+            PromptStage::Working(work, _) => {
                 let first = self.last_steer + 1;
                 let steers: Vec<_> = (first..).map(SteerId).zip(messages).collect();
                 self.last_steer += u64::try_from(steers.len()).unwrap_or_default();
                 work.steers.extend(steers.iter().cloned());
                 return steers.into_iter().map(|(id, message)| RunAction::SendSteer(id, message)).collect();
             }
-            Stage::Ended(work, _) => {
+            PromptStage::Ended(work, _) => {
                 work.next_prompt.extend(messages);
                 return self.settle(now);
             }
@@ -44,13 +53,13 @@ impl PromptRun {
 
     /// What goes in at the break-point that was reported. If the agent has gone on or was lost meanwhile, they are steers.
     pub(crate) fn go_on(&mut self, messages: Vec<UserMessage>, now: Instant) -> Actions {
-        let Stage::Ended(work, ended) = &mut self.stage else {
-            if let Stage::Working(work, _) = &mut self.stage {
-                work.break_point = BreakPoint::None;
+        let PromptStage::Ended(work, ended) = &mut self.stage else {
+            if let PromptStage::Working(work, _) = &mut self.stage {
+                work.break_point = ReportedBreakPoint::None;
             }
             return self.steer(messages, now);
         };
-        if std::mem::replace(&mut work.break_point, BreakPoint::None) == BreakPoint::None {
+        if std::mem::replace(&mut work.break_point, ReportedBreakPoint::None) == ReportedBreakPoint::None {
             return self.steer(messages, now);
         }
         work.next_prompt.extend(messages);
@@ -68,15 +77,18 @@ impl PromptRun {
     /// The agent is cut off, so that a break-point follows.
     pub(crate) fn interrupt(&mut self, now: Instant) -> Actions {
         match &mut self.stage {
-            Stage::Held(held) => held.once_sent = OnceSent::Interrupt,
-            Stage::Working(Work { heard: Heard::Words, .. }, stop @ Stop::NotAsked) => {
-                *stop = Stop::InterruptSent;
+            PromptStage::Held(held) => held.once_sent = OnceSent::Interrupt,
+            PromptStage::Working(
+                PromptWork { heard: HeardSincePrompt::Words, .. },
+                stop @ StopWish::NotAsked,
+            ) => {
+                *stop = StopWish::InterruptSent;
                 return vec![RunAction::SendCancel];
             }
-            Stage::Working(work, stop @ Stop::NotAsked) => {
-                *stop = Stop::InterruptDue { cancel_at: now + work.heard.patience() };
+            PromptStage::Working(work, stop @ StopWish::NotAsked) => {
+                *stop = StopWish::InterruptDue { cancel_at: now + work.heard.patience() };
             }
-            Stage::Idle | Stage::Working(..) | Stage::Ended(..) => {}
+            PromptStage::Idle | PromptStage::Working(..) | PromptStage::Ended(..) => {}
         }
         Actions::new()
     }
@@ -84,13 +96,13 @@ impl PromptRun {
     /// The user ends the turn.
     pub(crate) fn cancel(&mut self, now: Instant) -> Actions {
         match &mut self.stage {
-            Stage::Idle | Stage::Working(_, Stop::CancelSent { .. }) => Actions::new(),
-            Stage::Held(_) => self.end_turn(TurnEnd::cancelled()),
-            Stage::Working(_, stop) => {
-                *stop = Stop::CancelSent { close_at: Some(now + self.patience) };
+            PromptStage::Idle | PromptStage::Working(_, StopWish::CancelSent { .. }) => Actions::new(),
+            PromptStage::Held(_) => self.end_turn(TurnEnd::cancelled()),
+            PromptStage::Working(_, stop) => {
+                *stop = StopWish::CancelSent { close_at: Some(now + self.patience) };
                 vec![RunAction::SendCancel]
             }
-            Stage::Ended(work, ended) => {
+            PromptStage::Ended(work, ended) => {
                 ended.stopped_for = StoppedFor::User;
                 if !work.steers.is_empty() && ended.finish_at.is_none() {
                     ended.finish_at = Some(now + self.patience);

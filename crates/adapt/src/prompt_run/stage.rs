@@ -16,15 +16,15 @@ pub(super) const MOST_RESENDS: u8 = 1;
 
 /// Where the prompt stands.
 #[derive(Debug)]
-pub(super) enum Stage {
+pub(super) enum PromptStage {
     /// There is none: no turn runs.
     Idle,
     /// It waits for the agent to be back, or to have replayed what was said.
     Held(HeldPrompt),
     /// The agent works on it, or on what it began by itself.
-    Working(Work, Stop),
+    Working(PromptWork, StopWish),
     /// The agent has ended it; the turn may go on with another.
-    Ended(Work, EndedPrompt),
+    Ended(PromptWork, EndedPrompt),
 }
 
 /// A prompt that is not sent yet.
@@ -46,12 +46,12 @@ pub(super) enum OnceSent {
 
 /// What is known of the agent's work on a prompt.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct PromptWork {
     /// What it was prompted with; `None` for what it began by itself.
     pub(super) sent: Option<SentPrompt>,
-    pub(super) heard: Heard,
-    pub(super) receipt: Receipt,
-    pub(super) break_point: BreakPoint,
+    pub(super) heard: HeardSincePrompt,
+    pub(super) receipt: PromptReceipt,
+    pub(super) break_point: ReportedBreakPoint,
     /// Steers that were sent and are not answered, oldest first.
     pub(super) steers: Vec<(SteerId, UserMessage)>,
     /// Messages that the agent did not take: it is prompted with them when it has ended this.
@@ -68,7 +68,7 @@ pub(super) struct SentPrompt {
 
 /// What was heard of the agent since it was prompted: the last thing that tells how it takes a cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum HeardSincePrompt {
     /// Nothing.
     Nothing,
     /// Something, but no word of the model.
@@ -79,7 +79,7 @@ pub(super) enum Heard {
     ToolResult,
 }
 
-impl Heard {
+impl HeardSincePrompt {
     /// How long a steer waits for the model's next word before the agent is cut off without it.
     pub(super) fn patience(self) -> Duration {
         match self {
@@ -93,7 +93,7 @@ impl Heard {
 /// Whether the agent has shown that it works on the prompt. What a version 2 agent says of an end before that is about an
 /// earlier turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Receipt {
+pub(super) enum PromptReceipt {
     Awaited,
     Shown {
         /// The id under which a version 2 agent repeats the prompt.
@@ -101,7 +101,7 @@ pub(super) enum Receipt {
     },
 }
 
-impl Receipt {
+impl PromptReceipt {
     /// The agent works; the id it gave stays.
     pub(super) fn show(&mut self) {
         if *self == Self::Awaited {
@@ -112,14 +112,14 @@ impl Receipt {
 
 /// Whether a break-point was reported and nobody has said yet what goes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BreakPoint {
+pub(super) enum ReportedBreakPoint {
     None,
     Reported,
 }
 
 /// Whether and why an agent that works is to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum StopWish {
     /// It may go on.
     NotAsked,
     /// A steer wants in: a cancel is sent at the next word, or at this time.
@@ -155,12 +155,12 @@ pub(super) enum StoppedFor {
     User,
 }
 
-impl From<Stop> for StoppedFor {
-    fn from(stop: Stop) -> Self {
+impl From<StopWish> for StoppedFor {
+    fn from(stop: StopWish) -> Self {
         match stop {
-            Stop::NotAsked => Self::Nobody,
-            Stop::InterruptDue { .. } | Stop::InterruptSent => Self::Steer,
-            Stop::CancelSent { .. } => Self::User,
+            StopWish::NotAsked => Self::Nobody,
+            StopWish::InterruptDue { .. } | StopWish::InterruptSent => Self::Steer,
+            StopWish::CancelSent { .. } => Self::User,
         }
     }
 }
@@ -169,20 +169,26 @@ impl From<Stop> for StoppedFor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SteerId(pub(super) u64);
 
-impl Work {
+impl PromptWork {
     /// A prompt that is being sent.
     pub(super) fn on(messages: Vec<UserMessage>, at: Instant, resends: u8) -> Self {
         let sent = Some(SentPrompt { messages, at });
-        Self { sent, heard: Heard::Nothing, receipt: Receipt::Awaited, resends, ..Self::of_its_own() }
+        Self {
+            sent,
+            heard: HeardSincePrompt::Nothing,
+            receipt: PromptReceipt::Awaited,
+            resends,
+            ..Self::of_its_own()
+        }
     }
 
     /// What the agent began by itself.
     pub(super) fn of_its_own() -> Self {
         Self {
             sent: None,
-            heard: Heard::Words,
-            receipt: Receipt::Shown { message_id: None },
-            break_point: BreakPoint::None,
+            heard: HeardSincePrompt::Words,
+            receipt: PromptReceipt::Shown { message_id: None },
+            break_point: ReportedBreakPoint::None,
             steers: Vec::new(),
             next_prompt: Vec::new(),
             resends: 0,
@@ -195,7 +201,7 @@ impl Work {
             .sent
             .as_ref()
             .is_some_and(|sent| now.saturating_duration_since(sent.at) < DYING && !sent.messages.is_empty());
-        was_dying && self.heard == Heard::Nothing && self.steers.is_empty()
+        was_dying && self.heard == HeardSincePrompt::Nothing && self.steers.is_empty()
     }
 
     /// All that the agent is not known to have taken, beside the prompt.

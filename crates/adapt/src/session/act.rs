@@ -4,16 +4,16 @@ use nudge_backend::{BackendEvent, TurnEnd, UserMessage};
 use nudge_wire::RawJson;
 use tokio::time::Instant;
 
-use super::Session;
+use super::AdaptedSession;
 use crate::{
     calls::OpenCalls,
     prompt_run::{PromptAfter, RunAction, SteerId},
     recap,
-    retold::Retold,
+    retold::TurnSoFar,
     say,
 };
 
-impl Session {
+impl AdaptedSession {
     /// Does what the state of the prompt asks for, in order.
     pub(super) fn act(&mut self, actions: Vec<RunAction>) {
         for action in actions {
@@ -42,7 +42,7 @@ impl Session {
         let version = link.running.init.version;
         let recap = self.untold_recap.take().map(|conversation| recap::told(&conversation, messages));
         let is_cut_off = after == PromptAfter::CutOff;
-        let recap = recap.or_else(|| self.retold.as_ref().filter(|_| is_cut_off).map(Retold::tell));
+        let recap = recap.or_else(|| self.retold.as_ref().filter(|_| is_cut_off).map(TurnSoFar::tell));
         if link.running.forgets {
             self.retold.get_or_insert_default().ask(messages);
         }

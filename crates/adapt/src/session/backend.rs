@@ -1,18 +1,18 @@
 //! A session of another agent as a backend.
 
 use nudge_backend::{
-    Backend, BackendEvent, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, Question,
-    QuestionAnswer, QuestionId, SteerMethod, UserMessage,
+    AgentQuestion, Backend, BackendEvent, BackendFuture, BackendParting, OptionChange, OptionPlan,
+    PassThrough, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
 };
-use nudge_bridge::{Call, IndexedUpdate};
+use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_peer::PassedMessage;
 use nudge_wire::{Environment, Error, RawJson, Version};
 use tokio::time::Instant;
 
-use super::Session;
-use crate::{Tier, calls::OpenCalls, prompt_run::Readiness};
+use super::AdaptedSession;
+use crate::{SteerTier, calls::OpenCalls, prompt_run::AgentReadiness};
 
-impl Backend for Session {
+impl Backend for AdaptedSession {
     fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>> {
         Box::pin(async { Some(self.next_event().await) })
     }
@@ -30,7 +30,7 @@ impl Backend for Session {
         let now = Instant::now();
         let may_replay = self.replay.is_some_and(|replay| now < replay.over_at());
         let is_ready = self.link.is_some() && !may_replay;
-        let readiness = if is_ready { Readiness::Ready } else { Readiness::NotYet };
+        let readiness = if is_ready { AgentReadiness::Ready } else { AgentReadiness::NotYet };
         self.calls = OpenCalls::default();
         self.retold = None;
         // What was not heard of a turn that the agent had by itself is not about this one.
@@ -66,7 +66,7 @@ impl Backend for Session {
         self.questions.answer(question, answer);
     }
 
-    fn serve(&mut self, question: Question, environment: Option<Environment>) {
+    fn serve(&mut self, question: AgentQuestion, environment: Option<Environment>) {
         // The agent may not want it any more.
         if let Some(responder) = self.questions.take(question.id) {
             self.served.serve(question, responder, environment);
@@ -74,7 +74,7 @@ impl Backend for Session {
     }
 
     /// Only the agent knows its options.
-    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, Error> {
+    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, Error> {
         Ok(OptionPlan::Ask(Box::pin(self.request(&call.method, &call.params))))
     }
 
@@ -83,13 +83,13 @@ impl Backend for Session {
 
     fn forget_options(&mut self) {}
 
-    fn option_answered(&mut self, call: &Call, answer: &RawJson) {
+    fn option_answered(&mut self, call: &MethodCall, answer: &RawJson) {
         self.standing.set(&call.method, &call.params, answer);
     }
 
     fn steer_method(&self) -> SteerMethod {
         match self.standing.tier {
-            Tier::Cancel => SteerMethod::Interrupt,
+            SteerTier::Cancel => SteerMethod::Interrupt,
             _ => SteerMethod::Take,
         }
     }
@@ -119,18 +119,18 @@ impl Backend for Session {
         false
     }
 
-    fn end(&mut self, parting: Parting) -> BackendFuture<'_, ()> {
+    fn end(&mut self, parting: BackendParting) -> BackendFuture<'_, ()> {
         Box::pin(async move {
             match parting {
-                Parting::Leave => {}
-                Parting::Close => self.part("session/close").await,
-                Parting::Delete => self.part("session/delete").await,
+                BackendParting::Leave => {}
+                BackendParting::Close => self.part("session/close").await,
+                BackendParting::Delete => self.part("session/delete").await,
             }
         })
     }
 }
 
-impl PassThrough<PassedMessage> for Session {
+impl PassThrough<PassedMessage> for AdaptedSession {
     fn pass(&mut self, message: PassedMessage) -> Result<(), PassedMessage> {
         self.pass_in_order(message);
         Ok(())

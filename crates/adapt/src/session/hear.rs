@@ -1,32 +1,32 @@
 //! What the agent says, and what it tells of its turn.
 
 use nudge_backend::{BackendEvent, REQUEST_PERMISSION, TurnEnd};
-use nudge_bridge::{IndexedUpdate, Speaker, UpdateKind};
-use nudge_peer::{CallError, Unhandled};
+use nudge_bridge::{IndexedUpdate, UpdateKind, UpdateSpeaker};
+use nudge_peer::{CallError, UnhandledMessage};
 use nudge_wire::Version;
 use tokio::time::Instant;
 
-use super::Session;
+use super::AdaptedSession;
 use crate::{
-    calls::{Answer, Answered},
+    calls::{AgentAnswer, AnsweredCall},
     prompt_run::SteerOutcome,
-    pulse::{Change, is_word},
+    pulse::{ToolCallChange, is_word},
     routed::RoutedMessage,
 };
 
-impl Session {
+impl AdaptedSession {
     /// Takes what the agent says.
     pub(super) fn hear(&mut self, message: RoutedMessage) {
         match message {
             RoutedMessage::Update(update) => self.hear_update(update),
-            RoutedMessage::Other(Unhandled::Notification(note)) => {
+            RoutedMessage::Other(UnhandledMessage::Notification(note)) => {
                 self.ready.push_back(BackendEvent::Notification(note.message().clone()));
             }
-            RoutedMessage::Other(Unhandled::Request(request)) => {
+            RoutedMessage::Other(UnhandledMessage::Request(request)) => {
                 if !self.run.is_idle() && &**request.method() == REQUEST_PERMISSION {
                     self.run.heard_activity();
                     let change = request.params().and_then(|params| self.tools.asked_for(params));
-                    self.ready.extend(change.map(Change::into_event));
+                    self.ready.extend(change.map(ToolCallChange::into_event));
                 }
                 let question = self.questions.ask(self.standing.version, request);
                 self.ready.push_back(BackendEvent::Question(question));
@@ -38,7 +38,7 @@ impl Session {
         if said.kind == UpdateKind::StateUpdate && self.standing.version == Version::V2 {
             return self.hear_state(&said);
         }
-        if said.kind.speaker() == Speaker::User && self.is_known(&said) {
+        if said.kind.speaker() == UpdateSpeaker::User && self.is_known(&said) {
             return;
         }
         let is_under_way = self.run.is_under_way();
@@ -64,10 +64,10 @@ impl Session {
             retold.hear(said);
         }
         let change = self.tools.take(said);
-        if matches!(change, Some(Change::Finished(_))) {
+        if matches!(change, Some(ToolCallChange::Finished(_))) {
             self.run.heard_tool_result();
         }
-        self.ready.extend(change.map(Change::into_event));
+        self.ready.extend(change.map(ToolCallChange::into_event));
         if is_word(said) {
             let actions = self.run.heard_word();
             self.act(actions);
@@ -88,24 +88,24 @@ impl Session {
         self.act(actions);
     }
 
-    pub(super) fn hear_answer(&mut self, answered: Answered) {
+    pub(super) fn hear_answer(&mut self, answered: AnsweredCall) {
         let now = Instant::now();
         let actions = match answered {
-            Answered::Prompt(Ok(result)) if self.standing.version == Version::V2 => {
+            AnsweredCall::Prompt(Ok(result)) if self.standing.version == Version::V2 => {
                 let id = result.get(&["messageId"]).and_then(|id| id.to::<String>().ok());
                 return self.run.prompt_taken(id.map(Into::into));
             }
-            Answered::Prompt(Ok(result)) => self.run.prompt_ended(TurnEnd::Answered(result), now),
+            AnsweredCall::Prompt(Ok(result)) => self.run.prompt_ended(TurnEnd::Answered(result), now),
             // What became of the agent is told by its inbox, behind what it has said.
-            Answered::Prompt(Err(CallError::Closed(_))) => return,
-            Answered::Prompt(Err(error)) => self.run.prompt_ended(TurnEnd::Failed(error.into()), now),
-            Answered::Steer(id, answer) => self.run.steer_answered(id, self.outcome(&answer), now),
+            AnsweredCall::Prompt(Err(CallError::Closed(_))) => return,
+            AnsweredCall::Prompt(Err(error)) => self.run.prompt_ended(TurnEnd::Failed(error.into()), now),
+            AnsweredCall::Steer(id, answer) => self.run.steer_answered(id, self.outcome(&answer), now),
         };
         self.act(actions);
     }
 
     /// What an agent made of a steer.
-    fn outcome(&self, answer: &Answer) -> SteerOutcome {
+    fn outcome(&self, answer: &AgentAnswer) -> SteerOutcome {
         let outcome = match answer {
             Ok(result) => result.get(&["outcome"]).and_then(|outcome| outcome.to::<String>().ok()),
             Err(_) => Some("failed".to_owned()),

@@ -8,7 +8,7 @@ mod restore;
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
-use nudge_backend::{BackendEvent, QuestionId, Recap};
+use nudge_backend::{BackendEvent, QuestionId, SessionRecap};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
 use nudge_wire::Error;
@@ -18,29 +18,29 @@ use tokio::{
 };
 
 use crate::{
-    Agent,
-    calls::{Answered, OpenCalls, of},
-    echo::Echo,
+    DownstreamAgent,
+    calls::{AnsweredCall, OpenCalls, of},
+    echo::PromptEcho,
     late::{self, LateReplay},
-    open::{Base, Link, OpenedLink, TakenUp},
+    open::{OpenBase, OpenedLink, SessionLink, TakenUp},
     prompt_run::PromptRun,
-    pulse::Tools,
+    pulse::OpenToolCalls,
     question::OpenQuestions,
-    retold::Retold,
-    route::Incoming,
+    retold::TurnSoFar,
+    route::SessionMessage,
     serve::ServedFolders,
-    standing::Standing,
+    standing::AgentStanding,
 };
 use restore::RestoreFuture;
 
 /// One session of an agent. Dropping it leaves the session in the agent as it is.
-pub struct Session {
-    agent: Arc<Agent>,
+pub struct AdaptedSession {
+    agent: Arc<DownstreamAgent>,
     /// `None` while the agent is away.
-    link: Option<Link>,
+    link: Option<SessionLink>,
     id: Arc<str>,
-    base: Base,
-    recap: Recap,
+    base: OpenBase,
+    recap: SessionRecap,
     /// What was said so far, to be told with the next prompt.
     untold_recap: Option<String>,
     /// What the agent says before it is prompted may be a replay, and until the turn has ended what it says the user said.
@@ -50,21 +50,21 @@ pub struct Session {
     /// What the agent has not answered of it.
     calls: OpenCalls,
     /// What happened in the turn so far, for an agent that forgets it when it is cut off.
-    retold: Option<Retold>,
-    echo: Echo,
-    tools: Tools,
+    retold: Option<TurnSoFar>,
+    echo: PromptEcho,
+    tools: OpenToolCalls,
     taking_up: Option<RestoreFuture>,
     failures: u32,
     ready: VecDeque<BackendEvent>,
-    pub(crate) standing: Standing,
+    pub(crate) standing: AgentStanding,
     pub(crate) questions: OpenQuestions,
     passing: Option<mpsc::UnboundedSender<(Arc<str>, PassedMessage)>>,
     served: ServedFolders,
 }
 
 enum Happened {
-    Said(Option<Incoming>),
-    Answered(Answered),
+    Said(Option<SessionMessage>),
+    Answered(AnsweredCall),
     Late,
     TakenUp(Result<TakenUp, Error>),
     Withdrawn(QuestionId),
@@ -72,11 +72,16 @@ enum Happened {
     Terminal(IndexedUpdate),
 }
 
-impl Session {
-    pub(crate) fn new(agent: Arc<Agent>, opened: OpenedLink, base: Base, recap: Recap) -> Self {
+impl AdaptedSession {
+    pub(crate) fn new(
+        agent: Arc<DownstreamAgent>,
+        opened: OpenedLink,
+        base: OpenBase,
+        recap: SessionRecap,
+    ) -> Self {
         let OpenedLink { link, id, result } = opened;
         Self {
-            standing: Standing::new(&link.running, result),
+            standing: AgentStanding::new(&link.running, result),
             questions: OpenQuestions::default(),
             run: PromptRun::new(agent.patience()),
             agent,
@@ -88,8 +93,8 @@ impl Session {
             replay: None,
             calls: OpenCalls::default(),
             retold: None,
-            echo: Echo::default(),
-            tools: Tools::default(),
+            echo: PromptEcho::default(),
+            tools: OpenToolCalls::default(),
             taking_up: None,
             failures: 0,
             ready: VecDeque::new(),
@@ -164,7 +169,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for AdaptedSession {
     fn drop(&mut self) {
         if let Some(link) = &self.link {
             link.running.routes.release(&self.id);
@@ -172,7 +177,7 @@ impl Drop for Session {
     }
 }
 
-async fn receive(link: &mut Option<Link>) -> Option<Incoming> {
+async fn receive(link: &mut Option<SessionLink>) -> Option<SessionMessage> {
     match link {
         Some(link) => link.inbox.recv().await,
         None => std::future::pending().await,
@@ -186,7 +191,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for AdaptedSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
     }

@@ -6,10 +6,10 @@ use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson};
 use tokio::sync::mpsc;
 
-use super::Session;
+use super::AdaptedSession;
 use crate::open::failed;
 
-impl Session {
+impl AdaptedSession {
     /// Sends a request about this session, in the agent's version, with the agent's id of it.
     pub(super) fn request(
         &self,

@@ -6,7 +6,7 @@ use nudge_backend::BackendEvent;
 use nudge_wire::Error;
 use tokio::time::Instant;
 
-use super::Session;
+use super::AdaptedSession;
 use crate::open::{TakenUp, take_up};
 
 /// How often a lost session is taken up again by itself; after that, the next prompt tries.
@@ -14,7 +14,7 @@ const TRIES: u32 = 4;
 
 pub(super) type RestoreFuture = Pin<Box<dyn Future<Output = Result<TakenUp, Error>> + Send>>;
 
-impl Session {
+impl AdaptedSession {
     /// The process has ended, and all it said was heard.
     pub(super) async fn lose(&mut self) {
         let Some(link) = &self.link else { return };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use nudge_adapt::{Opened, Session};
-use nudge_backend::{Backend, Parting};
+use nudge_adapt::{AdaptedSession, AgentSessionOpened};
+use nudge_backend::{Backend, BackendParting};
 use nudge_wire::Version;
 use serde_json::{Value, json};
 
@@ -13,11 +13,11 @@ use crate::{
 };
 
 /// A session that the agent says this of while it loads it, and answers with this.
-async fn loaded(said: &[Value], answer: Value) -> (Launches, ScriptedAgent, Opened) {
+async fn loaded(said: &[Value], answer: Value) -> (Launches, ScriptedAgent, AgentSessionOpened) {
     let mut launches = Launches::of(v1(&json!({ "loadSession": true })));
     let agent = Arc::clone(&launches.agent);
     let params = raw(&json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
-    let opening = Session::begin(&agent, Version::V1, "session/load", &params, conversation());
+    let opening = AdaptedSession::begin(&agent, Version::V1, "session/load", &params, conversation());
     let (opened, agent) = tokio::join!(opening, async {
         let mut agent = launches.greeted().await;
         let load = agent.expect("session/load").await;
@@ -56,11 +56,11 @@ async fn a_client_that_joins_is_told_how_things_stand() {
 async fn an_agent_is_told_of_the_end_if_it_has_a_method_for_that() {
     let (_launches, mut owner, mut agent) =
         session(v1(&json!({ "sessionCapabilities": { "close": {} } }))).await;
-    let ((), ()) = tokio::join!(owner.session.end(Parting::Close), async {
+    let ((), ()) = tokio::join!(owner.session.end(BackendParting::Close), async {
         agent.expect("session/close").await.answer(json!({})).await;
     });
-    owner.session.end(Parting::Delete).await;
-    owner.session.end(Parting::Leave).await;
+    owner.session.end(BackendParting::Delete).await;
+    owner.session.end(BackendParting::Leave).await;
     agent.expect_silence(std::time::Duration::from_secs(1)).await;
 }
 
@@ -69,7 +69,7 @@ async fn an_agent_that_refuses_a_session_says_why() {
     let mut launches = Launches::of(v1(&json!({})));
     let agent = Arc::clone(&launches.agent);
     let params = raw(&json!({ "cwd": "/", "mcpServers": [] }));
-    let opening = Session::begin(&agent, Version::V1, "session/new", &params, conversation());
+    let opening = AdaptedSession::begin(&agent, Version::V1, "session/new", &params, conversation());
     let (opened, _agent) = tokio::join!(opening, async {
         let mut agent = launches.greeted().await;
         agent.expect("session/new").await.refuse("sign in first").await;

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_adapt::{Opened, Session};
-use nudge_backend::{Backend, BackendEvent, Question, Recap, TurnEnd, UserMessage};
+use nudge_adapt::{AdaptedSession, AgentSessionOpened};
+use nudge_backend::{AgentQuestion, Backend, BackendEvent, SessionRecap, TurnEnd, UserMessage};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -11,16 +11,16 @@ use crate::scripted::{LONG, Launches, ScriptedAgent, raw};
 
 /// A session and its owner.
 pub(crate) struct Owner {
-    pub(crate) session: Session,
+    pub(crate) session: AdaptedSession,
     /// The questions that were asked.
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<AgentQuestion>,
 }
 
 /// A new session of an agent that was started for it.
 pub(crate) async fn begin(launches: &mut Launches) -> (Owner, ScriptedAgent) {
     let (agent, version) = (Arc::clone(&launches.agent), launches.version());
     let params = raw(&json!({ "cwd": "/", "mcpServers": [] }));
-    let opening = Session::begin(&agent, version, "session/new", &params, conversation());
+    let opening = AdaptedSession::begin(&agent, version, "session/new", &params, conversation());
     let (opened, agent) = tokio::join!(opening, async {
         let mut agent = launches.greeted().await;
         agent.expect("session/new").await.answer(json!({ "sessionId": agent.session })).await;
@@ -37,12 +37,12 @@ pub(crate) async fn session(init: Value) -> (Launches, Owner, ScriptedAgent) {
 }
 
 /// What is told of the session to an agent that does not remember it.
-pub(crate) fn conversation() -> Recap {
+pub(crate) fn conversation() -> SessionRecap {
     Arc::new(|| Box::pin(async { Some("User: hello\nYou: hi\n".to_owned()) }))
 }
 
 impl Owner {
-    pub(crate) fn of(opened: Opened) -> Self {
+    pub(crate) fn of(opened: AgentSessionOpened) -> Self {
         Self { session: opened.session, questions: Vec::new() }
     }
 

@@ -2,8 +2,8 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use nudge_adapt::{Agent, AgentSettings, Launch};
-use nudge_peer::{Connection, Cx, Peer, RawRequest, Requested, Transport, Unhandled, pair};
+use nudge_adapt::{AgentSettings, DownstreamAgent, LaunchAgent};
+use nudge_peer::{Connection, Cx, Peer, PendingResponse, RawRequest, Transport, UnhandledMessage, pair};
 use nudge_wire::{RawJson, Version, caps::ClientInit};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Hands the other end of every connection to the test.
 struct InMemory(mpsc::UnboundedSender<Transport>);
 
-impl Launch for InMemory {
+impl LaunchAgent for InMemory {
     fn launch(&self) -> io::Result<Transport> {
         let (ours, theirs) = pair();
         let refused = |_| io::Error::other("the test wants no more agents");
@@ -31,7 +31,7 @@ impl Launch for InMemory {
 
 /// The agent as the house knows it, and its launches.
 pub(crate) struct Launches {
-    pub(crate) agent: Arc<Agent>,
+    pub(crate) agent: Arc<DownstreamAgent>,
     started: mpsc::UnboundedReceiver<Transport>,
     init: Value,
 }
@@ -52,7 +52,11 @@ impl Launches {
         });
         let version = version(&init);
         let params = raw(&json!({ "protocolVersion": version.number() }));
-        let agent = Agent::reached_by(Arc::new(InMemory(launch)), settings, ClientInit::new(version, params));
+        let agent = DownstreamAgent::reached_by(
+            Arc::new(InMemory(launch)),
+            settings,
+            ClientInit::new(version, params),
+        );
         Self { agent, started, init }
     }
 
@@ -87,7 +91,7 @@ impl Launches {
 /// One life of the agent. Dropping it ends it.
 pub(crate) struct ScriptedAgent {
     cx: Cx,
-    heard: mpsc::UnboundedReceiver<Unhandled>,
+    heard: mpsc::UnboundedReceiver<UnhandledMessage>,
     serving: JoinHandle<()>,
     unanswered: Unanswered,
     pub(crate) session: String,
@@ -123,8 +127,8 @@ impl ScriptedAgent {
         assert_eq!(&**message.method(), method, "{:?}", message.params());
         let params = message.params().map_or(Value::Null, |params| params.to().expect("it is JSON"));
         let request = match message {
-            Unhandled::Request(request) => Some(request),
-            Unhandled::Notification(_) => None,
+            UnhandledMessage::Request(request) => Some(request),
+            UnhandledMessage::Notification(_) => None,
         };
         Heard { params, request, unanswered: Arc::clone(&self.unanswered) }
     }
@@ -177,7 +181,7 @@ impl ScriptedAgent {
     }
 
     /// Asks its client.
-    pub(crate) fn asks(&self, method: &str, params: Value) -> Requested<RawJson> {
+    pub(crate) fn asks(&self, method: &str, params: Value) -> PendingResponse<RawJson> {
         let mut params = params;
         params["sessionId"] = json!(self.session);
         self.cx.request_raw(method, Some(&raw(&params)))

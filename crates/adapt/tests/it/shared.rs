@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_adapt::{AgentSettings, Session};
+use nudge_adapt::{AdaptedSession, AgentSettings};
 use nudge_wire::Version;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::{
 async fn another(launches: &Launches, scripted: &mut ScriptedAgent, id: &str) -> Owner {
     let agent = Arc::clone(&launches.agent);
     let params = raw(&json!({ "cwd": "/", "mcpServers": [] }));
-    let opening = Session::begin(&agent, Version::V1, "session/new", &params, conversation());
+    let opening = AdaptedSession::begin(&agent, Version::V1, "session/new", &params, conversation());
     let (opened, ()) = tokio::join!(opening, async {
         scripted.expect("session/new").await.answer(json!({ "sessionId": id })).await;
     });

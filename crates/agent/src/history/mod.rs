@@ -4,11 +4,11 @@ mod restore;
 
 use std::collections::VecDeque;
 
-use nudge_model::{Message, ToolCall, text_of};
+use nudge_model::{ChatMessage, ToolCall, text_of};
 use nudge_wire::RawJson;
 
 use nudge_backend::UserMessage;
-use restore::Restored;
+use restore::RestoredReferences;
 
 /// How much is remembered. Older turns are forgotten first, whole; of the running turn no message is forgotten, and one
 /// that is longer than this by itself is cut at its beginning.
@@ -17,14 +17,14 @@ const MOST_MESSAGES: usize = 1000;
 
 /// What was said in a session: rebuilt from its updates after a restart, then kept by the agent. Bounded.
 #[derive(Debug, Clone, Default)]
-pub struct History {
-    messages: VecDeque<Message>,
+pub struct Conversation {
+    messages: VecDeque<ChatMessage>,
     bytes: usize,
     /// Ids that later updates may refer to.
-    restored: Restored,
+    restored: RestoredReferences,
 }
 
-impl History {
+impl Conversation {
     /// Nothing was said yet.
     pub fn new() -> Self {
         Self::default()
@@ -32,16 +32,16 @@ impl History {
 
     pub(crate) fn user(&mut self, message: &UserMessage, steer: bool) {
         let text = text_of(&message.content);
-        self.push(Message::User { text, content: message.content.clone(), steer });
+        self.push(ChatMessage::User { text, content: message.content.clone(), steer });
     }
 
     /// The model begins to answer.
     pub(crate) fn agent(&mut self) {
-        self.push(Message::Agent { text: String::new(), calls: Vec::new() });
+        self.push(ChatMessage::Agent { text: String::new(), calls: Vec::new() });
     }
 
     pub(crate) fn text(&mut self, more: &str) {
-        if let Some(Message::Agent { text, .. }) = self.messages.back_mut() {
+        if let Some(ChatMessage::Agent { text, .. }) = self.messages.back_mut() {
             text.push_str(more);
             self.bytes += more.len();
             if text.len() > 2 * MOST_BYTES {
@@ -53,26 +53,28 @@ impl History {
     }
 
     pub(crate) fn call(&mut self, call: ToolCall) {
-        if let Some(Message::Agent { calls, .. }) = self.messages.back_mut() {
+        if let Some(ChatMessage::Agent { calls, .. }) = self.messages.back_mut() {
             self.bytes += weight_of_call(&call);
             calls.push(call);
         }
     }
 
     pub(crate) fn result(&mut self, id: &str, output: String, failed: bool) {
-        self.push(Message::Tool { id: id.to_owned(), output, failed });
+        self.push(ChatMessage::Tool { id: id.to_owned(), output, failed });
     }
 
     /// All of it, with a result for every call.
-    pub(crate) fn messages(&self) -> Vec<Message> {
-        let mut told: Vec<Message> = Vec::with_capacity(self.messages.len());
+    pub(crate) fn messages(&self) -> Vec<ChatMessage> {
+        let mut told: Vec<ChatMessage> = Vec::with_capacity(self.messages.len());
         let mut open: Vec<String> = Vec::new();
         for message in &self.messages {
             match message {
-                Message::Tool { id, .. } => open.retain(|waiting| waiting != id),
-                Message::User { .. } | Message::Agent { .. } => told.extend(open.drain(..).map(no_result)),
+                ChatMessage::Tool { id, .. } => open.retain(|waiting| waiting != id),
+                ChatMessage::User { .. } | ChatMessage::Agent { .. } => {
+                    told.extend(open.drain(..).map(no_result))
+                }
             }
-            if let Message::Agent { calls, .. } = message {
+            if let ChatMessage::Agent { calls, .. } = message {
                 open.extend(calls.iter().map(|call| call.id.clone()));
             }
             told.push(message.clone());
@@ -81,7 +83,7 @@ impl History {
         told
     }
 
-    fn push(&mut self, message: Message) {
+    fn push(&mut self, message: ChatMessage) {
         self.bytes += weight(&message);
         self.messages.push_back(message);
         while self.is_too_much() && self.forget_a_turn() {}
@@ -93,7 +95,7 @@ impl History {
 
     /// Forgets the oldest turn, if it is not the last one.
     fn forget_a_turn(&mut self) -> bool {
-        let begins = |message: &Message| matches!(message, Message::User { steer: false, .. });
+        let begins = |message: &ChatMessage| matches!(message, ChatMessage::User { steer: false, .. });
         let Some(next) = self.messages.iter().skip(1).position(begins) else { return false };
         for forgotten in self.messages.drain(..=next) {
             self.bytes = self.bytes.saturating_sub(weight(&forgotten));
@@ -102,7 +104,7 @@ impl History {
     }
 }
 
-impl History {
+impl Conversation {
     /// Takes in a version 2 `update` object of the session's transcript, oldest first. What is no part of the
     /// conversation is passed over.
     pub fn update(&mut self, update: &RawJson) {
@@ -110,15 +112,15 @@ impl History {
     }
 }
 
-fn no_result(id: String) -> Message {
-    Message::Tool { id, output: "This was interrupted before it was done.".to_owned(), failed: true }
+fn no_result(id: String) -> ChatMessage {
+    ChatMessage::Tool { id, output: "This was interrupted before it was done.".to_owned(), failed: true }
 }
 
-fn weight(message: &Message) -> usize {
+fn weight(message: &ChatMessage) -> usize {
     match message {
-        Message::User { text, content, .. } => text.len() + content.as_str().len(),
-        Message::Agent { text, calls } => text.len() + calls.iter().map(weight_of_call).sum::<usize>(),
-        Message::Tool { output, .. } => output.len(),
+        ChatMessage::User { text, content, .. } => text.len() + content.as_str().len(),
+        ChatMessage::Agent { text, calls } => text.len() + calls.iter().map(weight_of_call).sum::<usize>(),
+        ChatMessage::Tool { output, .. } => output.len(),
     }
 }
 

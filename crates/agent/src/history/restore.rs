@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use nudge_model::{Message, ToolCall, text_of};
+use nudge_model::{ChatMessage, ToolCall, text_of};
 use nudge_wire::RawJson;
 use nudge_workspace::output;
 use serde::Deserialize;
 
-use super::History;
+use super::Conversation;
 use nudge_backend::UserMessage;
 
 /// How many tool calls without an end are kept track of.
@@ -15,7 +15,7 @@ const MOST_OPEN: usize = 100;
 
 /// What later updates may refer to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Restored {
+pub(super) struct RestoredReferences {
     /// The id of the message that is last in the history.
     last: Option<String>,
     /// The output so far of tool calls that have not ended.
@@ -37,7 +37,7 @@ struct Update {
     raw_output: Option<RawJson>,
 }
 
-pub(super) fn take_in(history: &mut History, update: &RawJson) {
+pub(super) fn take_in(history: &mut Conversation, update: &RawJson) {
     let Ok(update) = update.to::<Update>() else { return };
     match update.kind.as_str() {
         "user_message" | "user_message_chunk" => user(history, &update),
@@ -55,15 +55,15 @@ fn blocks(update: &Update) -> RawJson {
     RawJson::parse(whole).expect("a JSON value in brackets is an array")
 }
 
-fn is_same_message(history: &History, update: &Update) -> bool {
+fn is_same_message(history: &Conversation, update: &Update) -> bool {
     update.message_id.is_some() && history.restored.last == update.message_id
 }
 
-fn user(history: &mut History, update: &Update) {
+fn user(history: &mut Conversation, update: &Update) {
     let content = blocks(update);
     if is_same_message(history, update)
         && update.kind == "user_message_chunk"
-        && let Some(Message::User { text, content: known, .. }) = history.messages.back_mut()
+        && let Some(ChatMessage::User { text, content: known, .. }) = history.messages.back_mut()
     {
         text.push_str(&text_of(&content));
         history.bytes += 2 * content.as_str().len();
@@ -81,15 +81,15 @@ fn joined(a: &RawJson, b: &RawJson) -> RawJson {
     RawJson::of(&all).unwrap_or_else(|_| a.clone())
 }
 
-fn agent(history: &mut History, update: &Update) {
+fn agent(history: &mut Conversation, update: &Update) {
     let text = text_of(&blocks(update));
     let goes_on = is_same_message(history, update);
-    if !goes_on || !matches!(history.messages.back(), Some(Message::Agent { .. })) {
+    if !goes_on || !matches!(history.messages.back(), Some(ChatMessage::Agent { .. })) {
         history.agent();
         history.restored.last.clone_from(&update.message_id);
     } else if update.kind == "agent_message"
         && update.content.is_some()
-        && let Some(Message::Agent { text, .. }) = history.messages.back_mut()
+        && let Some(ChatMessage::Agent { text, .. }) = history.messages.back_mut()
     {
         history.bytes = history.bytes.saturating_sub(text.len());
         text.clear();
@@ -97,7 +97,7 @@ fn agent(history: &mut History, update: &Update) {
     history.text(&text);
 }
 
-fn tool_call(history: &mut History, update: &Update) {
+fn tool_call(history: &mut Conversation, update: &Update) {
     let Some(id) = &update.tool_call_id else { return };
     if !history.restored.open.contains_key(id) {
         // An update after the end adds nothing that a model has to know.
@@ -105,7 +105,7 @@ fn tool_call(history: &mut History, update: &Update) {
         if history.restored.open.len() >= MOST_OPEN {
             history.restored.open.clear();
         }
-        if !matches!(history.messages.back(), Some(Message::Agent { .. })) {
+        if !matches!(history.messages.back(), Some(ChatMessage::Agent { .. })) {
             history.agent();
             history.restored.last = None;
         }

@@ -6,18 +6,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::{Halt, Session};
+use super::{AgentSession, Halt};
 use crate::{
-    config::{Always, Mode},
+    config::{AgentMode, AlwaysAnswer},
     update,
 };
 
 /// Something that needs permission.
-pub(super) struct Deed {
+pub(super) struct GuardedDeed {
     /// Whether the mode in which files are changed without a question covers it.
     pub(super) is_edit: bool,
     /// What a standing permission would be for; `None` if there cannot be one.
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<StandingPermission>,
     /// Another key under which the user may have refused it for good.
     pub(super) refused_by: Option<String>,
     pub(super) title: String,
@@ -26,7 +26,7 @@ pub(super) struct Deed {
 }
 
 /// What "always" means for a deed.
-pub(super) struct Standing {
+pub(super) struct StandingPermission {
     /// The key it is kept under.
     pub(super) key: String,
     /// How it is named to the user.
@@ -34,12 +34,12 @@ pub(super) struct Standing {
 }
 
 /// What came of asking.
-pub(super) enum Verdict {
+pub(super) enum PermissionVerdict {
     Allowed,
     Refused(String),
 }
 
-impl Session {
+impl AgentSession {
     /// Asks the editor and waits for its answer.
     pub(super) async fn ask_client(
         &mut self,
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Whether the deed may be done, as the mode, standing permissions and the user say.
-    pub(super) async fn permit(&mut self, deed: Deed) -> Result<Verdict, Halt> {
+    pub(super) async fn permit(&mut self, deed: GuardedDeed) -> Result<PermissionVerdict, Halt> {
         if let Some(verdict) = self.decided(&deed) {
             return Ok(verdict);
         }
@@ -94,50 +94,52 @@ impl Session {
             self.outlet.send(BackendEvent::Config(saved)).await?;
         }
         Ok(match choice {
-            Choice::Once(Always::Allow) | Choice::Always(Always::Allow) => Verdict::Allowed,
-            Choice::Once(Always::Reject) | Choice::Always(Always::Reject) => {
-                Verdict::Refused("The user did not permit this.".to_owned())
+            Choice::Once(AlwaysAnswer::Allow) | Choice::Always(AlwaysAnswer::Allow) => {
+                PermissionVerdict::Allowed
+            }
+            Choice::Once(AlwaysAnswer::Reject) | Choice::Always(AlwaysAnswer::Reject) => {
+                PermissionVerdict::Refused("The user did not permit this.".to_owned())
             }
         })
     }
 
     /// The verdict where nobody has to be asked.
-    fn decided(&self, deed: &Deed) -> Option<Verdict> {
+    fn decided(&self, deed: &GuardedDeed) -> Option<PermissionVerdict> {
         let config = self.outlet.config();
         let said = |key: &String| config.always(key);
         let standing = deed.standing.as_ref().and_then(|standing| said(&standing.key));
-        let refused = deed.refused_by.as_ref().and_then(said).filter(|said| *said == Always::Reject);
+        let refused = deed.refused_by.as_ref().and_then(said).filter(|said| *said == AlwaysAnswer::Reject);
         match (config.mode(), refused.or(standing)) {
-            (Mode::ReadOnly, _) => Some(Verdict::Refused(
+            (AgentMode::ReadOnly, _) => Some(PermissionVerdict::Refused(
                 "The session is in read-only mode: files are not changed and commands are not run."
                     .to_owned(),
             )),
-            (_, Some(Always::Reject)) => {
-                Some(Verdict::Refused("The user has said never to permit this.".to_owned()))
+            (_, Some(AlwaysAnswer::Reject)) => {
+                Some(PermissionVerdict::Refused("The user has said never to permit this.".to_owned()))
             }
-            (_, Some(Always::Allow)) => Some(Verdict::Allowed),
-            (Mode::Edit, None) => deed.is_edit.then_some(Verdict::Allowed),
-            (Mode::Ask, None) => None,
+            (_, Some(AlwaysAnswer::Allow)) => Some(PermissionVerdict::Allowed),
+            (AgentMode::Edit, None) => deed.is_edit.then_some(PermissionVerdict::Allowed),
+            (AgentMode::Ask, None) => None,
         }
     }
 }
 
-fn options(standing: Option<&Standing>) -> Vec<Value> {
+fn options(standing: Option<&StandingPermission>) -> Vec<Value> {
     let option = |id: &str, name: String| json!({ "optionId": id, "name": name, "kind": id });
     let mut options = vec![option("allow_once", "Allow".to_owned())];
-    if let Some(Standing { what, .. }) = standing {
+    if let Some(StandingPermission { what, .. }) = standing {
         options.push(option("allow_always", format!("Always allow {what}")));
     }
     options.push(option("reject_once", "Reject".to_owned()));
-    if let Some(Standing { what, .. }) = standing {
+    if let Some(StandingPermission { what, .. }) = standing {
         options.push(option("reject_always", format!("Never allow {what}")));
     }
     options
 }
 
 enum Choice {
-    Once(Always),
-    Always(Always),
+    Once(AlwaysAnswer),
+    Always(AlwaysAnswer),
 }
 
 impl Choice {
@@ -153,10 +155,10 @@ impl Choice {
             answer.get(&["outcome"]).and_then(|outcome| outcome.to::<Outcome>().ok()).unwrap_or_default();
         match (outcome.outcome.as_str(), outcome.option_id.as_str()) {
             ("cancelled", _) => Err(Halt::Cancelled),
-            ("selected", "allow_once") => Ok(Self::Once(Always::Allow)),
-            ("selected", "allow_always") => Ok(Self::Always(Always::Allow)),
-            ("selected", "reject_always") => Ok(Self::Always(Always::Reject)),
-            _ => Ok(Self::Once(Always::Reject)),
+            ("selected", "allow_once") => Ok(Self::Once(AlwaysAnswer::Allow)),
+            ("selected", "allow_always") => Ok(Self::Always(AlwaysAnswer::Allow)),
+            ("selected", "reject_always") => Ok(Self::Always(AlwaysAnswer::Reject)),
+            _ => Ok(Self::Once(AlwaysAnswer::Reject)),
         }
     }
 }

@@ -3,17 +3,17 @@
 use std::{pin::pin, time::Duration};
 
 use nudge_backend::is_unanswerable;
-use nudge_process::Command;
-use nudge_wire::Code;
+use nudge_process::ProcessCommand;
+use nudge_wire::ErrorCode;
 use nudge_workspace::{
-    Exit, Running, Said, in_environment,
-    output::{self, Shown},
+    CommandEvent, CommandExit, RunningCommand, in_environment,
+    output::{self, ShownOutput},
 };
 use serde_json::json;
 
-use super::{Halt, Session, open::terminal_id};
+use super::{AgentSession, Halt, open::terminal_id};
 use crate::{
-    tools::{Outcome, Run},
+    tools::{RunInput, ToolOutcome},
     update,
 };
 
@@ -24,12 +24,12 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// How a command ended.
 struct End {
-    exit: Exit,
+    exit: CommandExit,
     timed_out: bool,
 }
 
-impl Session {
-    pub(super) async fn run_command(&mut self, id: &str, run: &Run) -> Result<Outcome, Halt> {
+impl AgentSession {
+    pub(super) async fn run_command(&mut self, id: &str, run: &RunInput) -> Result<ToolOutcome, Halt> {
         let timeout = run.timeout(self.outlet.config().run_timeout());
         let asked = json!({
             "command": "sh",
@@ -43,17 +43,22 @@ impl Session {
         match opened {
             Ok(Ok(opened)) => match terminal_id(&opened) {
                 Some(terminal) => self.run_there(id, terminal, timeout).await,
-                None => Ok(Outcome::failed("The editor did not say which terminal it opened.")),
+                None => Ok(ToolOutcome::failed("The editor did not say which terminal it opened.")),
             },
-            Ok(Err(error)) if error.code != Code::METHOD_NOT_FOUND && !is_unanswerable(&error) => {
-                Ok(Outcome::failed("The editor could not open a terminal."))
+            Ok(Err(error)) if error.code != ErrorCode::METHOD_NOT_FOUND && !is_unanswerable(&error) => {
+                Ok(ToolOutcome::failed("The editor could not open a terminal."))
             }
             _ => self.run_here(id, run, timeout).await,
         }
     }
 
     /// Waits for a command in the editor's terminal.
-    async fn run_there(&mut self, id: &str, terminal: String, timeout: Duration) -> Result<Outcome, Halt> {
+    async fn run_there(
+        &mut self,
+        id: &str,
+        terminal: String,
+        timeout: Duration,
+    ) -> Result<ToolOutcome, Halt> {
         let named = json!({ "terminalId": terminal });
         self.open.client_terminal = Some(terminal.clone());
         let content = json!([update::terminal_content(&terminal)]);
@@ -72,15 +77,15 @@ impl Session {
         let text = output.as_ref().and_then(|output| output.get(&["output"])).and_then(|text| text.to().ok());
         let said = exited.ok().and_then(Result::ok).and_then(Result::ok);
         let status = said.or_else(|| output.as_ref()?.get(&["exitStatus"]));
-        let exit: Exit = status.and_then(|status| status.to().ok()).unwrap_or_default();
+        let exit: CommandExit = status.and_then(|status| status.to().ok()).unwrap_or_default();
         let end = End { exit, timed_out };
         Ok(end.outcome(&output::cut(&text.unwrap_or_else(String::new)), &terminal))
     }
 
     /// Runs a command as a child of ours and shows its output.
-    async fn run_here(&mut self, id: &str, run: &Run, timeout: Duration) -> Result<Outcome, Halt> {
+    async fn run_here(&mut self, id: &str, run: &RunInput, timeout: Duration) -> Result<ToolOutcome, Halt> {
         let Ok(running) = self.start(&run.command) else {
-            return Ok(Outcome::failed("The command could not be started."));
+            return Ok(ToolOutcome::failed("The command could not be started."));
         };
         let terminal = self.ids.mint("term");
         let cwd = self.cwd.to_string_lossy().into_owned();
@@ -89,7 +94,7 @@ impl Session {
         let content = json!([update::terminal_content(&terminal)]);
         self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
 
-        let mut shown = Shown::default();
+        let mut shown = ShownOutput::default();
         let end = self.attend(running, &mut shown, &terminal, timeout).await?;
         let instead = shown.instead();
         self.outlet.update(update::terminal_ended(&terminal, &end.exit, instead.as_deref())).await?;
@@ -97,13 +102,13 @@ impl Session {
         Ok(end.outcome(&shown.text(), &terminal))
     }
 
-    fn start(&mut self, command: &str) -> std::io::Result<Running> {
-        let command = Command::new("sh").args(["-c", command]).current_dir(&self.cwd);
+    fn start(&mut self, command: &str) -> std::io::Result<RunningCommand> {
+        let command = ProcessCommand::new("sh").args(["-c", command]).current_dir(&self.cwd);
         let command = match &self.environment {
             Some(environment) => in_environment(environment, command),
             None => command,
         };
-        let (running, tree) = Running::start(command)?;
+        let (running, tree) = RunningCommand::start(command)?;
         self.open.tree = Some(tree);
         Ok(running)
     }
@@ -111,8 +116,8 @@ impl Session {
     /// Shows output until the command has ended or its time is over.
     async fn attend(
         &mut self,
-        mut running: Running,
-        shown: &mut Shown,
+        mut running: RunningCommand,
+        shown: &mut ShownOutput,
         terminal: &str,
         timeout: Duration,
     ) -> Result<End, Halt> {
@@ -120,8 +125,8 @@ impl Session {
         let (exit, timed_out) = loop {
             tokio::select! {
                 said = running.next() => match said {
-                    Said::Output(bytes) => self.show(terminal, shown.push(bytes)).await?,
-                    Said::Ended(exit) => break (exit, false),
+                    CommandEvent::Output(bytes) => self.show(terminal, shown.push(bytes)).await?,
+                    CommandEvent::Ended(exit) => break (exit, false),
                 },
                 () = &mut time => break (terminated(), true),
             }
@@ -146,7 +151,7 @@ impl Session {
 }
 
 impl End {
-    fn outcome(&self, output: &str, terminal: &str) -> Outcome {
+    fn outcome(&self, output: &str, terminal: &str) -> ToolOutcome {
         let how = match (self.timed_out, self.exit.code, &self.exit.signal) {
             (true, ..) => "It took too long and was stopped.".to_owned(),
             (_, Some(code), _) => format!("Exit code {code}."),
@@ -155,13 +160,13 @@ impl End {
         };
         let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let mut outcome =
-            Outcome::shown(format!("{output}{gap}{how}"), vec![update::terminal_content(terminal)]);
+            ToolOutcome::shown(format!("{output}{gap}{how}"), vec![update::terminal_content(terminal)]);
         outcome.failed = self.timed_out || self.exit.code != Some(0);
         outcome
     }
 }
 
 /// The end of a command that we have stopped.
-pub(super) fn terminated() -> Exit {
-    Exit { code: None, signal: Some("SIGTERM".to_owned()) }
+pub(super) fn terminated() -> CommandExit {
+    CommandExit { code: None, signal: Some("SIGTERM".to_owned()) }
 }

@@ -9,37 +9,37 @@ mod turn;
 
 use std::{path::PathBuf, pin::pin, sync::Arc};
 
-use nudge_backend::{BackendEvent, Question, QuestionAnswer, TurnEnd, UserMessage, is_last_word};
+use nudge_backend::{AgentQuestion, BackendEvent, QuestionAnswer, TurnEnd, UserMessage, is_last_word};
 use nudge_bridge::IndexedUpdate;
-use nudge_model::Model;
+use nudge_model::LanguageModel;
 use nudge_wire::{Environment, RawJson, Version};
-use nudge_workspace::{Directories, Ids};
+use nudge_workspace::{IdSource, SessionDirectories};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    History, Setup,
-    asked::Asked,
-    config::Config,
-    control::{Control, Signal, Work},
+    AgentSetup, Conversation,
+    asked::AskedQuestions,
+    config::SessionConfig,
+    control::{BetweenTurns, TurnControl, TurnSignal},
     update,
 };
-use open::Open;
+use open::OpenWork;
 
 /// Everything the task of a session has.
-pub(crate) struct Session {
-    model: Arc<dyn Model>,
+pub(crate) struct AgentSession {
+    model: Arc<dyn LanguageModel>,
     id: String,
     cwd: PathBuf,
     /// What commands of the turn see of the environment.
     environment: Option<Environment>,
-    roots: Arc<Directories>,
-    history: History,
-    ids: Ids,
+    roots: Arc<SessionDirectories>,
+    history: Conversation,
+    ids: IdSource,
     outlet: Outlet,
-    control: Arc<Control>,
+    control: Arc<TurnControl>,
     /// What a cancelled turn has to put in order.
-    open: Open,
+    open: OpenWork,
 }
 
 /// Why a turn stops before its end.
@@ -50,27 +50,27 @@ enum Halt {
     /// The user does not want it any more.
     Cancelled,
     /// The model failed.
-    Failed(nudge_model::Error),
+    Failed(nudge_model::ModelError),
 }
 
-impl Session {
+impl AgentSession {
     pub(crate) fn new(
-        model: Arc<dyn Model>,
-        setup: Setup,
-        (config, control, asked): (Arc<Mutex<Config>>, Arc<Control>, Arc<Asked>),
+        model: Arc<dyn LanguageModel>,
+        setup: AgentSetup,
+        (config, control, asked): (Arc<Mutex<SessionConfig>>, Arc<TurnControl>, Arc<AskedQuestions>),
         events: mpsc::Sender<BackendEvent>,
     ) -> Self {
         Self {
             model,
             id: setup.session_id,
-            roots: Arc::new(Directories::new(setup.cwd.clone(), setup.additional_directories)),
+            roots: Arc::new(SessionDirectories::new(setup.cwd.clone(), setup.additional_directories)),
             cwd: setup.cwd,
             environment: None,
             history: setup.history,
-            ids: Ids::new(),
+            ids: IdSource::new(),
             outlet: Outlet { config, events, asked },
             control,
-            open: Open::default(),
+            open: OpenWork::default(),
         }
     }
 
@@ -81,15 +81,15 @@ impl Session {
             let work = tokio::select! {
                 biased;
                 work = self.control.work() => work,
-                () = gone.closed() => Work::Leave,
+                () = gone.closed() => BetweenTurns::Leave,
             };
             let done = match work {
-                Work::Prompt(messages, environment) => {
+                BetweenTurns::Prompt(messages, environment) => {
                     self.environment = environment;
                     self.turn(messages).await
                 }
-                Work::ReportConfig => self.outlet.report_config().await,
-                Work::Leave => Err(Halt::Gone),
+                BetweenTurns::ReportConfig => self.outlet.report_config().await,
+                BetweenTurns::Leave => Err(Halt::Gone),
             };
             if done.is_err() {
                 break;
@@ -107,9 +107,9 @@ impl Session {
                 tokio::select! {
                     biased;
                     signal = control.signal() => match signal {
-                        Signal::Cancel => break Err(Halt::Cancelled),
-                        Signal::Leave => break Err(Halt::Gone),
-                        Signal::ReportConfig => outlet.report_config().await?,
+                        TurnSignal::Cancel => break Err(Halt::Cancelled),
+                        TurnSignal::Leave => break Err(Halt::Gone),
+                        TurnSignal::ReportConfig => outlet.report_config().await?,
                     },
                     () = outlet.events.closed() => break Err(Halt::Gone),
                     end = &mut play => break end,
@@ -132,9 +132,9 @@ impl Session {
 /// Where events go, and the options they report.
 #[derive(Clone)]
 struct Outlet {
-    config: Arc<Mutex<Config>>,
+    config: Arc<Mutex<SessionConfig>>,
     events: mpsc::Sender<BackendEvent>,
-    asked: Arc<Asked>,
+    asked: Arc<AskedQuestions>,
 }
 
 impl Outlet {
@@ -150,7 +150,8 @@ impl Outlet {
         params: RawJson,
     ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
         let (id, coming) = self.asked.question(is_last_word(method));
-        self.send(BackendEvent::Question(Question { id, version, method: method.into(), params })).await?;
+        self.send(BackendEvent::Question(AgentQuestion { id, version, method: method.into(), params }))
+            .await?;
         Ok(coming)
     }
 
@@ -159,7 +160,7 @@ impl Outlet {
         self.send(BackendEvent::Update(update)).await
     }
 
-    fn config(&self) -> MutexGuard<'_, Config> {
+    fn config(&self) -> MutexGuard<'_, SessionConfig> {
         self.config.lock()
     }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage};
-use nudge_process::Tree;
+use nudge_process::ProcessTree;
 use nudge_wire::{RawJson, Version};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::{Halt, Outlet, Session, command::terminated};
+use super::{AgentSession, Halt, Outlet, command::terminated};
 use crate::update;
 
 /// How long a command may take to leave by itself.
@@ -16,12 +16,12 @@ const GRACE: Duration = Duration::from_millis(40);
 
 /// What has begun and not ended.
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenWork {
     pub(super) streaming: bool,
     pub(super) paused: bool,
     pub(super) calls: Vec<OpenCall>,
     /// The command that runs here.
-    pub(super) tree: Option<Tree>,
+    pub(super) tree: Option<ProcessTree>,
     /// The terminal that shows it.
     pub(super) terminal: Option<String>,
     /// The terminal that the editor is about to open for us.
@@ -58,7 +58,7 @@ impl Outlet {
     }
 }
 
-impl Session {
+impl AgentSession {
     /// Ends what a turn has left open. After a turn that came to its end there is nothing to do.
     pub(super) async fn put_in_order(&mut self) -> Result<(), Halt> {
         self.stop_commands().await;

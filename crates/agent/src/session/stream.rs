@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use nudge_backend::BackendEvent;
-use nudge_model::{Piece, Request, StopReason, ToolCall};
+use nudge_model::{AnswerPiece, ModelRequest, StopReason, ToolCall};
 
-use super::{Halt, Session, open::OpenCall};
-use crate::{tools, tools::Tool, update};
+use super::{AgentSession, Halt, open::OpenCall};
+use crate::{tools, tools::ToolInvocation, update};
 
 const SYSTEM: &str = "You are a coding agent. You work in the user's workspace with the tools you are given. Paths are \
     relative to the workspace. Be brief. What the user says while you work is more recent than what they said before.";
@@ -16,32 +16,35 @@ const SYSTEM: &str = "You are a coding agent. You work in the user's workspace w
 const MOST_CALLS: usize = 64;
 
 /// An answer that is over.
-pub(super) struct Answer {
-    pub(super) calls: Vec<Call>,
+pub(super) struct ModelAnswer {
+    pub(super) calls: Vec<PlannedToolCall>,
     pub(super) stop: StopReason,
     /// Whether the user interrupted it.
     pub(super) was_cut: bool,
 }
 
 /// A tool call to be run.
-pub(super) struct Call {
+pub(super) struct PlannedToolCall {
     pub(super) id: String,
     pub(super) model_id: String,
     /// Or why it cannot be.
-    pub(super) tool: Result<Tool, String>,
+    pub(super) tool: Result<ToolInvocation, String>,
 }
 
-impl Session {
-    pub(super) async fn answer(&mut self) -> Result<Answer, Halt> {
-        let request =
-            Request { system: SYSTEM.to_owned(), messages: self.history.messages(), tools: tools::specs() };
+impl AgentSession {
+    pub(super) async fn answer(&mut self) -> Result<ModelAnswer, Halt> {
+        let request = ModelRequest {
+            system: SYSTEM.to_owned(),
+            messages: self.history.messages(),
+            tools: tools::specs(),
+        };
         let control = Arc::clone(&self.control);
         let mut pieces = self.model.stream(request);
         self.outlet.send(BackendEvent::StreamStarted).await?;
         self.open.streaming = true;
         self.history.agent();
         let mut ids = MessageIds::default();
-        let mut answer = Answer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false };
+        let mut answer = ModelAnswer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false };
         loop {
             let piece = tokio::select! {
                 biased;
@@ -54,11 +57,11 @@ impl Session {
             match piece {
                 None => break,
                 Some(Err(error)) => return Err(Halt::Failed(error)),
-                Some(Ok(Piece::Stop(stop))) => {
+                Some(Ok(AnswerPiece::Stop(stop))) => {
                     answer.stop = stop;
                     break;
                 }
-                Some(Ok(Piece::ToolCall(call))) if answer.calls.len() < MOST_CALLS => {
+                Some(Ok(AnswerPiece::ToolCall(call))) if answer.calls.len() < MOST_CALLS => {
                     answer.calls.push(self.announce(call).await?);
                 }
                 Some(Ok(piece)) => self.pass_on(piece, &mut ids).await?,
@@ -69,21 +72,21 @@ impl Session {
         Ok(answer)
     }
 
-    async fn pass_on(&mut self, piece: Piece, ids: &mut MessageIds) -> Result<(), Halt> {
+    async fn pass_on(&mut self, piece: AnswerPiece, ids: &mut MessageIds) -> Result<(), Halt> {
         match piece {
-            Piece::Text(text) => {
+            AnswerPiece::Text(text) => {
                 let id = ids.text.get_or_insert_with(|| self.ids.mint("msg"));
                 self.outlet.update(update::message_chunk("agent_message_chunk", id, &text)).await?;
                 self.history.text(&text);
             }
-            Piece::Thought(text) => {
+            AnswerPiece::Thought(text) => {
                 let id = ids.thought.get_or_insert_with(|| self.ids.mint("thought"));
                 self.outlet.update(update::message_chunk("agent_thought_chunk", id, &text)).await?;
             }
-            Piece::Plan(entries) => self.outlet.update(update::plan("plan", &entries)).await?,
-            Piece::Usage { used, size } => self.outlet.update(update::usage(used, size)).await?,
-            Piece::Paused => self.pause().await?,
-            Piece::Resumed => {
+            AnswerPiece::Plan(entries) => self.outlet.update(update::plan("plan", &entries)).await?,
+            AnswerPiece::Usage { used, size } => self.outlet.update(update::usage(used, size)).await?,
+            AnswerPiece::Paused => self.pause().await?,
+            AnswerPiece::Resumed => {
                 self.outlet.send(BackendEvent::Resumed).await?;
                 self.open.paused = false;
             }
@@ -100,9 +103,9 @@ impl Session {
     }
 
     /// Tells of a call that the model wants, before it is run.
-    async fn announce(&mut self, call: ToolCall) -> Result<Call, Halt> {
+    async fn announce(&mut self, call: ToolCall) -> Result<PlannedToolCall, Halt> {
         let id = self.ids.mint("call");
-        let tool = Tool::read(&call);
+        let tool = ToolInvocation::read(&call);
         let shown = tools::describe(&call, tool.as_ref().ok(), &self.roots);
         self.outlet.update(update::tool_call(&id, shown)).await?;
         let model_id = call.id.clone();
@@ -113,7 +116,7 @@ impl Session {
             started: false,
             ended: false,
         });
-        Ok(Call { id, model_id, tool })
+        Ok(PlannedToolCall { id, model_id, tool })
     }
 }
 

@@ -3,57 +3,57 @@
 use std::{fmt::Write, sync::Arc};
 
 use nudge_backend::{BackendEvent, is_unanswerable};
-use nudge_workspace::{Guarded, Place, blocking};
+use nudge_workspace::{GuardedReason, WorkspacePath, blocking};
 use serde_json::{Value, json};
 
 use super::{
-    Halt, Session,
-    ask::{Deed, Standing, Verdict},
-    stream::Call,
+    AgentSession, Halt,
+    ask::{GuardedDeed, PermissionVerdict, StandingPermission},
+    stream::PlannedToolCall,
 };
 use crate::{
-    tools::{self, Change, Outcome, Tool, files, program, scope},
+    tools::{self, FileChange, ToolInvocation, ToolOutcome, files, program, scope},
     update,
 };
 
-impl Session {
+impl AgentSession {
     /// Runs a call and reports it. A call that cannot be run is a failed one; the turn goes on.
-    pub(super) async fn call(&mut self, call: Call) -> Result<(), Halt> {
+    pub(super) async fn call(&mut self, call: PlannedToolCall) -> Result<(), Halt> {
         let outcome = match &call.tool {
-            Err(why) => Outcome::failed(why),
+            Err(why) => ToolOutcome::failed(why),
             Ok(tool) => self.outcome(&call.id, tool).await?,
         };
         self.finish(&call, outcome).await
     }
 
-    async fn outcome(&mut self, id: &str, tool: &Tool) -> Result<Outcome, Halt> {
+    async fn outcome(&mut self, id: &str, tool: &ToolInvocation) -> Result<ToolOutcome, Halt> {
         match tool {
-            Tool::Read(read) => match self.roots.resolve(&read.path) {
-                Err(why) => Ok(Outcome::failed(&why.to_string())),
+            ToolInvocation::Read(read) => match self.roots.resolve(&read.path) {
+                Err(why) => Ok(ToolOutcome::failed(&why.to_string())),
                 Ok(place) => {
                     self.begin(id).await?;
                     self.read(&place, read).await
                 }
             },
-            Tool::List(list) => {
+            ToolInvocation::List(list) => {
                 self.begin(id).await?;
                 Ok(tools::list::run(&self.roots, list.clone()).await)
             }
-            Tool::Search(search) => {
+            ToolInvocation::Search(search) => {
                 self.begin(id).await?;
                 Ok(tools::search::run(&self.roots, search.clone()).await)
             }
-            Tool::Write(write) => {
+            ToolInvocation::Write(write) => {
                 let new = write.content.clone();
                 self.change(id, "write", &write.path, move |_| Ok(new)).await
             }
-            Tool::Edit(edit) => {
+            ToolInvocation::Edit(edit) => {
                 let edit = edit.clone();
                 self.change(id, "edit", &edit.path.clone(), move |old| edit.apply(old)).await
             }
-            Tool::Run(run) => match self.may_run(id, &run.command).await? {
-                Verdict::Refused(why) => Ok(Outcome::failed(&why)),
-                Verdict::Allowed => {
+            ToolInvocation::Run(run) => match self.may_run(id, &run.command).await? {
+                PermissionVerdict::Refused(why) => Ok(ToolOutcome::failed(&why)),
+                PermissionVerdict::Allowed => {
                     self.begin(id).await?;
                     self.run_command(id, run).await
                 }
@@ -70,7 +70,7 @@ impl Session {
         self.outlet.update(update::tool_call(id, json!({ "status": "in_progress" }))).await
     }
 
-    async fn finish(&mut self, call: &Call, outcome: Outcome) -> Result<(), Halt> {
+    async fn finish(&mut self, call: &PlannedToolCall, outcome: ToolOutcome) -> Result<(), Halt> {
         let status = if outcome.failed { "failed" } else { "completed" };
         let mut fields = json!({ "status": status });
         if let Some(content) = outcome.content {
@@ -91,13 +91,14 @@ impl Session {
         Ok(())
     }
 
-    async fn may_run(&mut self, id: &str, command: &str) -> Result<Verdict, Halt> {
-        let standing = scope(command).map(|scope| Standing { key: scope.key(), what: scope.what() });
+    async fn may_run(&mut self, id: &str, command: &str) -> Result<PermissionVerdict, Halt> {
+        let standing =
+            scope(command).map(|scope| StandingPermission { key: scope.key(), what: scope.what() });
         let refused_by = program(command).map(|name| format!("run:{name}"));
         let subject = json!({ "type": "command", "command": command, "cwd": self.cwd.to_string_lossy(), "toolCallId": id });
         let title = "Run this command?".to_owned();
         let description = command.to_owned();
-        self.permit(Deed { is_edit: false, standing, refused_by, title, description, subject }).await
+        self.permit(GuardedDeed { is_edit: false, standing, refused_by, title, description, subject }).await
     }
 
     /// Changes a file: shows the difference, asks, writes.
@@ -107,20 +108,20 @@ impl Session {
         tool: &'static str,
         path: &str,
         make: impl FnOnce(Option<&str>) -> Result<String, String>,
-    ) -> Result<Outcome, Halt> {
+    ) -> Result<ToolOutcome, Halt> {
         let place = match self.roots.resolve(path) {
             Ok(place) => place,
-            Err(why) => return Ok(Outcome::failed(&why.to_string())),
+            Err(why) => return Ok(ToolOutcome::failed(&why.to_string())),
         };
         let old = match self.text_of(&place).await? {
             Ok(old) => old,
-            Err(why) => return Ok(Outcome::failed(&why)),
+            Err(why) => return Ok(ToolOutcome::failed(&why)),
         };
         let new = match make(old.as_deref()) {
             Ok(new) => new,
-            Err(why) => return Ok(Outcome::failed(&why)),
+            Err(why) => return Ok(ToolOutcome::failed(&why)),
         };
-        let change = Change { place, old, new };
+        let change = FileChange { place, old, new };
         let content = json!([change.diff()]);
         self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
         let title = format!("Change {}?", change.place.shown().display());
@@ -133,11 +134,11 @@ impl Session {
         let subject = json!({ "type": "tool_call", "toolCall": call });
         let is_edit = guarded.is_none();
         let what = "changes of files by this tool".to_owned();
-        let standing = is_edit.then(|| Standing { key: tool.to_owned(), what });
+        let standing = is_edit.then(|| StandingPermission { key: tool.to_owned(), what });
         let refused_by = Some(tool.to_owned());
-        match self.permit(Deed { is_edit, standing, refused_by, title, description, subject }).await? {
-            Verdict::Refused(why) => Ok(Outcome::failed(&why)),
-            Verdict::Allowed => {
+        match self.permit(GuardedDeed { is_edit, standing, refused_by, title, description, subject }).await? {
+            PermissionVerdict::Refused(why) => Ok(ToolOutcome::failed(&why)),
+            PermissionVerdict::Allowed => {
                 self.begin(id).await?;
                 self.apply(&change).await
             }
@@ -145,21 +146,21 @@ impl Session {
     }
 
     /// Why a change of this file is asked about whatever the mode and the user have said.
-    async fn guarded(&self, path: &str, place: &Place) -> Option<Guarded> {
+    async fn guarded(&self, path: &str, place: &WorkspacePath) -> Option<GuardedReason> {
         let (roots, path, place) = (Arc::clone(&self.roots), path.to_owned(), place.clone());
         blocking(move || roots.guarded(path, &place)).await
     }
 
     /// Writes what was agreed upon, unless the file is another by now.
-    async fn apply(&mut self, change: &Change) -> Result<Outcome, Halt> {
+    async fn apply(&mut self, change: &FileChange) -> Result<ToolOutcome, Halt> {
         match self.text_of(&change.place).await? {
             Ok(now) if now == change.old => {}
             Ok(_) => {
-                return Ok(Outcome::failed(
+                return Ok(ToolOutcome::failed(
                     "The file has changed in the meantime. Read it again before changing it.",
                 ));
             }
-            Err(why) => return Ok(Outcome::failed(&why)),
+            Err(why) => return Ok(ToolOutcome::failed(&why)),
         }
         let path = change.place.shown().to_string_lossy();
         let asked = json!({ "path": path, "content": change.new });
@@ -171,29 +172,29 @@ impl Session {
             Err(_) => Err("The editor could not write the file.".to_owned()),
         };
         Ok(match written {
-            Ok(()) => Outcome::shown(change.summary(), vec![change.diff()]),
-            Err(why) => Outcome::failed(&why),
+            Ok(()) => ToolOutcome::shown(change.summary(), vec![change.diff()]),
+            Err(why) => ToolOutcome::failed(&why),
         })
     }
 
-    async fn read(&mut self, place: &Place, read: &tools::Read) -> Result<Outcome, Halt> {
+    async fn read(&mut self, place: &WorkspacePath, read: &tools::ReadInput) -> Result<ToolOutcome, Halt> {
         let mut asked = json!({ "path": place.shown().to_string_lossy() });
         if let Some(line) = read.line {
             asked["line"] = json!(line.max(1));
         }
         asked["limit"] = json!(read.lines());
         if let Some(text) = self.client_text(asked).await? {
-            return Ok(tools::Read::cut(&text));
+            return Ok(tools::ReadInput::cut(&text));
         }
         let place = place.clone();
         Ok(match blocking(move || files::read(&place)).await {
             Ok(text) => read.part(&text),
-            Err(why) => Outcome::failed(&files::tell(&why)),
+            Err(why) => ToolOutcome::failed(&files::tell(&why)),
         })
     }
 
     /// The whole text of a file, as the editor or the disk has it; `None` if there is none.
-    async fn text_of(&mut self, place: &Place) -> Result<Result<Option<String>, String>, Halt> {
+    async fn text_of(&mut self, place: &WorkspacePath) -> Result<Result<Option<String>, String>, Halt> {
         let asked = json!({ "path": place.shown().to_string_lossy() });
         if let Some(text) = self.client_text(asked).await? {
             return Ok(Ok(Some(text)));

@@ -3,12 +3,12 @@
 use nudge_backend::UserMessage;
 use nudge_model::StopReason;
 
-use super::{Halt, Session};
+use super::{AgentSession, Halt};
 
 /// How many answers a model may give before it hears from the user again.
 const MOST_ANSWERS: usize = 200;
 
-impl Session {
+impl AgentSession {
     /// Asks the model and runs its tools until it is done. Gives the stop reason.
     pub(super) async fn play(&mut self, messages: Vec<UserMessage>) -> Result<&'static str, Halt> {
         self.take_in(&messages, false);

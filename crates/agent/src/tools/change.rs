@@ -1,7 +1,7 @@
 //! The tools `write` and `edit`, and how a change is shown.
 
 use nudge_text::{Text, diff::unified};
-use nudge_workspace::Place;
+use nudge_workspace::WorkspacePath;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -12,14 +12,14 @@ const CONTEXT: usize = 3;
 
 /// The input of `write`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Write {
+pub(crate) struct WriteInput {
     pub(crate) path: String,
     pub(crate) content: String,
 }
 
 /// The input of `edit`.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Edit {
+pub(crate) struct EditInput {
     pub(crate) path: String,
     old: String,
     new: String,
@@ -28,7 +28,7 @@ pub(crate) struct Edit {
     all: bool,
 }
 
-impl Edit {
+impl EditInput {
     /// The text after the edit, or why there is none.
     pub(crate) fn apply(&self, text: Option<&str>) -> Result<String, String> {
         let text = text.ok_or("There is no such file.")?;
@@ -48,14 +48,14 @@ impl Edit {
 
 /// A file before and after.
 #[derive(Debug)]
-pub(crate) struct Change {
-    pub(crate) place: Place,
+pub(crate) struct FileChange {
+    pub(crate) place: WorkspacePath,
     /// `None` if there is no file yet.
     pub(crate) old: Option<String>,
     pub(crate) new: String,
 }
 
-impl Change {
+impl FileChange {
     /// The change as an item of a tool call's content.
     pub(crate) fn diff(&self) -> Value {
         let operation = if self.old.is_some() { "modify" } else { "add" };

@@ -1,6 +1,6 @@
 //! Reading text files for a model.
 
-use nudge_workspace::{Place, files};
+use nudge_workspace::{WorkspacePath, files};
 
 pub(crate) use files::ReadError;
 
@@ -8,7 +8,7 @@ pub(crate) use files::ReadError;
 const MOST: u64 = 10 * 1024 * 1024;
 
 /// The text of a file.
-pub(crate) fn read(place: &Place) -> Result<String, ReadError> {
+pub(crate) fn read(place: &WorkspacePath) -> Result<String, ReadError> {
     files::read(place, MOST)
 }
 

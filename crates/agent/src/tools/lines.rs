@@ -17,14 +17,14 @@ const BEFORE: usize = 100;
 const OFTEN: u64 = 1024;
 
 /// What is looked for.
-pub(super) struct Pattern {
+pub(super) struct SearchPattern {
     /// In one line.
     line: Regex,
     /// In many lines at once: where this is not found, the other is in none of them.
     block: Option<Regex>,
 }
 
-impl Pattern {
+impl SearchPattern {
     /// A regular expression, unless it is none or takes more memory than it may.
     pub(super) fn new(text: &str, ignore_case: bool, size_limit: usize) -> Option<Self> {
         let mut builder = RegexBuilder::new(text);
@@ -47,14 +47,14 @@ impl Pattern {
 }
 
 /// A line in which the pattern was found.
-pub(super) struct Finding<'a> {
+pub(super) struct FoundLine<'a> {
     pub(super) line: u64,
     pub(super) text: &'a str,
 }
 
 /// What the file was like.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenFile {
     pub(super) is_not_utf8: bool,
     pub(super) has_long_lines: bool,
 }
@@ -62,11 +62,11 @@ pub(super) struct Seen {
 /// Gives every line that has the pattern, for as long as `take` wants more and it is not over.
 pub(super) fn search(
     mut file: impl Read,
-    pattern: &Pattern,
+    pattern: &SearchPattern,
     is_over: &dyn Fn() -> bool,
-    take: impl FnMut(Finding<'_>) -> bool,
-) -> Result<Seen, ReadError> {
-    let mut seen = Seen::default();
+    take: impl FnMut(FoundLine<'_>) -> bool,
+) -> Result<SeenFile, ReadError> {
+    let mut seen = SeenFile::default();
     let mut lines = Lines { pattern, is_over, take, line: 1, is_found: false };
     // What is in the block, and whether it has been looked at: a part of a line that goes on has.
     let (mut block, mut is_seen) = (Vec::new(), true);
@@ -95,7 +95,7 @@ pub(super) fn search(
 
 /// The lines of a file, as far as they have been looked at.
 struct Lines<'a, T> {
-    pattern: &'a Pattern,
+    pattern: &'a SearchPattern,
     is_over: &'a dyn Fn() -> bool,
     take: T,
     /// The line that comes next, or goes on.
@@ -104,7 +104,7 @@ struct Lines<'a, T> {
     is_found: bool,
 }
 
-impl<T: FnMut(Finding<'_>) -> bool> Lines<'_, T> {
+impl<T: FnMut(FoundLine<'_>) -> bool> Lines<'_, T> {
     /// Looks at lines, of which the first may go on from before and the last may go on afterwards; `false` ends it.
     fn look_at(&mut self, text: &str) -> bool {
         if self.pattern.is_in_none_of(text) {
@@ -120,7 +120,7 @@ impl<T: FnMut(Finding<'_>) -> bool> Lines<'_, T> {
         let text = line.trim_end_matches(['\n', '\r']);
         if let Some(found) = self.pattern.line.find(text).filter(|_| !self.is_found) {
             self.is_found = true;
-            if !(self.take)(Finding { line: self.line, text: around(text, found.start(), found.end()) }) {
+            if !(self.take)(FoundLine { line: self.line, text: around(text, found.start(), found.end()) }) {
                 return false;
             }
         }
@@ -164,8 +164,8 @@ mod tests {
 
     use super::*;
 
-    fn pattern(text: &str) -> Pattern {
-        Pattern::new(text, false, 1024 * 1024).unwrap()
+    fn pattern(text: &str) -> SearchPattern {
+        SearchPattern::new(text, false, 1024 * 1024).unwrap()
     }
 
     fn found(text: &[u8], text_of_pattern: &str) -> (Vec<(u64, String)>, bool, bool) {
@@ -233,8 +233,8 @@ mod tests {
             ]),
         ) {
             let whole = pattern(looked_for);
-            let apart = Pattern { line: whole.line.clone(), block: None };
-            let lines = |pattern: &Pattern| {
+            let apart = SearchPattern { line: whole.line.clone(), block: None };
+            let lines = |pattern: &SearchPattern| {
                 let mut lines = Vec::new();
                 let _ = search(text.as_bytes(), pattern, &|| false, |finding| { lines.push(finding.line); true });
                 lines

@@ -5,12 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_workspace::{Directories, blocking};
+use nudge_workspace::{SessionDirectories, blocking};
 use serde::Deserialize;
 
 use super::{
-    Outcome, files, here, number,
-    walk::{Kind, Walk, on_one_line},
+    ToolOutcome, files, here, number,
+    walk::{EntryKind, FolderWalk, on_one_line},
 };
 
 const MOST_ENTRIES: usize = 500;
@@ -22,7 +22,7 @@ const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// The input.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct List {
+pub(crate) struct ListInput {
     #[serde(default = "here")]
     pub(crate) path: String,
     /// How many folders deep; one is the folder itself.
@@ -30,12 +30,12 @@ pub(crate) struct List {
     depth: Option<u32>,
 }
 
-pub(crate) async fn run(roots: &Arc<Directories>, list: List) -> Outcome {
+pub(crate) async fn run(roots: &Arc<SessionDirectories>, list: ListInput) -> ToolOutcome {
     let roots = Arc::clone(roots);
     blocking(move || entries(&roots, &list).into()).await
 }
 
-fn entries(roots: &Directories, list: &List) -> Result<String, String> {
+fn entries(roots: &SessionDirectories, list: &ListInput) -> Result<String, String> {
     let place = roots.resolve(&list.path).map_err(|why| why.to_string())?;
     if !place.real().is_dir() {
         return Err("There is no such folder.".to_owned());
@@ -43,7 +43,7 @@ fn entries(roots: &Directories, list: &List) -> Result<String, String> {
     let depth = list.depth.unwrap_or(1).clamp(1, MOST_DEPTH) as usize;
     let began = Instant::now();
     let is_over = || began.elapsed() > MOST_TIME;
-    let walk = Walk::new(roots, place.real(), depth, &is_over);
+    let walk = FolderWalk::new(roots, place.real(), depth, &is_over);
     let mut walk = walk.map_err(|why| files::tell_folder(&why))?;
     let (mut lines, mut bytes) = (Vec::new(), 0);
     for entry in walk.by_ref() {
@@ -51,7 +51,7 @@ fn entries(roots: &Directories, list: &List) -> Result<String, String> {
             lines.push(format!("[only the first {} are shown]", lines.len()));
             break;
         }
-        let slash = if entry.kind == Kind::Folder { "/" } else { "" };
+        let slash = if entry.kind == EntryKind::Folder { "/" } else { "" };
         let line = format!("{}{slash}", on_one_line(&roots.tell(&entry.path)));
         bytes += line.len();
         lines.push(line);

@@ -13,30 +13,30 @@ mod walk;
 
 use nudge_model::ToolCall;
 use nudge_wire::error::expectation;
-use nudge_workspace::Directories;
+use nudge_workspace::SessionDirectories;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-pub(crate) use change::{Change, Edit, Write};
-pub(crate) use list::List;
-pub(crate) use read::Read;
-pub(crate) use run::Run;
-pub(crate) use search::Search;
+pub(crate) use change::{EditInput, FileChange, WriteInput};
+pub(crate) use list::ListInput;
+pub(crate) use read::ReadInput;
+pub(crate) use run::RunInput;
+pub(crate) use search::SearchInput;
 pub(crate) use spec::specs;
 pub(crate) use standing::{program, scope};
 
 /// A tool call whose input has been understood.
 #[derive(Debug)]
-pub(crate) enum Tool {
-    Read(Read),
-    List(List),
-    Search(Search),
-    Write(Write),
-    Edit(Edit),
-    Run(Run),
+pub(crate) enum ToolInvocation {
+    Read(ReadInput),
+    List(ListInput),
+    Search(SearchInput),
+    Write(WriteInput),
+    Edit(EditInput),
+    Run(RunInput),
 }
 
-impl Tool {
+impl ToolInvocation {
     /// Understands a call, or says why not.
     pub(crate) fn read(call: &ToolCall) -> Result<Self, String> {
         match call.name.as_str() {
@@ -86,9 +86,9 @@ impl Tool {
 }
 
 /// How a call is announced: the fields of a `tool_call_update`.
-pub(crate) fn describe(call: &ToolCall, tool: Option<&Tool>, roots: &Directories) -> Value {
+pub(crate) fn describe(call: &ToolCall, tool: Option<&ToolInvocation>, roots: &SessionDirectories) -> Value {
     let name = brief(&call.name);
-    let location = tool.and_then(Tool::location).and_then(|(path, line)| {
+    let location = tool.and_then(ToolInvocation::location).and_then(|(path, line)| {
         let place = roots.resolve(path).ok()?;
         let mut location = json!({ "path": place.shown().to_string_lossy() });
         if let Some(line) = line {
@@ -97,9 +97,9 @@ pub(crate) fn describe(call: &ToolCall, tool: Option<&Tool>, roots: &Directories
         Some(location)
     });
     json!({
-        "title": tool.map_or_else(|| format!("Use {name}"), Tool::title),
+        "title": tool.map_or_else(|| format!("Use {name}"), ToolInvocation::title),
         "name": name,
-        "kind": tool.map_or("other", Tool::kind),
+        "kind": tool.map_or("other", ToolInvocation::kind),
         "status": "pending",
         "locations": location.into_iter().collect::<Vec<_>>(),
         "rawInput": call.input,
@@ -108,7 +108,7 @@ pub(crate) fn describe(call: &ToolCall, tool: Option<&Tool>, roots: &Directories
 
 /// What came of a call.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct ToolOutcome {
     /// What the model is told.
     pub(crate) output: String,
     pub(crate) failed: bool,
@@ -116,7 +116,7 @@ pub(crate) struct Outcome {
     pub(crate) content: Option<Vec<Value>>,
 }
 
-impl Outcome {
+impl ToolOutcome {
     pub(crate) fn done(output: String) -> Self {
         Self { output, failed: false, content: None }
     }
@@ -130,7 +130,7 @@ impl Outcome {
     }
 }
 
-impl From<Result<String, String>> for Outcome {
+impl From<Result<String, String>> for ToolOutcome {
     fn from(result: Result<String, String>) -> Self {
         match result {
             Ok(output) => Self::done(output),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use nudge_workspace::files::offset_of_line;
 use serde::Deserialize;
 
-use super::{Outcome, number};
+use super::{ToolOutcome, number};
 
 /// How much one call reads.
 const MOST_LINES: u32 = 2000;
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 256 * 1024;
 
 /// The input.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Read {
+pub(crate) struct ReadInput {
     pub(crate) path: String,
     /// Counted from one.
     #[serde(default, deserialize_with = "number")]
@@ -22,19 +22,19 @@ pub(crate) struct Read {
     limit: Option<u32>,
 }
 
-impl Read {
+impl ReadInput {
     /// How many lines are wanted.
     pub(crate) fn lines(&self) -> u32 {
         self.limit.unwrap_or(MOST_LINES).clamp(1, MOST_LINES)
     }
 
     /// The part that is wanted of a whole text.
-    pub(crate) fn part(&self, text: &str) -> Outcome {
+    pub(crate) fn part(&self, text: &str) -> ToolOutcome {
         let skipped = self.line.map_or(0, |line| line.saturating_sub(1)) as usize;
         let start = offset_of_line(text, skipped).filter(|start| skipped == 0 || *start < text.len());
         let Some(start) = start else {
             let lines = text.lines().count();
-            return Outcome::failed(&format!(
+            return ToolOutcome::failed(&format!(
                 "The file has {lines} lines, so that there is nothing to read there."
             ));
         };
@@ -49,11 +49,11 @@ impl Read {
     }
 
     /// A part that somebody else has chosen.
-    pub(crate) fn cut(part: &str) -> Outcome {
+    pub(crate) fn cut(part: &str) -> ToolOutcome {
         let mut output = part[..part.floor_char_boundary(MOST_BYTES)].to_owned();
         if output.len() < part.len() {
             output.push_str("\n[cut here: the lines are too long]\n");
         }
-        Outcome::done(output)
+        ToolOutcome::done(output)
     }
 }

@@ -8,13 +8,13 @@ use super::number;
 
 /// The input.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Run {
+pub(crate) struct RunInput {
     pub(crate) command: String,
     #[serde(default, deserialize_with = "number")]
     timeout_seconds: Option<u32>,
 }
 
-impl Run {
+impl RunInput {
     /// When to stop it, if it may not run longer than `most`.
     pub(crate) fn timeout(&self, most: Duration) -> Duration {
         let wanted = self.timeout_seconds.map(|seconds| Duration::from_secs(seconds.max(1).into()));

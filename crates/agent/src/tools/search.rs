@@ -9,13 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_workspace::{Directories, Place, blocking};
+use nudge_workspace::{SessionDirectories, WorkspacePath, blocking};
 use serde::Deserialize;
 
 use super::{
-    Outcome, files, here,
-    lines::{self, Finding, Pattern},
-    walk::{Entry, Kind, Report, Topic, Walk, on_one_line},
+    ToolOutcome, files, here,
+    lines::{self, FoundLine, SearchPattern},
+    walk::{EntryKind, FolderWalk, WalkEntry, WalkReport, WalkTopic, on_one_line},
 };
 
 const MOST_MATCHES: usize = 200;
@@ -30,7 +30,7 @@ const MOST_DEPTH: usize = 4096;
 
 /// The input.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Search {
+pub(crate) struct SearchInput {
     pub(crate) pattern: String,
     #[serde(default = "here")]
     path: String,
@@ -50,7 +50,7 @@ impl Drop for Stop {
     }
 }
 
-pub(crate) async fn run(roots: &Arc<Directories>, search: Search) -> Outcome {
+pub(crate) async fn run(roots: &Arc<SessionDirectories>, search: SearchInput) -> ToolOutcome {
     let roots = Arc::clone(roots);
     let stop = Stop(Arc::default());
     let stopped = Arc::clone(&stop.0);
@@ -61,8 +61,8 @@ pub(crate) async fn run(roots: &Arc<Directories>, search: Search) -> Outcome {
 
 /// What is found, and where the search is.
 struct Hunt<'a> {
-    roots: &'a Directories,
-    pattern: Pattern,
+    roots: &'a SessionDirectories,
+    pattern: SearchPattern,
     is_over: &'a dyn Fn() -> bool,
     found: Vec<String>,
     bytes: usize,
@@ -72,7 +72,7 @@ struct Hunt<'a> {
     ignored: usize,
 }
 
-fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result<String, String> {
+fn matches(roots: &SessionDirectories, search: &SearchInput, stopped: &AtomicBool) -> Result<String, String> {
     let place = roots.resolve(&search.path).map_err(|why| why.to_string())?;
     if !place.real().exists() {
         return Err("There is no such file or folder.".to_owned());
@@ -89,32 +89,32 @@ fn matches(roots: &Directories, search: &Search, stopped: &AtomicBool) -> Result
     Ok(hunt.answer(&report, is_late.get()))
 }
 
-fn pattern(search: &Search) -> Result<Pattern, String> {
+fn pattern(search: &SearchInput) -> Result<SearchPattern, String> {
     if search.pattern.is_empty() {
         return Err("The pattern is empty.".to_owned());
     }
     let text = if search.regex { search.pattern.clone() } else { regex::escape(&search.pattern) };
-    Pattern::new(&text, search.ignore_case, MOST_PATTERN).ok_or_else(|| {
+    SearchPattern::new(&text, search.ignore_case, MOST_PATTERN).ok_or_else(|| {
         "The pattern is not a regular expression; leave out `regex` to search for it as it is.".to_owned()
     })
 }
 
 impl<'a> Hunt<'a> {
-    fn folder(&mut self, place: &Place) -> Result<Report<'a>, String> {
-        let walk = Walk::new(self.roots, place.real(), MOST_DEPTH, self.is_over);
+    fn folder(&mut self, place: &WorkspacePath) -> Result<WalkReport<'a>, String> {
+        let walk = FolderWalk::new(self.roots, place.real(), MOST_DEPTH, self.is_over);
         let mut walk = walk.map_err(|why| files::tell_folder(&why))?;
-        while let Some(Entry { path, kind }) = walk.next() {
+        while let Some(WalkEntry { path, kind }) = walk.next() {
             let searched = match kind {
-                Kind::Folder => Ok(()),
-                Kind::File => match self.roots.place(&path) {
+                EntryKind::Folder => Ok(()),
+                EntryKind::File => match self.roots.place(&path) {
                     Some(place) => self.file(&place, &mut walk.report).map_err(|why| why.reason()),
                     None => Err("outside the session's directories".to_owned()),
                 },
-                Kind::Link => Err("links, which are not followed".to_owned()),
-                Kind::Special => Err(files::ReadError::Special.reason()),
+                EntryKind::Link => Err("links, which are not followed".to_owned()),
+                EntryKind::Special => Err(files::ReadError::Special.reason()),
             };
             if let Err(why) = searched {
-                walk.report.note(Topic::LeftOut, &why, &path);
+                walk.report.note(WalkTopic::LeftOut, &why, &path);
             }
             if self.is_full() {
                 break;
@@ -125,29 +125,29 @@ impl<'a> Hunt<'a> {
     }
 
     /// A file that was asked for by name must be searched.
-    fn only_file(&mut self, place: &Place) -> Result<Report<'a>, String> {
-        let mut report = Report::new(self.roots);
+    fn only_file(&mut self, place: &WorkspacePath) -> Result<WalkReport<'a>, String> {
+        let mut report = WalkReport::new(self.roots);
         self.file(place, &mut report).map_err(|why| why.to_string())?;
         Ok(report)
     }
 
-    fn file(&mut self, place: &Place, report: &mut Report<'a>) -> Result<(), files::ReadError> {
+    fn file(&mut self, place: &WorkspacePath, report: &mut WalkReport<'a>) -> Result<(), files::ReadError> {
         let file = nudge_workspace::files::open(place)?;
         self.files += 1;
         let told = on_one_line(&self.roots.tell(place.real()));
         let is_over = self.is_over;
         let (found, bytes) = (&mut self.found, &mut self.bytes);
-        let seen = lines::search(file, &self.pattern, is_over, |Finding { line, text }| {
+        let seen = lines::search(file, &self.pattern, is_over, |FoundLine { line, text }| {
             let hit = format!("{told}:{line}: {text}");
             *bytes += hit.len();
             found.push(hit);
             found.len() <= MOST_MATCHES && *bytes <= MOST_BYTES
         })?;
         if seen.is_not_utf8 {
-            report.note(Topic::Roughly, "not UTF-8, so that signs were replaced", place.real());
+            report.note(WalkTopic::Roughly, "not UTF-8, so that signs were replaced", place.real());
         }
         if seen.has_long_lines {
-            report.note(Topic::Roughly, "lines of more than 1 MiB, looked at in pieces", place.real());
+            report.note(WalkTopic::Roughly, "lines of more than 1 MiB, looked at in pieces", place.real());
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// That nothing was found, and whether that is for want of looking.
-    fn nothing(&self, report: &Report<'_>) -> String {
+    fn nothing(&self, report: &WalkReport<'_>) -> String {
         let nothing = match (self.files, report.is_empty(), self.ignored) {
             (_, true, 0) => "Nothing was found.",
             (0, true, _) => "No file was searched.",
@@ -169,7 +169,7 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    fn answer(mut self, report: &Report<'_>, is_late: bool) -> String {
+    fn answer(mut self, report: &WalkReport<'_>, is_late: bool) -> String {
         if self.is_full() {
             self.found.truncate(MOST_MATCHES);
             self.found.push(format!("[only the first {} are shown]", self.found.len()));

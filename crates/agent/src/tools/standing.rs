@@ -15,14 +15,14 @@ const MOST_LINE: usize = 120;
 
 /// What "always" means for a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum StandingScope {
     /// A program and its subcommand, whatever follows that is not a question of its own.
     Subcommand(String),
     /// This line and no other.
     Line(String),
 }
 
-impl Scope {
+impl StandingScope {
     /// The key it is kept under.
     pub(crate) fn key(&self) -> String {
         match self {
@@ -83,7 +83,7 @@ const RUNNING: &[&str] =
 const SCRIPTED: &[&str] = &["cargo", "npm", "pnpm", "yarn"];
 
 /// What a standing permission for this line would be for; `None` if there is none.
-pub(crate) fn scope(line: &str) -> Option<Scope> {
+pub(crate) fn scope(line: &str) -> Option<StandingScope> {
     let words = plain_words(line)?;
     let (program, rest) = words.split_first()?;
     if is_runner(program) {
@@ -98,7 +98,9 @@ pub(crate) fn scope(line: &str) -> Option<Scope> {
         KNOWN.iter().find(|known| known.program == *program && known.subcommands.contains(subcommand));
     match known {
         Some(known) if arguments.iter().any(|argument| known.asks(argument)) => None,
-        Some(known) if known.covers(arguments) => Some(Scope::Subcommand(format!("{program} {subcommand}"))),
+        Some(known) if known.covers(arguments) => {
+            Some(StandingScope::Subcommand(format!("{program} {subcommand}")))
+        }
         None if RUNNING.contains(subcommand) && !SCRIPTED.contains(program) => None,
         // A wrapper that is not listed above is not to be a way around the list.
         _ if rest.iter().any(|word| *word != "." && is_runner(word)) => None,
@@ -120,9 +122,9 @@ fn plain_words(line: &str) -> Option<Vec<&str>> {
     (line.chars().all(is_plain) && !sets_variable).then_some(words)
 }
 
-fn to_the_letter(words: &[&str]) -> Option<Scope> {
+fn to_the_letter(words: &[&str]) -> Option<StandingScope> {
     let line = words.join(" ");
-    (line.len() <= MOST_LINE).then_some(Scope::Line(line))
+    (line.len() <= MOST_LINE).then_some(StandingScope::Line(line))
 }
 
 /// Whether a word names a program that runs others, by whatever path and in whatever version.
@@ -426,8 +428,8 @@ mod tests {
             prop_assert!(words.get(1).is_none_or(|word| !word.starts_with(['-', '+'])));
             match &scope {
                 // The same line, and so the same words, or it is another permission.
-                Scope::Line(whole) => prop_assert_eq!(whole.split(' ').collect::<Vec<_>>(), words),
-                Scope::Subcommand(name) => prop_assert_eq!(name.clone(), words[..2].join(" ")),
+                StandingScope::Line(whole) => prop_assert_eq!(whole.split(' ').collect::<Vec<_>>(), words),
+                StandingScope::Subcommand(name) => prop_assert_eq!(name.clone(), words[..2].join(" ")),
             }
         }
 

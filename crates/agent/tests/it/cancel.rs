@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use nudge_backend::{Backend, BackendEvent as Event, Parting, cancelled_permission, nobody_answers};
-use nudge_model::Message;
+use nudge_backend::{Backend, BackendEvent as Event, BackendParting, cancelled_permission, nobody_answers};
+use nudge_model::ChatMessage;
 use nudge_testkit::{eventually, is_alive};
 
 use crate::driver::{Driver, is_client_request, is_permission, message, question};
@@ -116,7 +116,8 @@ async fn a_steer_that_was_given_at_the_same_time_is_remembered() {
     assert_eq!(driver.idle().await, "cancelled");
     driver.turn("next").await;
     let told = driver.asked();
-    let steer = |message: &Message| matches!(message, Message::User { text, .. } if text == "mind the gap");
+    let steer =
+        |message: &ChatMessage| matches!(message, ChatMessage::User { text, .. } if text == "mind the gap");
     assert_eq!(told.iter().filter(|message| steer(message)).count(), 1, "{told:?}");
 }
 
@@ -129,8 +130,10 @@ async fn what_was_cancelled_has_results_for_the_model() {
     driver.idle().await;
     drop(open);
     driver.turn("next").await;
-    let failed =
-        driver.asked().into_iter().filter(|message| matches!(message, Message::Tool { failed: true, .. }));
+    let failed = driver
+        .asked()
+        .into_iter()
+        .filter(|message| matches!(message, ChatMessage::Tool { failed: true, .. }));
     assert_eq!(failed.count(), 2);
 }
 
@@ -199,7 +202,7 @@ async fn ending_or_dropping_the_agent_ends_commands() {
         let family = running_tree(&mut driver).await;
         let mut agent = Some(driver.agent);
         match &mut agent {
-            Some(agent) if is_ended => agent.end(Parting::Leave).await,
+            Some(agent) if is_ended => agent.end(BackendParting::Leave).await,
             _ => agent = None,
         }
         tokio::task::spawn_blocking(move || {

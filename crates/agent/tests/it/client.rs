@@ -1,6 +1,6 @@
 //! Files and terminals of the editor.
 
-use nudge_backend::{Backend, BackendEvent as Event, Question, QuestionAnswer, nobody_answers};
+use nudge_backend::{AgentQuestion, Backend, BackendEvent as Event, QuestionAnswer, nobody_answers};
 use nudge_wire::{Error, RawJson, acp::v1};
 use serde_json::{Value, json};
 
@@ -171,7 +171,7 @@ async fn a_terminal_that_opens_after_the_cancel_is_released_too() {
     assert_eq!(driver.idle().await, "cancelled");
     driver.agent.answer(question(&event), ok(&json!({ "terminalId": "t7" })).unwrap());
     for expected in ["terminal/kill", "terminal/release"] {
-        let Some(Event::Question(Question { method, params, .. })) = driver.next().await else {
+        let Some(Event::Question(AgentQuestion { method, params, .. })) = driver.next().await else {
             panic!("the editor is asked")
         };
         assert_eq!((&*method, params.as_str()), (expected, r#"{"sessionId":"s1","terminalId":"t7"}"#));

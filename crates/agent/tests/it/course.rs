@@ -174,8 +174,9 @@ async fn options_and_commands_are_in_the_protocols_shape() {
     let ids: Vec<String> = options.iter().map(|option| option.config_id.to_string()).collect();
     assert_eq!(ids, ["mode", "steer_in_stream", "run_timeout"]);
     assert!(commands(&driver.agent).is_empty());
-    let script = nudge_model::script::Script::built_in();
-    let setup = nudge_agent::Setup { cwd: driver.dir.path().to_owned(), ..nudge_agent::Setup::default() };
+    let script = nudge_model::script::ScriptedModel::built_in();
+    let setup =
+        nudge_agent::AgentSetup { cwd: driver.dir.path().to_owned(), ..nudge_agent::AgentSetup::default() };
     let agent = BuiltInAgent::start(std::sync::Arc::new(script), setup);
     let commands = commands(&agent);
     assert_eq!(commands.len(), 3);

@@ -8,12 +8,12 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use nudge_agent::{BuiltInAgent, History, Setup};
+use nudge_agent::{AgentSetup, BuiltInAgent, Conversation};
 use nudge_backend::{
-    Backend, BackendEvent as Event, Question, QuestionAnswer, QuestionId, TurnEnd, UserMessage,
+    AgentQuestion, Backend, BackendEvent as Event, QuestionAnswer, QuestionId, TurnEnd, UserMessage,
     is_unanswerable, nobody_answers,
 };
-use nudge_model::{Message, Model, Pieces, Request, script::Script};
+use nudge_model::{AnswerPieces, ChatMessage, LanguageModel, ModelRequest, script::ScriptedModel};
 use nudge_testkit::PATIENCE;
 use nudge_wire::{RawJson, acp::v2};
 use parking_lot::Mutex;
@@ -22,15 +22,15 @@ use tempfile::TempDir;
 
 /// A model that plays a rehearsal and keeps what it was asked.
 pub(crate) struct Recorder {
-    script: Script,
-    asked: Mutex<Vec<Vec<Message>>>,
+    script: ScriptedModel,
+    asked: Mutex<Vec<Vec<ChatMessage>>>,
 }
 
-impl Model for Recorder {
+impl LanguageModel for Recorder {
     fn name(&self) -> &'static str {
         "recorder"
     }
-    fn stream(&self, request: Request) -> Pieces {
+    fn stream(&self, request: ModelRequest) -> AnswerPieces {
         self.asked.lock().push(request.messages.clone());
         self.script.stream(request)
     }
@@ -58,13 +58,18 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn new(rehearsal: &str) -> Self {
-        Self::with(rehearsal, TempDir::new().unwrap(), None, History::new())
+        Self::with(rehearsal, TempDir::new().unwrap(), None, Conversation::new())
     }
 
-    pub(crate) fn with(rehearsal: &str, dir: TempDir, config: Option<RawJson>, history: History) -> Self {
-        let script = Script::parse(rehearsal).unwrap();
+    pub(crate) fn with(
+        rehearsal: &str,
+        dir: TempDir,
+        config: Option<RawJson>,
+        history: Conversation,
+    ) -> Self {
+        let script = ScriptedModel::parse(rehearsal).unwrap();
         let model = Arc::new(Recorder { script, asked: Mutex::default() });
-        let setup = Setup {
+        let setup = AgentSetup {
             session_id: "s1".to_owned(),
             cwd: dir.path().to_owned(),
             additional_directories: Vec::new(),
@@ -108,7 +113,7 @@ impl Driver {
     }
 
     /// What the model was told in its last question.
-    pub(crate) fn asked(&self) -> Vec<Message> {
+    pub(crate) fn asked(&self) -> Vec<ChatMessage> {
         self.model.asked.lock().last().unwrap().clone()
     }
 
@@ -164,7 +169,7 @@ impl Driver {
                     options.iter().map(|option| option["name"].as_str().unwrap()).collect();
                 format!("permission {} {}", request["description"].as_str().unwrap(), names.join("|"))
             }
-            Event::Question(Question { id, method, params, .. }) => {
+            Event::Question(AgentQuestion { id, method, params, .. }) => {
                 let params: Value = params.to().unwrap();
                 assert_eq!(params["sessionId"], "s1");
                 let Some(given) = (self.client)(&method, &params) else { return };

@@ -119,11 +119,11 @@ async fn other_directories_of_the_session_are_reached() {
         "[[turn]]\n[[turn.step]]\nplay = [{{ call = 'read', input = {{ path = '{}' }} }}]\n[[turn.step]]\nplay = []",
         there.path().join("a.txt").display()
     );
-    let script = nudge_model::script::Script::parse(&rehearsal).unwrap();
-    let setup = nudge_agent::Setup {
+    let script = nudge_model::script::ScriptedModel::parse(&rehearsal).unwrap();
+    let setup = nudge_agent::AgentSetup {
         cwd: here.path().to_owned(),
         additional_directories: vec![there.path().to_owned()],
-        ..nudge_agent::Setup::default()
+        ..nudge_agent::AgentSetup::default()
     };
     let mut agent = nudge_agent::BuiltInAgent::start(std::sync::Arc::new(script), setup);
     agent.prompt(vec![crate::driver::message("x")], None);

@@ -1,6 +1,6 @@
 //! What the user is asked, and what is remembered of the answer.
 
-use nudge_agent::History;
+use nudge_agent::Conversation;
 use nudge_backend::Backend;
 use tempfile::TempDir;
 
@@ -79,7 +79,7 @@ async fn always_is_remembered_also_after_a_restart() {
     driver.permits = "reject_always";
     driver.turn("run false y").await;
     let Driver { config, .. } = driver;
-    let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), config, History::new());
+    let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), config, Conversation::new());
     driver.permits = "reject_once";
     for covered in ["write b.txt", "run true", "run git status --short", "run false y"] {
         assert!(asked(&driver.turn(covered).await).is_empty(), "{covered}");
@@ -114,7 +114,7 @@ async fn what_takes_work_away_is_allowed_to_the_letter_only() {
 async fn what_earlier_versions_allowed_for_a_whole_program_is_asked_again() {
     let config = r#"{"always":{"run:git":"allow","run:env":"allow","run:rm":"reject"}}"#;
     let config = nudge_wire::RawJson::parse(config.to_owned()).unwrap();
-    let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(config), History::new());
+    let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(config), Conversation::new());
     driver.permits = "reject_once";
     for line in ["run git push --force", "run git status", "run env ls"] {
         assert_eq!(asked(&driver.turn(line).await).len(), 1, "{line}");
@@ -245,10 +245,10 @@ async fn options_are_set_told_and_kept() {
         "expected one of ask, edit, read-only for `mode`, got something else"
     );
 
-    let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), driver.config.clone(), History::new());
+    let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), driver.config.clone(), Conversation::new());
     assert_eq!(again.agent.options(), driver.agent.options());
     let broken = nudge_wire::RawJson::parse(r#"{"options":{"mode":"gone"},"more":1}"#.to_owned()).unwrap();
-    let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(broken), History::new());
+    let again = Driver::with(REHEARSAL, TempDir::new().unwrap(), Some(broken), Conversation::new());
     assert_eq!(again.agent.options(), Driver::new(REHEARSAL).agent.options());
 }
 

@@ -1,7 +1,7 @@
 //! What is remembered of a session after a restart.
 
-use nudge_agent::History;
-use nudge_model::Message;
+use nudge_agent::Conversation;
+use nudge_model::ChatMessage;
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -23,12 +23,12 @@ const REHEARSAL: &str = r#"
     play = [{ text = "Hello." }]
 "#;
 
-fn update(history: &mut History, update: &Value) {
+fn update(history: &mut Conversation, update: &Value) {
     history.update(&RawJson::of(update).unwrap());
 }
 
 /// What a model is told after a restart, but for the last message.
-async fn told(history: History) -> Vec<Message> {
+async fn told(history: Conversation) -> Vec<ChatMessage> {
     let mut driver = Driver::with(REHEARSAL, TempDir::new().unwrap(), None, history);
     driver.turn("x").await;
     let mut told = driver.asked();
@@ -37,16 +37,16 @@ async fn told(history: History) -> Vec<Message> {
 }
 
 /// Ids differ: the model's own are not part of the transcript.
-fn without_ids(messages: Vec<Message>) -> Vec<Message> {
+fn without_ids(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let strip = |message| match message {
-        Message::Agent { text, mut calls } => {
+        ChatMessage::Agent { text, mut calls } => {
             for call in &mut calls {
                 call.id.clear();
             }
-            Message::Agent { text, calls }
+            ChatMessage::Agent { text, calls }
         }
-        Message::Tool { output, failed, .. } => Message::Tool { id: String::new(), output, failed },
-        user @ Message::User { .. } => user,
+        ChatMessage::Tool { output, failed, .. } => ChatMessage::Tool { id: String::new(), output, failed },
+        user @ ChatMessage::User { .. } => user,
     };
     messages.into_iter().map(strip).collect()
 }
@@ -55,7 +55,7 @@ fn without_ids(messages: Vec<Message>) -> Vec<Message> {
 async fn a_transcript_tells_the_model_what_it_knew() {
     let mut driver = Driver::new(REHEARSAL);
     driver.turn("work").await;
-    let mut history = History::new();
+    let mut history = Conversation::new();
     let said = json!([{ "type": "text", "text": "work" }]);
     update(&mut history, &json!({ "sessionUpdate": "user_message", "messageId": "u", "content": said }));
     for reported in &driver.updates {
@@ -71,8 +71,8 @@ async fn a_transcript_tells_the_model_what_it_knew() {
 #[tokio::test]
 async fn chunks_and_whole_messages_come_to_the_same() {
     let block = |text: &str| json!({ "type": "text", "text": text });
-    let mut chunks = History::new();
-    let mut whole = History::new();
+    let mut chunks = Conversation::new();
+    let mut whole = Conversation::new();
     for text in ["a ", "b"] {
         update(
             &mut chunks,
@@ -100,7 +100,9 @@ async fn chunks_and_whole_messages_come_to_the_same() {
     let (chunks, whole) = (told(chunks).await, told(whole).await);
     assert_eq!(chunks.len(), 2);
     assert_eq!(chunks[1], whole[1]);
-    let (Message::User { content: a, .. }, Message::User { content: b, .. }) = (&chunks[0], &whole[0]) else {
+    let (ChatMessage::User { content: a, .. }, ChatMessage::User { content: b, .. }) =
+        (&chunks[0], &whole[0])
+    else {
         panic!("the user spoke first")
     };
     assert_eq!(a, b);
@@ -108,21 +110,21 @@ async fn chunks_and_whole_messages_come_to_the_same() {
 
 #[tokio::test]
 async fn a_call_that_never_ended_has_a_result() {
-    let mut history = History::new();
+    let mut history = Conversation::new();
     update(&mut history, &json!({ "sessionUpdate": "user_message", "messageId": "u", "content": [] }));
     update(
         &mut history,
         &json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c", "name": "run", "status": "in_progress" }),
     );
     let told = told(history).await;
-    assert!(matches!(&told[1], Message::Agent { calls, .. } if calls.len() == 1));
-    assert!(matches!(&told[2], Message::Tool { id, failed: true, .. } if id == "c"));
+    assert!(matches!(&told[1], ChatMessage::Agent { calls, .. } if calls.len() == 1));
+    assert!(matches!(&told[2], ChatMessage::Tool { id, failed: true, .. } if id == "c"));
     assert_eq!(told.len(), 3);
 }
 
 #[tokio::test]
 async fn a_long_history_is_cut_at_a_turn() {
-    let mut history = History::new();
+    let mut history = Conversation::new();
     for turn in 0..3000 {
         let block = json!({ "type": "text", "text": format!("{turn} {}", "x".repeat(1000)) });
         update(
@@ -136,13 +138,13 @@ async fn a_long_history_is_cut_at_a_turn() {
     }
     let told = told(history).await;
     assert!(told.len() <= 1000 && told.len() > 100, "{}", told.len());
-    assert!(matches!(&told[0], Message::User { .. }));
-    assert!(matches!(told.last().unwrap(), Message::Agent { text, .. } if text.starts_with("2999 ")));
+    assert!(matches!(&told[0], ChatMessage::User { .. }));
+    assert!(matches!(told.last().unwrap(), ChatMessage::Agent { text, .. } if text.starts_with("2999 ")));
 }
 
 #[tokio::test]
 async fn anything_else_in_a_transcript_is_passed_over() {
-    let mut history = History::new();
+    let mut history = Conversation::new();
     for odd in [
         json!(null),
         json!([]),

@@ -1,7 +1,7 @@
 //! Messages that come in the middle of a turn.
 
 use nudge_backend::{Backend, BackendEvent as Event};
-use nudge_model::Message;
+use nudge_model::ChatMessage;
 
 use crate::driver::Driver;
 
@@ -58,7 +58,7 @@ async fn steers_are_taken_in_before_the_next_question() {
     ];
     assert_eq!(log[log.len() - 7..], expected);
     let steers =
-        driver.asked().into_iter().filter(|message| matches!(message, Message::User { steer: true, .. }));
+        driver.asked().into_iter().filter(|message| matches!(message, ChatMessage::User { steer: true, .. }));
     assert_eq!(steers.count(), 2);
 }
 
@@ -93,7 +93,7 @@ async fn an_interrupt_cuts_the_stream_off() {
         "idle end_turn",
     ];
     assert_eq!(driver.log, expected);
-    assert!(matches!(&driver.asked()[1], Message::Agent { text, .. } if text == "w1 w2 w3 "));
+    assert!(matches!(&driver.asked()[1], ChatMessage::Agent { text, .. } if text == "w1 w2 w3 "));
 }
 
 #[tokio::test(start_paused = true)]

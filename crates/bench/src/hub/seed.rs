@@ -3,7 +3,9 @@
 use anyhow::{Context, Result, anyhow};
 use bytes::Bytes;
 use futures::future::try_join_all;
-use nudge_store::{Batch, Dialect, Entry, Lease, Op, Session, Store, open};
+use nudge_store::{
+    FrameDialect, SessionLease, SessionRow, Store, StoreOp, TranscriptEntry, WriteBatch, open,
+};
 use serde_json::{Value, json};
 
 /// The first millisecond of what is made up.
@@ -28,7 +30,7 @@ pub(crate) fn history(url: &str, id: &str, bytes: usize, tokens_alone: bool) -> 
     filled(url, async |store| {
         let lease = lease(store, id).await?;
         let session = session(id, "A long session", 0);
-        store.commit(batch(&lease, vec![Op::CreateSession(session)])).await?;
+        store.commit(batch(&lease, vec![StoreOp::CreateSession(session)])).await?;
         let (mut written, mut seq) = (0, 0);
         for turn in 0.. {
             if written >= bytes {
@@ -38,7 +40,7 @@ pub(crate) fn history(url: &str, id: &str, bytes: usize, tokens_alone: bool) -> 
             let entries: Vec<_> = frames.iter().zip(seq..).map(|(frame, seq)| entry(seq, frame)).collect();
             seq += entries.len() as u64;
             written += entries.iter().map(|entry| entry.frame.len()).sum::<usize>();
-            store.append(batch(&lease, entries.into_iter().map(Op::Append).collect())).await?;
+            store.append(batch(&lease, entries.into_iter().map(StoreOp::Append).collect())).await?;
         }
         Ok(store.release(lease).await?)
     })
@@ -57,39 +59,39 @@ async fn short(store: &dyn Store, number: usize) -> Result<()> {
     let id = format!("sess_{:032x}", number * 0x9e37_79b9);
     let lease = lease(store, &id).await?;
     let title = format!("Fix the flaky test of part {number} and write down why it was flaky");
-    let mut ops = vec![Op::CreateSession(session(&id, &title, number as u64 * 7_919 % 10_000_000))];
-    ops.extend(tokens(0, 4).iter().zip(0..).map(|(frame, seq)| Op::Append(entry(seq, frame))));
+    let mut ops = vec![StoreOp::CreateSession(session(&id, &title, number as u64 * 7_919 % 10_000_000))];
+    ops.extend(tokens(0, 4).iter().zip(0..).map(|(frame, seq)| StoreOp::Append(entry(seq, frame))));
     store.commit(batch(&lease, ops)).await?;
     Ok(store.release(lease).await?)
 }
 
-async fn lease(store: &dyn Store, id: &str) -> Result<Lease> {
+async fn lease(store: &dyn Store, id: &str) -> Result<SessionLease> {
     let acquired = store.acquire(id, "bench", EPOCH, 60_000).await?;
     acquired.map_err(|held| anyhow!("{} holds the session", held.owner)).context("the store is a new one")
 }
 
-fn batch(lease: &Lease, ops: Vec<Op>) -> Batch {
-    Batch { session: lease.session.clone(), lease: lease.clone(), ops }
+fn batch(lease: &SessionLease, ops: Vec<StoreOp>) -> WriteBatch {
+    WriteBatch { session: lease.session.clone(), lease: lease.clone(), ops }
 }
 
-fn session(id: &str, title: &str, after: u64) -> Session {
-    Session {
+fn session(id: &str, title: &str, after: u64) -> SessionRow {
+    SessionRow {
         id: id.into(),
         cwd: "/".into(),
         title: Some(title.to_owned()),
         created_at: EPOCH,
         updated_at: EPOCH + after,
         backend: "builtin".into(),
-        ..Session::default()
+        ..SessionRow::default()
     }
 }
 
-fn entry(seq: u64, frame: &Value) -> Entry {
+fn entry(seq: u64, frame: &Value) -> TranscriptEntry {
     let text = |name: &str| frame[name].as_str().map(str::to_owned);
-    Entry {
+    TranscriptEntry {
         seq,
         at: EPOCH + seq,
-        dialect: Dialect::V2,
+        dialect: FrameDialect::V2,
         kind: text("sessionUpdate").unwrap_or_default(),
         message_id: text("messageId"),
         tool_call_id: text("toolCallId"),

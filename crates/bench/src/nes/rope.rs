@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nudge_nes::{Options, Service};
+use nudge_nes::{NesOptions, NesService};
 use nudge_wire::{
     RawJson, Version,
     caps::ClientInit,
@@ -18,7 +18,7 @@ pub(crate) struct Times {
 
 /// Types letters all over the text; every fourth letter is typed at a new place.
 pub(crate) fn measure(text: &str, changes: usize) -> Times {
-    let service = Service::new(Options { index: false, ..Options::default() });
+    let service = NesService::new(NesOptions { index: false, ..NesOptions::default() });
     let client = ClientInit::new(Version::V1, RawJson::parse("{}".to_owned()).expect("an object"));
     let connection = service.connect(&client);
     let session = connection.start(&StartRequest::default()).expect("a session starts").session_id;

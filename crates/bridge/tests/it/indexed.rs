@@ -1,7 +1,7 @@
 //! What is found in an update, and how it passes on.
 
 use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind, update_params};
-use nudge_wire::{Message, RawJson, Version, message::Parsed};
+use nudge_wire::{Message, RawJson, Version, message::ParsedFrame};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -29,8 +29,8 @@ struct Update<'a> {
 
 fn notification(params: &str) -> Message {
     let frame = format!(r#"{{"jsonrpc":"2.0","method":"session/update","params":{params}}}"#);
-    match Parsed::from_frame(frame.into()) {
-        Parsed::Single(Ok(message)) => message,
+    match ParsedFrame::from_frame(frame.into()) {
+        ParsedFrame::Single(Ok(message)) => message,
         other => panic!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use nudge_bridge::{Portion, Speaker, UpdateKind};
+use nudge_bridge::{UpdateKind, UpdatePortion, UpdateSpeaker};
 use nudge_wire::acp::v1;
 use serde_json::{Value, json};
 
@@ -65,8 +65,8 @@ fn what_the_columns_say_fits_together() {
     for kind in UpdateKind::KNOWN {
         assert_eq!(UpdateKind::of(kind.name()), *kind);
         assert!(kind.is_stored() || !kind.is_replayed(), "{kind:?} is replayed from the store");
-        assert_eq!(kind.portion() == Portion::Chunk, kind.name().ends_with("_chunk"), "{kind:?}");
-        assert!(!kind.is_state() || kind.speaker() == Speaker::Nobody, "{kind:?}");
+        assert_eq!(kind.portion() == UpdatePortion::Chunk, kind.name().ends_with("_chunk"), "{kind:?}");
+        assert!(!kind.is_state() || kind.speaker() == UpdateSpeaker::Nobody, "{kind:?}");
     }
     let chunks: Vec<_> = UpdateKind::KNOWN.iter().filter(|kind| kind.is_message_chunk()).collect();
     let (user, agent) = (&UpdateKind::UserMessageChunk, &UpdateKind::AgentMessageChunk);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, env, fs};
 
 use nudge_bridge::{
-    Call, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2,
+    MethodCall, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1, request_to_v2,
     turn_ended, turn_failed, turn_started,
 };
 use nudge_wire::RawJson;
@@ -152,7 +152,7 @@ impl Bridge {
             (Self::V1(bridge), "config_result") => value(&bridge.config_result(&input_raw)),
             (Self::V2(bridge), "config_result") => {
                 let method = input["method"].as_str().expect("a method").to_owned();
-                let call = Call { method, params: raw(&input["params"]) };
+                let call = MethodCall { method, params: raw(&input["params"]) };
                 value(&bridge.config_result(&call, &raw(&input["result"])))
             }
             (_, "prompt_answer") => match prompt_answer(&input_raw) {
@@ -183,11 +183,11 @@ fn list(raws: &[RawJson]) -> Value {
     raws.iter().map(value).collect()
 }
 
-fn call(call: &Call) -> Value {
+fn call(call: &MethodCall) -> Value {
     json!({ "method": call.method, "params": value(&call.params) })
 }
 
-fn setup(setup: &nudge_bridge::Setup) -> Value {
+fn setup(setup: &nudge_bridge::ClientSessionSetup) -> Value {
     json!({ "result": value(&setup.result), "updates": list(&setup.updates) })
 }
 

@@ -1,7 +1,7 @@
 //! Agents that were tried, and how each is started.
 
 /// An agent that is known by name.
-pub(crate) struct Known {
+pub(crate) struct CatalogueAgent {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) program: &'static str,
@@ -18,12 +18,12 @@ pub(crate) struct Known {
 pub(crate) const BUILT_IN: &str = "nudge";
 
 /// The agent of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Known> {
+pub(crate) fn find(name: &str) -> Option<&'static CatalogueAgent> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
-pub(crate) const KNOWN: &[Known] = &[
-    Known {
+pub(crate) const KNOWN: &[CatalogueAgent] = &[
+    CatalogueAgent {
         name: "claude",
         title: "Claude Code",
         program: "claude-agent-acp",
@@ -32,7 +32,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "2 in version 1, 4 in version 2",
         notes: "its own steering cuts a stream off; in version 2 it offers none",
     },
-    Known {
+    CatalogueAgent {
         name: "codex",
         title: "Codex",
         program: "codex-acp",
@@ -41,7 +41,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "2",
         notes: "a command goes on running after a cancel; its own steering cuts a stream off",
     },
-    Known {
+    CatalogueAgent {
         name: "copilot",
         title: "GitHub Copilot CLI",
         program: "copilot",
@@ -50,7 +50,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "",
     },
-    Known {
+    CatalogueAgent {
         name: "gemini",
         title: "Gemini CLI",
         program: "gemini",
@@ -59,7 +59,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "replays a loaded session after it has answered, so loading one takes a moment longer",
     },
-    Known {
+    CatalogueAgent {
         name: "goose",
         title: "Goose",
         program: "goose",
@@ -68,7 +68,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "a command goes on running after a cancel",
     },
-    Known {
+    CatalogueAgent {
         name: "kilo",
         title: "Kilo Code",
         program: "kilo",
@@ -77,7 +77,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "writes files through its client even if that does not offer it; Nudge serves that",
     },
-    Known {
+    CatalogueAgent {
         name: "kimi",
         title: "Kimi Code",
         program: "kimi",
@@ -86,7 +86,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "",
     },
-    Known {
+    CatalogueAgent {
         name: "opencode",
         title: "OpenCode",
         program: "opencode",
@@ -95,7 +95,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "takes up to two seconds to stop; writes files through its client even if that does not offer it",
     },
-    Known {
+    CatalogueAgent {
         name: "pi",
         title: "Pi",
         program: "pi-acp",
@@ -104,7 +104,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "asks for no permission",
     },
-    Known {
+    CatalogueAgent {
         name: "qwen",
         title: "Qwen Code",
         program: "qwen",
@@ -113,7 +113,7 @@ pub(crate) const KNOWN: &[Known] = &[
         tier: "4",
         notes: "",
     },
-    Known {
+    CatalogueAgent {
         name: "vibe",
         title: "Mistral Vibe",
         program: "vibe-acp",

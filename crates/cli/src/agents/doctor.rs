@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use nudge_adapt::{Agent, Offers, Tier};
+use nudge_adapt::{AgentOffers, DownstreamAgent, SteerTier};
 use nudge_wire::{
     RawJson, Version,
     caps::{AgentInit, ClientInit},
@@ -18,10 +18,10 @@ use super::own_health;
 use crate::{
     agents::catalogue,
     args::AgentArgs,
-    house::Downstream,
+    house::DownstreamCommand,
     log, output,
-    place::Place,
-    settings::{Loaded, Origin},
+    place::DataPlace,
+    settings::{LoadedSettings, SettingOrigin},
     terminal_text,
 };
 
@@ -35,7 +35,7 @@ Examples:
   nudge doctor                   is all well with Nudge itself?
   nudge doctor -- goose acp      what does this agent offer, and does it start?
   nudge doctor --agent claude    one of `nudge agents`")]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Doctor {
 }
 
 /// What was found.
-pub(super) struct Report {
+pub(super) struct DoctorReport {
     name: String,
     started: Duration,
     init: AgentInit,
@@ -55,11 +55,11 @@ pub(super) struct Report {
     pub(super) session: Result<(), String>,
 }
 
-pub(crate) fn run(args: &Doctor, place: &Place, loaded: &Loaded) -> Result<ExitCode> {
+pub(crate) fn run(args: &DoctorArgs, place: &DataPlace, loaded: &LoadedSettings) -> Result<ExitCode> {
     let settings = &loaded.settings;
     let named = settings.agent_name.value.as_deref();
     // The agent of a file is the one that editors use; it is looked at when it is asked for.
-    let named = named.filter(|_| !matches!(settings.agent_name.origin, Origin::File(..)));
+    let named = named.filter(|_| !matches!(settings.agent_name.origin, SettingOrigin::File(..)));
     let named = named.filter(|_| args.agent.command.is_empty());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the event loop")?;
@@ -109,19 +109,19 @@ fn show_agent_lines(lines: &[String]) {
     }
 }
 
-pub(super) async fn examine(downstream: &Downstream) -> Result<Report> {
+pub(super) async fn examine(downstream: &DownstreamCommand) -> Result<DoctorReport> {
     let began = Instant::now();
-    let agent = Agent::new(downstream.spec(None), client(Version::V1));
+    let agent = DownstreamAgent::new(downstream.spec(None), client(Version::V1));
     let init = agent.init().await.map_err(|error| anyhow::anyhow!(error.message))?;
     let started = began.elapsed();
     let session = begin(&agent, downstream).await;
     drop(agent);
-    let agent = Agent::new(downstream.spec(None), client(Version::V2));
+    let agent = DownstreamAgent::new(downstream.spec(None), client(Version::V2));
     let newest = agent.init().await.map_or(init.version, |init| init.version);
-    Ok(Report { name: downstream.name.clone(), started, init, newest, session })
+    Ok(DoctorReport { name: downstream.name.clone(), started, init, newest, session })
 }
 
-async fn begin(agent: &Arc<Agent>, downstream: &Downstream) -> Result<(), String> {
+async fn begin(agent: &Arc<DownstreamAgent>, downstream: &DownstreamCommand) -> Result<(), String> {
     let params = raw(&json!({ "cwd": downstream.cwd, "mcpServers": [] }));
     let asked = agent.request(Version::V1, "session/new", &params);
     match tokio::time::timeout(Duration::from_mins(2), asked).await {
@@ -144,7 +144,7 @@ fn client(version: Version) -> ClientInit {
 }
 
 /// What to try if it does not start.
-fn advice(name: Option<&str>, downstream: &Downstream) -> String {
+fn advice(name: Option<&str>, downstream: &DownstreamCommand) -> String {
     match name.and_then(catalogue::find) {
         Some(known) => format!("{} does not start; it comes in {}", known.title, known.package),
         None => format!(
@@ -154,10 +154,10 @@ fn advice(name: Option<&str>, downstream: &Downstream) -> String {
     }
 }
 
-impl Report {
+impl DoctorReport {
     fn rows(&self) -> Vec<(&'static str, bool, String)> {
-        let offers = Offers::of(&self.init);
-        let tier = Tier::of(&self.init);
+        let offers = AgentOffers::of(&self.init);
+        let tier = SteerTier::of(&self.init);
         let supplied = |has: bool| if has { "the agent's" } else { "added, from Nudge's store" }.to_owned();
         let passed = |has: bool| if has { "the agent's" } else { "not offered" }.to_owned();
         let steer = format!("added, tier {}: {}", tier.number(), way(tier));
@@ -169,7 +169,7 @@ impl Report {
             ("session/delete", offers.delete, supplied(offers.delete)),
             ("session/fork", offers.fork, passed(offers.fork)),
             ("queue, revoke, replace", false, "added".to_owned()),
-            ("steer", tier != Tier::Cancel, steer),
+            ("steer", tier != SteerTier::Cancel, steer),
             ("next edit suggestions", self.init.nes().is_some(), "added".to_owned()),
             (
                 "version 2",
@@ -231,7 +231,7 @@ impl Report {
             "agent": self.title(),
             "startMillis": u64::try_from(self.started.as_millis()).unwrap_or(u64::MAX),
             "protocolVersion": self.newest.number(),
-            "steerTier": Tier::of(&self.init).number(),
+            "steerTier": SteerTier::of(&self.init).number(),
             "session": self.session.is_ok(),
             "problem": self.session.as_ref().err(),
             "signIns": self.sign_ins(),
@@ -240,12 +240,12 @@ impl Report {
     }
 }
 
-fn way(tier: Tier) -> &'static str {
+fn way(tier: SteerTier) -> &'static str {
     match tier {
-        Tier::Inject => "by the agent's own session/inject",
-        Tier::Steering => "by the agent's own _session/steering",
-        Tier::Prompt => "by a prompt while it works, which the agent takes",
-        Tier::Cancel => "the turn is cut off at a break-point and goes on with the steer",
+        SteerTier::Inject => "by the agent's own session/inject",
+        SteerTier::Steering => "by the agent's own _session/steering",
+        SteerTier::Prompt => "by a prompt while it works, which the agent takes",
+        SteerTier::Cancel => "the turn is cut off at a break-point and goes on with the steer",
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Result;
 use serde_json::json;
 
-use super::catalogue::{KNOWN, Known};
+use super::catalogue::{CatalogueAgent, KNOWN};
 
 /// List the agents that Nudge was tried with, and how each is started
 ///
@@ -19,13 +19,13 @@ use super::catalogue::{KNOWN, Known};
 Examples:
   nudge agents
   nudge agents --json | jq -r '.[] | select(.installed) | .name'")]
-pub(crate) struct Agents {
+pub(crate) struct AgentsArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(args: &Agents) -> Result<ExitCode> {
+pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     if args.json {
         let agents: Vec<_> = KNOWN.iter().map(described).collect();
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Agents) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn described(known: &Known) -> serde_json::Value {
+fn described(known: &CatalogueAgent) -> serde_json::Value {
     json!({
         "name": known.name,
         "title": known.title,
@@ -60,7 +60,7 @@ fn described(known: &Known) -> serde_json::Value {
     })
 }
 
-fn command(known: &Known) -> String {
+fn command(known: &CatalogueAgent) -> String {
     std::iter::once(known.program).chain(known.args.iter().copied()).collect::<Vec<_>>().join(" ")
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{args::AgentArgs, house::Downstream, settings::Settings};
+use crate::{args::AgentArgs, house::DownstreamCommand, settings::Settings};
 
 impl AgentArgs {
     /// The agent that was asked for: by its command, or else by the name in the catalogue. `None` for the built-in one.
@@ -17,7 +17,7 @@ impl AgentArgs {
         &self,
         settings: &Settings,
         name_asked: Option<&str>,
-    ) -> Result<Option<Downstream>> {
+    ) -> Result<Option<DownstreamCommand>> {
         let cwd = std::env::current_dir().context("cannot tell the current folder")?;
         let (name, program, args) = if let Some((program, args)) = self.command.split_first() {
             (name(program, args), program.clone(), args.to_vec())
@@ -33,7 +33,16 @@ impl AgentArgs {
         };
         let (isolate, patience) = (settings.agent_isolate, settings.agent_patience);
         let start_timeout = settings.agent_start_timeout;
-        Ok(Some(Downstream { name, program, args, env: Vec::new(), cwd, isolate, patience, start_timeout }))
+        Ok(Some(DownstreamCommand {
+            name,
+            program,
+            args,
+            env: Vec::new(),
+            cwd,
+            isolate,
+            patience,
+            start_timeout,
+        }))
     }
 }
 

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use super::doctor::examine;
 use crate::{
-    house::Downstream,
+    house::DownstreamCommand,
     output,
-    place::{Place, is_memory, path_of_store, shown_store},
-    sessions::Control,
-    settings::{Loaded, Problem},
+    place::{DataPlace, is_memory, path_of_store, shown_store},
+    sessions::DaemonLink,
+    settings::{LoadedSettings, SettingsProblem},
     terminal_text, version,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 type Finding = (&'static str, Result<String, String>);
 
 /// Looks at everything and tells; whether all is well.
-pub(super) async fn check(place: &Place, loaded: &Loaded, is_json: bool) -> Result<bool> {
+pub(super) async fn check(place: &DataPlace, loaded: &LoadedSettings, is_json: bool) -> Result<bool> {
     let findings: [Finding; 7] = [
         ("program", program()),
         ("settings", settings(loaded)),
@@ -63,8 +63,8 @@ fn program() -> Result<String, String> {
     Ok(program.display().to_string())
 }
 
-fn settings(loaded: &Loaded) -> Result<String, String> {
-    if let Some(wrong) = Problem::summary(&loaded.everything_wrong()) {
+fn settings(loaded: &LoadedSettings) -> Result<String, String> {
+    if let Some(wrong) = SettingsProblem::summary(&loaded.everything_wrong()) {
         return Err(wrong);
     }
     let files: Vec<String> = loaded.files.iter().map(|file| file.path.display().to_string()).collect();
@@ -72,14 +72,14 @@ fn settings(loaded: &Loaded) -> Result<String, String> {
 }
 
 /// What is said of the data folder, with a word on what it is a guess for.
-fn guessed(found: String, loaded: &Loaded) -> String {
+fn guessed(found: String, loaded: &LoadedSettings) -> String {
     match loaded.place_doubt() {
         Some(why) => format!("{found}; this is a guess: {why}"),
         None => found,
     }
 }
 
-fn data_folder(place: &Place) -> Result<String, String> {
+fn data_folder(place: &DataPlace) -> Result<String, String> {
     let Some(dir) = place.data_dir() else { return Ok("none: nothing is kept".to_owned()) };
     let shown = dir.display();
     let Ok(meta) = fs::metadata(&dir) else {
@@ -102,7 +102,7 @@ fn data_folder(place: &Place) -> Result<String, String> {
     Ok(shown.to_string())
 }
 
-async fn store(place: &Place) -> Result<String, String> {
+async fn store(place: &DataPlace) -> Result<String, String> {
     let url = place.store_url();
     if is_memory(&url) {
         return Ok("in memory: nothing is kept".to_owned());
@@ -138,9 +138,9 @@ fn can_be_made(dir: &Path) -> io::Result<()> {
     made
 }
 
-async fn daemon(place: &Place) -> Result<String, String> {
+async fn daemon(place: &DataPlace) -> Result<String, String> {
     let asked = async {
-        let Some(control) = Control::connect(place)? else { return Ok(None) };
+        let Some(control) = DaemonLink::connect(place)? else { return Ok(None) };
         control.run(async |client| client.request("_nudge/status", &json!({})).await).await.map(Some)
     };
     match asked.await {
@@ -157,7 +157,7 @@ fn running(status: &Value) -> String {
     format!("{version} ({build}) runs as process {}{other}", status["pid"])
 }
 
-fn log_file(place: &Place) -> Result<String, String> {
+fn log_file(place: &DataPlace) -> Result<String, String> {
     let Some(path) = place.log_file() else { return Ok("none: there is no data folder".to_owned()) };
     match fs::metadata(&path) {
         Ok(meta) if !meta.is_file() => {
@@ -175,10 +175,10 @@ async fn built_in() -> Result<String, String> {
     report.session.map(|()| "answers, and a session could be begun".to_owned())
 }
 
-fn own_agent() -> Result<Downstream> {
+fn own_agent() -> Result<DownstreamCommand> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let args = ["acp", "--config", "", "--no-daemon", "--data", "", "--store", "memory"];
-    Ok(Downstream {
+    Ok(DownstreamCommand {
         name: "the built-in agent".to_owned(),
         program: program.display().to_string(),
         args: args.map(str::to_owned).to_vec(),

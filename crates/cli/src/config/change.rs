@@ -18,7 +18,8 @@ use crate::{
     daemon::open_private,
     output,
     settings::{
-        FileSettings, Found, LONGEST_FILE, Loaded, Origin, Owner, Setting, Value, read_settings_text,
+        FileOwner, FileSettings, FoundValue, LONGEST_FILE, LoadedSettings, ParsedValue, SettingOrigin,
+        SettingRow, read_settings_text,
     },
 };
 
@@ -32,31 +33,33 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(5);
 
 /// Puts a value into the user's file.
-pub(super) fn set(loaded: &Loaded, setting: &Setting, text: &str) -> Result<()> {
+pub(super) fn set(loaded: &LoadedSettings, setting: &SettingRow, text: &str) -> Result<()> {
     let path = user_file(loaded)?;
     let value = setting.kind.read_text(OsStr::new(text));
     let value =
         value.with_context(|| format!("expected {} for `{}`", setting.kind.expected(), setting.key))?;
     change(path, |before| {
         let after = changed(before, setting.key, &value)?;
-        let found = FileSettings::parse(&after, path, Owner::User, std::env::home_dir().as_deref());
+        let found = FileSettings::parse(&after, path, FileOwner::User, std::env::home_dir().as_deref());
         if !found.entries.iter().any(|entry| entry.setting.key == setting.key) {
             bail!("expected {} for `{}`", setting.kind.expected_in_file(), setting.key);
         }
         Ok(Some(after))
     })?;
     output::say(format!("{} = {} in {}", setting.key, setting.kind.shown(&value), path.display()))?;
-    match &Found::of(setting.key, &loaded.found).origin {
-        origin @ (Origin::File(Owner::Project, _) | Origin::Variable(_) | Origin::Flag(_)) => {
+    match &FoundValue::of(setting.key, &loaded.found).origin {
+        origin @ (SettingOrigin::File(FileOwner::Project, _)
+        | SettingOrigin::Variable(_)
+        | SettingOrigin::Flag(_)) => {
             output::remark(format!("{origin} comes before it here"));
         }
-        Origin::Default | Origin::File(Owner::User, _) => {}
+        SettingOrigin::Default | SettingOrigin::File(FileOwner::User, _) => {}
     }
     Ok(())
 }
 
 /// Takes a setting out of the user's file.
-pub(super) fn unset(loaded: &Loaded, setting: &Setting) -> Result<()> {
+pub(super) fn unset(loaded: &LoadedSettings, setting: &SettingRow) -> Result<()> {
     let path = user_file(loaded)?;
     let was_there = change(path, |before| removed(before, setting.key))?;
     let what = if was_there { "is taken out of" } else { "does not stand in" };
@@ -71,7 +74,7 @@ fn change(path: &Path, edit: impl FnOnce(&str) -> Result<Option<String>>) -> Res
         bail!("{shown} is read-only; change its mode, or what makes it");
     }
     let _lock = lock(&target)?;
-    let before = match read_settings_text(path, Owner::User) {
+    let before = match read_settings_text(path, FileOwner::User) {
         Ok(text) => text.unwrap_or_default(),
         Err(why) => bail!("{shown}: {why}"),
     };
@@ -156,7 +159,7 @@ fn removed(text: &str, key: &str) -> Result<Option<String>> {
 }
 
 /// The text with a value in it.
-fn changed(text: &str, key: &str, value: &Value) -> Result<String> {
+fn changed(text: &str, key: &str, value: &ParsedValue) -> Result<String> {
     let mut document: DocumentMut = text.parse().ok().context("the settings file is no TOML")?;
     let (section, name) = key.split_once('.').context("a key has a section")?;
     let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
@@ -164,12 +167,12 @@ fn changed(text: &str, key: &str, value: &Value) -> Result<String> {
         bail!("expected a table for `{section}` in the settings file");
     };
     let mut value = match value {
-        Value::Switch(is_on) => toml_edit::Value::from(*is_on),
-        Value::Number(number) => {
+        ParsedValue::Switch(is_on) => toml_edit::Value::from(*is_on),
+        ParsedValue::Number(number) => {
             i64::try_from(*number).ok().context("the number is too large for a file")?.into()
         }
-        Value::Text(text) => text.as_str().into(),
-        Value::Path(path) => path.to_str().context("a path in a file has to be text")?.into(),
+        ParsedValue::Text(text) => text.as_str().into(),
+        ParsedValue::Path(path) => path.to_str().context("a path in a file has to be text")?.into(),
     };
     match table.get_mut(name) {
         Some(Item::Value(old)) => {
@@ -217,7 +220,11 @@ mod tests {
     #[test]
     fn all_else_in_the_file_stays() {
         let check = |before: &str, after: &str| {
-            assert_eq!(changed(before, "agent.patience", &Value::Number(60)).unwrap(), after, "{before}");
+            assert_eq!(
+                changed(before, "agent.patience", &ParsedValue::Number(60)).unwrap(),
+                after,
+                "{before}"
+            );
         };
         check("", "[agent]\npatience = 60\n");
         check(
@@ -230,10 +237,10 @@ mod tests {
             "[agent]\n\n# of the daemon\n[daemon]\n",
             "[agent]\npatience = 60\n\n# of the daemon\n[daemon]\n",
         );
-        assert!(changed("agent = 3\n", "agent.patience", &Value::Number(60)).is_err());
-        assert!(changed("[[agent]]\n", "agent.patience", &Value::Number(60)).is_err());
-        assert!(changed("=", "agent.patience", &Value::Number(60)).is_err());
-        assert!(changed("", "agent.patience", &Value::Number(u64::MAX)).is_err());
+        assert!(changed("agent = 3\n", "agent.patience", &ParsedValue::Number(60)).is_err());
+        assert!(changed("[[agent]]\n", "agent.patience", &ParsedValue::Number(60)).is_err());
+        assert!(changed("=", "agent.patience", &ParsedValue::Number(60)).is_err());
+        assert!(changed("", "agent.patience", &ParsedValue::Number(u64::MAX)).is_err());
     }
 
     #[test]

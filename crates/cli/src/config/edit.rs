@@ -10,14 +10,14 @@ use anyhow::{Context, Result, bail};
 use super::{change::write, check, report, user_file};
 use crate::{
     output,
-    settings::{Loaded, file_template},
+    settings::{LoadedSettings, file_template},
 };
 
 /// The editor where nobody has chosen one.
 const USUAL_EDITOR: &str = "vi";
 
 /// Opens the file, which is made if it is not there, and tells what is wrong with it afterwards.
-pub(super) fn edit(loaded: &Loaded) -> Result<ExitCode> {
+pub(super) fn edit(loaded: &LoadedSettings) -> Result<ExitCode> {
     let path = user_file(loaded)?;
     let shown = path.display();
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {

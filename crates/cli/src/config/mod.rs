@@ -14,7 +14,7 @@ use clap::Subcommand;
 
 use crate::{
     output,
-    settings::{FileSettings, Loaded, Owner, Problem, Setting, TABLE, nearest_key},
+    settings::{FileOwner, FileSettings, LoadedSettings, SettingRow, SettingsProblem, TABLE, nearest_key},
 };
 
 /// Show the settings, where each comes from, and change your own
@@ -29,7 +29,7 @@ Examples:
   nudge config set agent.patience 60    in your own file
   nudge config edit                     the file, in your editor
   nudge config check                    is all well with the files?")]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     command: Option<ConfigCommand>,
 
@@ -106,14 +106,14 @@ struct ShowArgs {
     json: bool,
 }
 
-impl Config {
+impl ConfigArgs {
     /// Whether the command lists all mistakes by itself.
     pub(crate) fn is_check(&self) -> bool {
         matches!(self.command, Some(ConfigCommand::Check { .. }))
     }
 }
 
-pub(crate) fn run(args: &Config, loaded: &Loaded) -> Result<ExitCode> {
+pub(crate) fn run(args: &ConfigArgs, loaded: &LoadedSettings) -> Result<ExitCode> {
     match &args.command {
         None => show::show(loaded, args.show.json)?,
         Some(ConfigCommand::Show(show)) => show::show(loaded, args.show.json || show.json)?,
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Config, loaded: &Loaded) -> Result<ExitCode> {
 }
 
 /// The setting of this key.
-fn known(key: &str) -> Result<&'static Setting> {
+fn known(key: &str) -> Result<&'static SettingRow> {
     match (TABLE.iter().find(|setting| setting.key == key), nearest_key(key)) {
         (Some(setting), _) => Ok(setting),
         (None, Some(nearest)) => bail!("there is no setting `{key}`; did you mean `{nearest}`?"),
@@ -138,21 +138,21 @@ fn known(key: &str) -> Result<&'static Setting> {
 }
 
 /// The user's file.
-fn user_file(loaded: &Loaded) -> Result<&Path> {
+fn user_file(loaded: &LoadedSettings) -> Result<&Path> {
     loaded.places.user.as_deref().context("there is no settings file of yours: name one with --config")
 }
 
 /// What is wrong with a file.
-fn check(file: &Path) -> Result<Vec<Problem>> {
+fn check(file: &Path) -> Result<Vec<SettingsProblem>> {
     let is_project = file.file_name().is_some_and(|name| name == ".nudge.toml");
-    let owner = if is_project { Owner::Project } else { Owner::User };
+    let owner = if is_project { FileOwner::Project } else { FileOwner::User };
     let home = std::env::home_dir();
     let found = FileSettings::read(file, owner, home.as_deref());
     Ok(found.with_context(|| format!("there is no file {}", file.display()))?.problems)
 }
 
 /// Lists what is wrong, or says that nothing is.
-fn report(problems: &[Problem]) -> Result<ExitCode> {
+fn report(problems: &[SettingsProblem]) -> Result<ExitCode> {
     if problems.is_empty() {
         output::say("no mistakes were found")?;
         return Ok(ExitCode::SUCCESS);

@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use crate::{
     output,
-    settings::{Found, Kind, Loaded, Problem, Setting},
+    settings::{FoundValue, LoadedSettings, SettingRow, SettingsProblem, ValueKind},
     terminal_text,
 };
 
 /// Every setting.
-pub(super) fn show(loaded: &Loaded, is_json: bool) -> Result<()> {
+pub(super) fn show(loaded: &LoadedSettings, is_json: bool) -> Result<()> {
     if is_json {
         let settings: Vec<Value> = loaded.found.iter().map(described).collect();
-        let problems: Vec<Value> = loaded.all_problems().iter().map(Problem::json).collect();
+        let problems: Vec<Value> = loaded.all_problems().iter().map(SettingsProblem::json).collect();
         return output::say_json(json!({ "settings": settings, "problems": problems }));
     }
     let rows: Vec<[String; 3]> = loaded.found.iter().map(row).collect();
@@ -25,16 +25,16 @@ pub(super) fn show(loaded: &Loaded, is_json: bool) -> Result<()> {
     Ok(())
 }
 
-fn row(found: &Found) -> [String; 3] {
+fn row(found: &FoundValue) -> [String; 3] {
     let value = found.shown().unwrap_or_else(|| format!("({})", found.setting.default.shown()));
     [found.setting.key.to_owned(), value, found.origin.to_string()].map(|cell| terminal_text::one_line(&cell))
 }
 
-fn described(found: &Found) -> Value {
-    let Found { setting, origin, .. } = found;
+fn described(found: &FoundValue) -> Value {
+    let FoundValue { setting, origin, .. } = found;
     let value = match setting.kind {
-        Kind::Switch => found.shown().map(|shown| json!(shown == "true")),
-        Kind::Seconds { .. } | Kind::Bytes { .. } => {
+        ValueKind::Switch => found.shown().map(|shown| json!(shown == "true")),
+        ValueKind::Seconds { .. } | ValueKind::Bytes { .. } => {
             found.shown().and_then(|shown| shown.parse::<u64>().ok()).map(Value::from)
         }
         _ => found.shown().map(Value::from),
@@ -47,15 +47,15 @@ fn described(found: &Found) -> Value {
 }
 
 /// One setting.
-pub(super) fn get(loaded: &Loaded, setting: &Setting) -> Result<()> {
-    match Found::of(setting.key, &loaded.found).shown() {
+pub(super) fn get(loaded: &LoadedSettings, setting: &SettingRow) -> Result<()> {
+    match FoundValue::of(setting.key, &loaded.found).shown() {
         Some(value) => output::say(value),
         None => Ok(()),
     }
 }
 
 /// The files that are looked at.
-pub(super) fn paths(loaded: &Loaded) -> Result<()> {
+pub(super) fn paths(loaded: &LoadedSettings) -> Result<()> {
     let places = &loaded.places;
     let user = places.user.iter().map(|path| ("user", path));
     let project = places.project.iter().map(|path| ("project", path));

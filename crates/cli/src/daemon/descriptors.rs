@@ -47,9 +47,9 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 
 /// A descriptor that is kept to be let go of: so that who comes when there are no more can still be told.
 #[derive(Default)]
-pub(crate) struct Reserve(Option<File>);
+pub(crate) struct ReservedDescriptor(Option<File>);
 
-impl Reserve {
+impl ReservedDescriptor {
     /// Has one again, if there is one.
     pub(crate) fn fill(&mut self) {
         if self.0.is_none() {

@@ -4,7 +4,7 @@ use std::{io, os::unix::net::UnixStream, time::Duration};
 
 use tokio::{net::UnixListener, time::Instant};
 
-use crate::daemon::descriptors::{Reserve, is_exhausted};
+use crate::daemon::descriptors::{ReservedDescriptor, is_exhausted};
 
 /// How long nobody is let in after somebody could not be.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Who comes in.
-pub(crate) enum Visit {
+pub(crate) enum AcceptedConnection {
     /// A connection.
     Comes(UnixStream),
     /// A connection that took the last descriptor: it can be told, and no more.
@@ -21,26 +21,26 @@ pub(crate) enum Visit {
 }
 
 /// The way in.
-pub(crate) struct Door {
-    reserve: Reserve,
+pub(crate) struct DaemonListener {
+    reserve: ReservedDescriptor,
     /// Since when nobody could come in, which is said once.
     stuck: Option<Instant>,
 }
 
-impl Door {
+impl DaemonListener {
     pub(crate) fn new() -> Self {
-        let mut reserve = Reserve::default();
+        let mut reserve = ReservedDescriptor::default();
         reserve.fill();
         Self { reserve, stuck: None }
     }
 
     /// Who comes next; `None` if nobody could be let in, after a pause.
-    pub(crate) async fn next(&mut self, listener: &UnixListener) -> Option<Visit> {
+    pub(crate) async fn next(&mut self, listener: &UnixListener) -> Option<AcceptedConnection> {
         self.reserve.fill();
         let error = match accepted(listener).await {
             Ok(stream) => {
                 self.stuck = None;
-                return Some(Visit::Comes(stream));
+                return Some(AcceptedConnection::Comes(stream));
             }
             Err(error) => error,
         };
@@ -53,7 +53,7 @@ impl Door {
             && self.reserve.spend()
             && let Some(stream) = accepted_at_once(listener).await
         {
-            return Some(Visit::IsTooMuch(stream));
+            return Some(AcceptedConnection::IsTooMuch(stream));
         }
         tokio::time::sleep(PAUSE).await;
         None

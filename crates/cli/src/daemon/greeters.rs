@@ -9,13 +9,13 @@ use tokio::sync::Notify;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Those that are waited for.
-pub(crate) struct Greeters {
+pub(crate) struct AwaitedGreetings {
     /// The oldest first.
     waiting: Mutex<VecDeque<Arc<Notify>>>,
     most: usize,
 }
 
-impl Greeters {
+impl AwaitedGreetings {
     /// So many are waited for at one time.
     pub(crate) fn new(most: usize) -> Self {
         Self { waiting: Mutex::default(), most }
@@ -53,7 +53,7 @@ impl Greeters {
 
 /// A place among those that are waited for.
 struct Place<'a> {
-    greeters: &'a Greeters,
+    greeters: &'a AwaitedGreetings,
     given_up: &'a Arc<Notify>,
 }
 

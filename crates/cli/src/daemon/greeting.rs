@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::house::Serving;
+use crate::house::ServingMode;
 
 /// The longest greeting taken; an environment can be long.
 pub(crate) const LONGEST: usize = 4 * 1024 * 1024;
@@ -12,17 +12,17 @@ pub(crate) const LONGEST: usize = 4 * 1024 * 1024;
 /// Who connects. Commands have to run as if the editor had started them, so its environment is here; it may have keys in
 /// it, and is never logged.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Greeting {
+pub(crate) struct RelayGreeting {
     /// The version of the program that connects.
     pub(crate) version: String,
     pub(crate) env: BTreeMap<String, String>,
-    pub(crate) serving: Serving,
+    pub(crate) serving: ServingMode,
 }
 
 /// What the daemon answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Welcome {
+pub(crate) enum DaemonWelcome {
     /// ACP may begin.
     Ready {
         /// The daemon's version.
@@ -50,14 +50,14 @@ pub(crate) enum Welcome {
 
 /// What the daemon says in the end to a relay whose pipes it took over.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Farewell {
+pub(crate) struct DaemonFarewell {
     /// Why the daemon ended the connection; nothing if the editor did.
     pub(crate) why: Option<String>,
 }
 
-impl Greeting {
+impl RelayGreeting {
     /// That of this process.
-    pub(crate) fn new(serving: Serving) -> Self {
+    pub(crate) fn new(serving: ServingMode) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             env: std::env::vars_os()
@@ -83,8 +83,11 @@ mod tests {
     #[test]
     fn a_newer_version_is_known_by_its_numbers() {
         let check = |version: &str, is_newer: bool| {
-            let greeting =
-                Greeting { version: version.to_owned(), env: BTreeMap::new(), serving: Serving::default() };
+            let greeting = RelayGreeting {
+                version: version.to_owned(),
+                env: BTreeMap::new(),
+                serving: ServingMode::default(),
+            };
             assert_eq!(greeting.is_newer(), is_newer, "{version}");
         };
         check(env!("CARGO_PKG_VERSION"), false);

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use nudge_peer::{Connect, Descriptors, Transport};
+use nudge_peer::{Connect, DescriptorTransport, Transport};
 use rustix::{
     cmsg_space,
     net::{
@@ -27,7 +27,8 @@ const ROOM: usize = 2 * PIPES;
 /// Standard input and output, if both are of a kind that another process can take over.
 pub(crate) fn offer() -> Option<[OwnedFd; PIPES]> {
     let (input, output) = (io::stdin(), io::stdout());
-    let take = |fd: BorrowedFd<'_>| fd.try_clone_to_owned().ok().filter(|_| Descriptors::can_open(fd));
+    let take =
+        |fd: BorrowedFd<'_>| fd.try_clone_to_owned().ok().filter(|_| DescriptorTransport::can_open(fd));
     Some([take(input.as_fd())?, take(output.as_fd())?])
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn send(mut stream: &UnixStream, line: &[u8], pipes: Option<&[OwnedFd
 
 /// What came before ACP.
 #[derive(Default)]
-pub(crate) struct Received {
+pub(crate) struct HandoverBytes {
     pub(crate) line: Vec<u8>,
     /// What followed the line.
     pub(crate) rest: Vec<u8>,
@@ -53,8 +54,8 @@ pub(crate) struct Received {
 
 /// Receives a line of at most `longest` bytes, and the descriptors that were sent with it. The line is what there is
 /// of it if it is longer or the stream ends.
-pub(crate) async fn receive(stream: &tokio::net::UnixStream, longest: usize) -> io::Result<Received> {
-    let mut received = Received::default();
+pub(crate) async fn receive(stream: &tokio::net::UnixStream, longest: usize) -> io::Result<HandoverBytes> {
+    let mut received = HandoverBytes::default();
     let mut buffer = vec![0; 64 * 1024];
     while received.line.len() < longest {
         let receive = || receive_some(stream.as_fd(), &mut buffer, &mut received.descriptors);
@@ -92,13 +93,13 @@ fn receive_some(
     Ok(received.bytes)
 }
 
-impl Received {
+impl HandoverBytes {
     /// Opens the pipes that were handed over. `None` if there are none, not two, or of another kind: all are closed then,
     /// and the words come over the socket.
     pub(crate) fn open(&mut self) -> Option<Transport> {
         let pipes = std::mem::take(&mut self.descriptors);
         let [input, output] = <[OwnedFd; PIPES]>::try_from(pipes).ok()?;
-        match Descriptors::new(input, output).open() {
+        match DescriptorTransport::new(input, output).open() {
             Ok(transport) => Some(transport),
             Err(error) => {
                 tracing::info!(%error, "the editor's pipes cannot be taken over");
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     /// What the daemon makes of a greeting that comes with these descriptors.
-    fn greeted(descriptors: &[OwnedFd]) -> (Received, Option<Transport>) {
+    fn greeted(descriptors: &[OwnedFd]) -> (HandoverBytes, Option<Transport>) {
         let (near, far) = StdUnixStream::pair().unwrap();
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2 * ROOM))];
         let mut control = SendAncillaryBuffer::new(&mut space);

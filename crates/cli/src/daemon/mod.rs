@@ -16,9 +16,9 @@ mod spawn;
 mod state;
 mod stop;
 
-pub(crate) use greeting::Greeting;
+pub(crate) use greeting::RelayGreeting;
 pub(crate) use private::{check_data_folder, make_private, open_private};
-pub(crate) use relay::{Line, relay};
-pub(crate) use server::{Daemon, run};
+pub(crate) use relay::{WelcomedLink, relay};
+pub(crate) use server::{DaemonArgs, run};
 pub(crate) use spawn::{attach, connect, reach, try_once};
 pub(crate) use stop::stop;

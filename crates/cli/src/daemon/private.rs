@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use rustix::{fs::OFlags, io::Errno};
 
-use crate::place::Place;
+use crate::place::DataPlace;
 
 /// The bits that let group and others write.
 const OTHERS_WRITE: u32 = 0o022;
@@ -26,7 +26,7 @@ pub(crate) fn make_private(dir: &Path) -> Result<()> {
 
 /// Refuses a data folder that others than the user can put something into. One that is not there yet is made by what needs
 /// it.
-pub(crate) fn check_data_folder(place: &Place) -> Result<()> {
+pub(crate) fn check_data_folder(place: &DataPlace) -> Result<()> {
     match place.data_dir() {
         Some(dir) if dir.exists() => check_private(&dir),
         _ => Ok(()),

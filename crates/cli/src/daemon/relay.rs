@@ -16,12 +16,12 @@ use rustix::{
     io::Errno,
 };
 
-use crate::daemon::greeting::Farewell;
+use crate::daemon::greeting::DaemonFarewell;
 
 const BUFFER: usize = 64 * 1024;
 
 /// The connection to a daemon that has welcomed us.
-pub(crate) struct Line {
+pub(crate) struct WelcomedLink {
     pub(crate) stream: UnixStream,
     /// Whether the daemon reads and writes the editor's pipes itself.
     pub(crate) has_pipes: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Line {
 }
 
 /// Stays until either side has ended. `Ok(true)` if the editor ended it, `Ok(false)` if the daemon did.
-pub(crate) fn relay(daemon: Line) -> io::Result<bool> {
+pub(crate) fn relay(daemon: WelcomedLink) -> io::Result<bool> {
     if daemon.has_pipes { wait(daemon.stream) } else { carry(daemon.stream) }
 }
 
@@ -43,8 +43,8 @@ fn wait(mut daemon: UnixStream) -> io::Result<bool> {
     // A daemon that was killed leaves without a word.
     let _ = daemon.read_to_end(&mut last);
     match serde_json::from_slice(&last) {
-        Ok(Farewell { why: None }) => Ok(true),
-        Ok(Farewell { why: Some(why) }) => Err(io::Error::other(why)),
+        Ok(DaemonFarewell { why: None }) => Ok(true),
+        Ok(DaemonFarewell { why: Some(why) }) => Err(io::Error::other(why)),
         Err(_) => Ok(false),
     }
 }

@@ -20,7 +20,7 @@ const LONGEST: usize = 64 * 1024;
 /// How a start went.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Report {
+pub(crate) enum StartReport {
     /// There is a daemon that listens: this one, or one that was faster.
     Listens,
     /// It cannot start.
@@ -37,16 +37,16 @@ pub(crate) enum Report {
 }
 
 /// Standard output of a daemon, while whoever started it listens there.
-pub(crate) struct Reporter(bool);
+pub(crate) struct StartReporter(bool);
 
-impl Reporter {
+impl StartReporter {
     /// Reports only if somebody listens.
     pub(crate) fn new(is_heard: bool) -> Self {
         Self(is_heard)
     }
 
     /// Says how the start went, once, and lets go of standard output.
-    pub(crate) fn say(&mut self, report: &Report) {
+    pub(crate) fn say(&mut self, report: &StartReport) {
         if !std::mem::take(&mut self.0) {
             return;
         }
@@ -62,17 +62,17 @@ impl Reporter {
 
     /// Says why there is no daemon.
     pub(crate) fn failed(&mut self, error: &Error) {
-        self.say(&Report::Failed { why: format!("{error:#}") });
+        self.say(&StartReport::Failed { why: format!("{error:#}") });
     }
 }
 
 /// Waits for the report of a daemon that was started.
-pub(crate) fn wait_for(output: &mut (impl Read + AsFd), deadline: Instant) -> io::Result<Report> {
+pub(crate) fn wait_for(output: &mut (impl Read + AsFd), deadline: Instant) -> io::Result<StartReport> {
     let mut line = Vec::new();
     let mut buffer = [0; 1024];
     while line.len() < LONGEST && !line.ends_with(b"\n") {
         if !is_readable(output, deadline.saturating_duration_since(Instant::now()))? {
-            return Ok(Report::Silent);
+            return Ok(StartReport::Silent);
         }
         match output.read(&mut buffer) {
             Ok(0) => break,
@@ -81,7 +81,7 @@ pub(crate) fn wait_for(output: &mut (impl Read + AsFd), deadline: Instant) -> io
             Err(error) => return Err(error),
         }
     }
-    Ok(serde_json::from_slice(&line).unwrap_or(Report::Ended))
+    Ok(serde_json::from_slice(&line).unwrap_or(StartReport::Ended))
 }
 
 fn is_readable(output: &impl AsFd, patience: Duration) -> io::Result<bool> {

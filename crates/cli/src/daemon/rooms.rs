@@ -23,7 +23,7 @@ const END: Duration = Duration::from_secs(1);
 const LOOK: u32 = 4;
 
 /// The threads. They end with this value.
-pub(crate) struct Rooms {
+pub(crate) struct DaemonThreads {
     rooms: Vec<Room>,
     /// How often one was given out.
     given: usize,
@@ -36,7 +36,7 @@ struct Room {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Rooms {
+impl DaemonThreads {
     /// Starts this many threads, each with some more for what blocks.
     pub(crate) fn open(count: usize, blocking: usize) -> io::Result<Self> {
         let rooms = (0..count).map(|_| Room::open(blocking)).collect::<io::Result<_>>()?;
@@ -65,7 +65,7 @@ impl Room {
     }
 }
 
-impl Drop for Rooms {
+impl Drop for DaemonThreads {
     fn drop(&mut self) {
         // All at once, then one after the other.
         self.rooms.iter_mut().for_each(|room| drop(room.open.take()));
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_started_in_a_room_stays_there_and_ends_with_it() {
-        let mut rooms = Rooms::open(2, 1).unwrap();
+        let mut rooms = DaemonThreads::open(2, 1).unwrap();
         let (sender, threads) = std::sync::mpsc::channel();
         for _ in 0..4 {
             let sender = sender.clone();

@@ -41,12 +41,12 @@ pub(crate) fn lock_file(socket: &Path) -> PathBuf {
 }
 
 /// One daemon per socket: the system drops the lock however the process ends. The file names the process.
-pub(crate) struct Lock {
+pub(crate) struct SocketLock {
     file: File,
     identity: Identity,
 }
 
-impl Lock {
+impl SocketLock {
     /// Takes the lock; `None` if another process has it.
     pub(crate) fn take(path: &Path) -> Result<Option<Self>> {
         if let Some(dir) = path.parent() {
@@ -83,8 +83,8 @@ fn name_process(mut file: &File) -> io::Result<()> {
 }
 
 /// Lock and socket, in a folder.
-pub(crate) struct Seat {
-    lock: Lock,
+pub(crate) struct DaemonSocket {
+    lock: SocketLock,
     /// `None` while the seat is lost: who connects then is not left waiting.
     pub(crate) listener: Option<UnixListener>,
     /// The socket's file.
@@ -95,7 +95,7 @@ pub(crate) struct Seat {
 
 /// How a daemon sits.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Sits {
+pub(crate) enum SocketClaim {
     /// Who looks for it finds it.
     Well,
     /// It could not be found any more and can be again.
@@ -104,9 +104,9 @@ pub(crate) enum Sits {
     Lost,
 }
 
-impl Seat {
+impl DaemonSocket {
     /// Listens on a socket. To be called in an event loop.
-    pub(crate) fn take(lock: Lock, path: &Path) -> Result<Self> {
+    pub(crate) fn take(lock: SocketLock, path: &Path) -> Result<Self> {
         let (listener, identity) = bind(path)?;
         let folder = path.parent().and_then(identity_at);
         Ok(Self { lock, listener: Some(listener), identity, path: path.to_owned(), folder })
@@ -114,40 +114,40 @@ impl Seat {
 
     /// Looks whether it is still found, and mends what can be mended: a name that was removed is made again, and a seat
     /// that was lost is taken again once it is free.
-    pub(crate) fn check(&mut self) -> Result<Sits> {
+    pub(crate) fn check(&mut self) -> Result<SocketClaim> {
         let sits = self.mend()?;
-        if sits == Sits::Lost {
+        if sits == SocketClaim::Lost {
             self.listener = None;
         }
         Ok(sits)
     }
 
-    fn mend(&mut self) -> Result<Sits> {
+    fn mend(&mut self) -> Result<SocketClaim> {
         if let Some(folder) = self.path.parent() {
             // One that is away may come back, as with a disk that is mounted late.
             let found = fs::symlink_metadata(folder);
             let found = found.with_context(|| format!("cannot look at {}", folder.display()))?;
             if Some(identity(&found)) != self.folder {
-                return Ok(Sits::Lost);
+                return Ok(SocketClaim::Lost);
             }
         }
         let lock_file = lock_file(&self.path);
-        let mut sits = Sits::Well;
+        let mut sits = SocketClaim::Well;
         if identity_at(&lock_file) != Some(self.lock.identity) {
-            let Some(lock) = take_patiently(&lock_file)? else { return Ok(Sits::Lost) };
+            let Some(lock) = take_patiently(&lock_file)? else { return Ok(SocketClaim::Lost) };
             self.lock = lock;
-            sits = Sits::Again;
+            sits = SocketClaim::Again;
         }
         if self.listener.is_none() || identity_at(&self.path) != Some(self.identity) {
             let (listener, identity) = bind(&self.path)?;
             (self.listener, self.identity) = (Some(listener), identity);
-            sits = Sits::Again;
+            sits = SocketClaim::Again;
         }
         Ok(sits)
     }
 
     /// From now on nobody finds it; who comes starts another, which waits for the lock.
-    pub(crate) fn leave(self) -> Lock {
+    pub(crate) fn leave(self) -> SocketLock {
         if identity_at(&self.path) == Some(self.identity) {
             let _ = fs::remove_file(&self.path);
         }
@@ -156,9 +156,9 @@ impl Seat {
 }
 
 /// Who only looks at a lock holds it for an instant too.
-fn take_patiently(path: &Path) -> Result<Option<Lock>> {
+fn take_patiently(path: &Path) -> Result<Option<SocketLock>> {
     for _ in 0..LOOKS {
-        if let Some(lock) = Lock::take(path)? {
+        if let Some(lock) = SocketLock::take(path)? {
             return Ok(Some(lock));
         }
         thread::sleep(PAUSE);
@@ -182,12 +182,12 @@ const LONGEST_NAME: u64 = 32;
 
 /// A process that holds the lock of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Holder {
+pub(crate) struct LockHolder {
     /// Unless it is of a version that did not say.
     pub(crate) pid: Option<i32>,
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pid {
             Some(pid) => write!(f, "process {pid}"),
@@ -197,7 +197,7 @@ impl fmt::Display for Holder {
 }
 
 /// Who holds the lock of a socket, if anybody does.
-pub(crate) fn holder(socket: &Path) -> Result<Option<Holder>> {
+pub(crate) fn holder(socket: &Path) -> Result<Option<LockHolder>> {
     let path = lock_file(socket);
     let file = match File::open(&path) {
         Ok(file) => file,
@@ -208,7 +208,7 @@ pub(crate) fn holder(socket: &Path) -> Result<Option<Holder>> {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => {
             let said = io::read_to_string(file.take(LONGEST_NAME)).unwrap_or_default();
-            Ok(Some(Holder { pid: said.trim().parse().ok() }))
+            Ok(Some(LockHolder { pid: said.trim().parse().ok() }))
         }
         Err(TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("cannot look at the lock {}", path.display()))

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use nudge_gateway::ClientConnection;
 use nudge_hub::Environment;
-use nudge_peer::{Closed, Cut, Transport};
+use nudge_peer::{ConnectionClosed, Transport, TransportCut};
 use serde::Serialize;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -24,22 +24,22 @@ use tokio::{
 use crate::{
     args::read_rehearsal,
     daemon::{
-        Greeting,
+        RelayGreeting,
         descriptors::raise_limit,
-        door::{Door, Visit},
+        door::{AcceptedConnection, DaemonListener},
         far_end::{FarEnd, last_words},
         greeters,
-        greeting::{Farewell, LONGEST, Welcome},
-        handover::{self, Received},
+        greeting::{DaemonFarewell, DaemonWelcome, LONGEST},
+        handover::{self, HandoverBytes},
         private::make_private,
-        report::{Report, Reporter},
-        rooms::Rooms,
-        seat::{Lock, Seat, Sits, holder, lock_file},
-        state::{State, unused},
+        report::{StartReport, StartReporter},
+        rooms::DaemonThreads,
+        seat::{DaemonSocket, SocketClaim, SocketLock, holder, lock_file},
+        state::{DaemonState, unused},
     },
     house::{open_gateway, open_tap},
     log,
-    place::Place,
+    place::DataPlace,
     settings::Settings,
 };
 
@@ -60,7 +60,7 @@ const TOO_MANY: &str = "it has as many files and connections open as its limit (
 #[command(after_help = "\
 Example:
   NUDGE_LOG=info nudge daemon     in a terminal, to see what it does; Ctrl-C ends it")]
-pub(crate) struct Daemon {
+pub(crate) struct DaemonArgs {
     /// Start another and end, so that it is nobody's child
     #[arg(long, hide = true)]
     detach: bool,
@@ -84,11 +84,11 @@ const THREADS: usize = 8;
 /// Threads that serve connections.
 const ROOMS: usize = 2;
 
-pub(crate) fn run(args: &Daemon, place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn run(args: &DaemonArgs, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     if args.detach {
         return detach();
     }
-    let mut reporter = Reporter::new(args.detached);
+    let mut reporter = StartReporter::new(args.detached);
     let ended = hold(args, place, settings, &mut reporter);
     if let Err(error) = &ended {
         reporter.failed(error);
@@ -96,7 +96,12 @@ pub(crate) fn run(args: &Daemon, place: &Place, settings: &Settings) -> Result<E
     ended
 }
 
-fn hold(args: &Daemon, place: &Place, settings: &Settings, reporter: &mut Reporter) -> Result<ExitCode> {
+fn hold(
+    args: &DaemonArgs,
+    place: &DataPlace,
+    settings: &Settings,
+    reporter: &mut StartReporter,
+) -> Result<ExitCode> {
     if args.detached {
         // Ctrl-C in the terminal it was started from is not meant for it.
         rustix::process::setsid().context("cannot begin a session")?;
@@ -111,7 +116,7 @@ fn hold(args: &Daemon, place: &Place, settings: &Settings, reporter: &mut Report
     make_private(&dir)?;
     let Some(lock) = wait_for_lock(&socket)? else {
         // Another was faster; whoever started this one connects to that.
-        reporter.say(&Report::Listens);
+        reporter.say(&StartReport::Listens);
         if !args.detached {
             let _ = writeln!(io::stderr(), "nudge: a daemon runs here already; `nudge status` tells of it");
         }
@@ -121,14 +126,14 @@ fn hold(args: &Daemon, place: &Place, settings: &Settings, reporter: &mut Report
     // What all connections share.
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
     let runtime = runtime.context("cannot start the event loop")?;
-    let mut rooms = Rooms::open(ROOMS, THREADS).context("cannot start threads for connections")?;
+    let mut rooms = DaemonThreads::open(ROOMS, THREADS).context("cannot start threads for connections")?;
     let lock = runtime.block_on(async {
         let process = open_gateway(place, rehearsal.as_deref(), true).await?;
-        let seat = Seat::take(lock, &socket)?;
-        reporter.say(&Report::Listens);
+        let seat = DaemonSocket::take(lock, &socket)?;
+        reporter.say(&StartReport::Listens);
         tracing::info!(socket = %socket.display(), "the daemon listens");
         let logged = log::logged(settings.log_level.value.as_deref());
-        serve(&State::new(process, settings.daemon_linger.value, logged), seat, &mut rooms).await
+        serve(&DaemonState::new(process, settings.daemon_linger.value, logged), seat, &mut rooms).await
     })?;
     drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -146,10 +151,10 @@ fn detach() -> Result<ExitCode> {
 }
 
 /// Takes the lock, for which a daemon that ends has to be waited; `None` if another daemon listens.
-fn wait_for_lock(socket: &Path) -> Result<Option<Lock>> {
+fn wait_for_lock(socket: &Path) -> Result<Option<SocketLock>> {
     let deadline = std::time::Instant::now() + HELD;
     loop {
-        if let Some(lock) = Lock::take(&lock_file(socket))? {
+        if let Some(lock) = SocketLock::take(&lock_file(socket))? {
             return Ok(Some(lock));
         }
         if std::os::unix::net::UnixStream::connect(socket).is_ok() {
@@ -164,18 +169,22 @@ fn wait_for_lock(socket: &Path) -> Result<Option<Lock>> {
     }
 }
 
-async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<Lock> {
+async fn serve(
+    state: &Arc<DaemonState>,
+    mut seat: DaemonSocket,
+    rooms: &mut DaemonThreads,
+) -> Result<SocketLock> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut door = Door::new();
+    let mut door = DaemonListener::new();
     let mut ticks = interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut unused = std::pin::pin!(unused(state));
     loop {
         tokio::select! {
             came = comes(&mut door, &seat) => match came {
-                Some(Visit::Comes(stream)) => drop(rooms.next().spawn(connection(Arc::clone(state), stream))),
-                Some(Visit::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
+                Some(AcceptedConnection::Comes(stream)) => drop(rooms.next().spawn(connection(Arc::clone(state), stream))),
+                Some(AcceptedConnection::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
                 None => {}
             },
             _ = ticks.tick() => look_after(&mut seat, state),
@@ -195,7 +204,7 @@ async fn serve(state: &Arc<State>, mut seat: Seat, rooms: &mut Rooms) -> Result<
 }
 
 /// The next who comes; nobody does while the seat is lost.
-async fn comes(door: &mut Door, seat: &Seat) -> Option<Visit> {
+async fn comes(door: &mut DaemonListener, seat: &DaemonSocket) -> Option<AcceptedConnection> {
     match &seat.listener {
         Some(listener) => door.next(listener).await,
         None => std::future::pending().await,
@@ -203,15 +212,15 @@ async fn comes(door: &mut Door, seat: &Seat) -> Option<Visit> {
 }
 
 /// Sees that the daemon is found by those who come.
-fn look_after(seat: &mut Seat, state: &State) {
+fn look_after(seat: &mut DaemonSocket, state: &DaemonState) {
     match seat.check() {
-        Ok(Sits::Well) => {}
-        Ok(Sits::Again) => {
+        Ok(SocketClaim::Well) => {}
+        Ok(SocketClaim::Again) => {
             tracing::warn!("the daemon could not be found for a while; it is again");
             state.set_lost(false);
         }
-        Ok(Sits::Lost) if state.is_lost() => {}
-        Ok(Sits::Lost) => {
+        Ok(SocketClaim::Lost) if state.is_lost() => {}
+        Ok(SocketClaim::Lost) => {
             tracing::warn!(
                 "the data folder is another's now; the daemon leaves when nobody needs it any more"
             );
@@ -222,37 +231,37 @@ fn look_after(seat: &mut Seat, state: &State) {
     }
 }
 
-async fn connection(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
+async fn connection(state: Arc<DaemonState>, stream: std::os::unix::net::UnixStream) {
     if let Err(error) = attend(&state, stream).await {
         tracing::warn!("a connection ended: {error:#}");
     }
 }
 
-async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> Result<()> {
+async fn attend(state: &Arc<DaemonState>, stream: std::os::unix::net::UnixStream) -> Result<()> {
     let mut stream = UnixStream::from_std(stream).context("cannot use the connection")?;
     let Some((mut received, greeting)) = greeted(state, &stream, greeters::PATIENCE).await? else {
         return Ok(());
     };
     if greeting.is_newer() && state.is_idle().await {
-        say(&mut stream, &Welcome::Leaving).await?;
+        say(&mut stream, &DaemonWelcome::Leaving).await?;
         state.process.gateway.ask_to_stop();
         return Ok(());
     }
     let Some(_attached) = state.attach() else {
-        return say(&mut stream, &Welcome::Refused { why: TOO_MANY.to_owned() }).await;
+        return say(&mut stream, &DaemonWelcome::Refused { why: TOO_MANY.to_owned() }).await;
     };
     let environment = Environment::new(greeting.env);
     let serving = &greeting.serving;
     let options = open_tap(serving).and_then(|tap| serving.options(tap, Some(environment)));
     let options = match options {
         Ok(options) => options,
-        Err(error) => return say(&mut stream, &Welcome::Refused { why: format!("{error:#}") }).await,
+        Err(error) => return say(&mut stream, &DaemonWelcome::Refused { why: format!("{error:#}") }).await,
     };
     if let Some(linger) = serving.linger {
         state.set_linger(linger);
     }
     let pipes = received.open();
-    let welcome = Welcome::Ready {
+    let welcome = DaemonWelcome::Ready {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
         has_pipes: pipes.is_some(),
@@ -281,10 +290,10 @@ async fn attend(state: &Arc<State>, stream: std::os::unix::net::UnixStream) -> R
 
 /// The greeting of who connects; `None` if none came.
 async fn greeted(
-    state: &State,
+    state: &DaemonState,
     stream: &UnixStream,
     patience: Duration,
-) -> Result<Option<(Received, Greeting)>> {
+) -> Result<Option<(HandoverBytes, RelayGreeting)>> {
     let peer = stream.peer_cred().context("cannot tell who connects")?;
     if peer.uid() != rustix::process::getuid().as_raw() {
         bail!("another user tried to connect");
@@ -300,15 +309,15 @@ async fn greeted(
 }
 
 /// Tells who comes that there is nothing left to serve it with.
-async fn turn_away(state: Arc<State>, stream: std::os::unix::net::UnixStream) {
+async fn turn_away(state: Arc<DaemonState>, stream: std::os::unix::net::UnixStream) {
     let Ok(mut stream) = UnixStream::from_std(stream) else { return };
     if let Ok(Some(_)) = greeted(&state, &stream, TURNED_AWAY).await {
-        let _ = say(&mut stream, &Welcome::Refused { why: TOO_MANY.to_owned() }).await;
+        let _ = say(&mut stream, &DaemonWelcome::Refused { why: TOO_MANY.to_owned() }).await;
     }
 }
 
 /// Serves the editor's pipes while the process that handed them over lives, and tells it the end.
-async fn beside_relay(connection: ClientConnection, cut: Cut, mut relay: UnixStream) -> Result<()> {
+async fn beside_relay(connection: ClientConnection, cut: TransportCut, mut relay: UnixStream) -> Result<()> {
     let cx = connection.cx();
     let gone = async {
         gone(&mut relay).await;
@@ -319,15 +328,17 @@ async fn beside_relay(connection: ClientConnection, cut: Cut, mut relay: UnixStr
     let ended = connection.run_until(gone).await;
     let why = match cx.closed().await {
         // The relay says what to do then, if it is there.
-        Closed::Local => return Ok(ended?),
-        Closed::Eof => None,
-        Closed::Io(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+        ConnectionClosed::Local => return Ok(ended?),
+        ConnectionClosed::Eof => None,
+        ConnectionClosed::Io(error)
+            if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
+        {
             None
         }
         why => Some(why.to_string()),
     };
     // The relay may be gone by now.
-    let _ = say(&mut relay, &Farewell { why }).await;
+    let _ = say(&mut relay, &DaemonFarewell { why }).await;
     Ok(ended?)
 }
 

@@ -14,15 +14,15 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     daemon::{
-        greeting::{Greeting, LONGEST, Welcome},
+        greeting::{DaemonWelcome, LONGEST, RelayGreeting},
         handover,
         private::{make_private, open_private},
-        relay::Line,
-        report::{self, Report},
+        relay::WelcomedLink,
+        report::{self, StartReport},
         seat::holder,
     },
-    house::Serving,
-    place::Place,
+    house::ServingMode,
+    place::DataPlace,
     settings::variable_of,
 };
 
@@ -38,16 +38,16 @@ const AGAIN: Duration = Duration::from_millis(5);
 const LAST_WORDS: u64 = 2048;
 
 /// Connects to the daemon, which is started if there is none.
-pub(crate) fn reach(place: &Place, serving: &Serving) -> Result<UnixStream> {
+pub(crate) fn reach(place: &DataPlace, serving: &ServingMode) -> Result<UnixStream> {
     Ok(persist(place, serving, None)?.stream)
 }
 
 /// As [`reach`], for the editor on standard input and output: they are handed over if they can be.
-pub(crate) fn attach(place: &Place, serving: &Serving) -> Result<Line> {
+pub(crate) fn attach(place: &DataPlace, serving: &ServingMode) -> Result<WelcomedLink> {
     persist(place, serving, handover::offer().as_ref())
 }
 
-fn persist(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Line> {
+fn persist(place: &DataPlace, serving: &ServingMode, pipes: Option<&[OwnedFd; 2]>) -> Result<WelcomedLink> {
     let deadline = Instant::now() + START;
     loop {
         if let Some(line) = try_once(place, serving, pipes)? {
@@ -66,7 +66,7 @@ fn persist(place: &Place, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Re
 }
 
 /// Connects to the daemon if there is one that serves us. One that lives and is not found gets a moment to mend that.
-pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStream>> {
+pub(crate) fn connect(place: &DataPlace, serving: &ServingMode) -> Result<Option<UnixStream>> {
     let deadline = Instant::now() + MEND;
     loop {
         if let Some(line) = try_once(place, serving, None)? {
@@ -84,7 +84,7 @@ pub(crate) fn connect(place: &Place, serving: &Serving) -> Result<Option<UnixStr
     }
 }
 
-fn socket(place: &Place) -> Result<PathBuf> {
+fn socket(place: &DataPlace) -> Result<PathBuf> {
     place.socket().context(
         "nothing is kept here (no data folder, or a store in memory), so there is no daemon to share it",
     )
@@ -92,10 +92,10 @@ fn socket(place: &Place) -> Result<PathBuf> {
 
 /// As [`connect`], without patience.
 pub(crate) fn try_once(
-    place: &Place,
-    serving: &Serving,
+    place: &DataPlace,
+    serving: &ServingMode,
     pipes: Option<&[OwnedFd; 2]>,
-) -> Result<Option<Line>> {
+) -> Result<Option<WelcomedLink>> {
     let socket = socket(place)?;
     let stream = match UnixStream::connect(&socket) {
         Ok(stream) => stream,
@@ -118,8 +118,12 @@ pub(crate) fn try_once(
     Ok(greeted)
 }
 
-fn greet(stream: UnixStream, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) -> Result<Option<Line>> {
-    let greeting = Greeting::new(serving.clone());
+fn greet(
+    stream: UnixStream,
+    serving: &ServingMode,
+    pipes: Option<&[OwnedFd; 2]>,
+) -> Result<Option<WelcomedLink>> {
+    let greeting = RelayGreeting::new(serving.clone());
     let mut line = serde_json::to_vec(&greeting).context("cannot write the greeting")?;
     if line.len() >= LONGEST {
         bail!("environment and rehearsal are too long together: at most {LONGEST} bytes are taken");
@@ -130,17 +134,17 @@ fn greet(stream: UnixStream, serving: &Serving, pipes: Option<&[OwnedFd; 2]>) ->
     }
     let answer = read_line(&stream)?;
     match serde_json::from_slice(&answer) {
-        Ok(Welcome::Ready { has_pipes, has_rehearsal, log, .. }) => {
+        Ok(DaemonWelcome::Ready { has_pipes, has_rehearsal, log, .. }) => {
             if serving.rehearsal.is_some() && !has_rehearsal {
                 bail!(
                     "it is of a version that plays no rehearsal for one connection; end it with `nudge stop`"
                 );
             }
-            Ok(Some(Line { stream, has_pipes, log }))
+            Ok(Some(WelcomedLink { stream, has_pipes, log }))
         }
-        Ok(Welcome::Refused { why }) => bail!("{why}"),
+        Ok(DaemonWelcome::Refused { why }) => bail!("{why}"),
         // It ends, or has just ended: a new one is started.
-        Ok(Welcome::Leaving) => Ok(None),
+        Ok(DaemonWelcome::Leaving) => Ok(None),
         Err(_) if answer.is_empty() => Ok(None),
         Err(_) => bail!("it answers in a way this version does not know; end it with `nudge stop`"),
     }
@@ -161,7 +165,7 @@ fn read_line(stream: &UnixStream) -> Result<Vec<u8>> {
 }
 
 /// Starts a daemon and waits until it, or another that was faster, listens. Why it does not is the error.
-fn start(place: &Place, deadline: Instant) -> Result<()> {
+fn start(place: &DataPlace, deadline: Instant) -> Result<()> {
     let dir = place.data_dir().context("there is no data folder for a daemon")?;
     make_private(&dir)?;
     let program = std::env::current_exe().context("cannot tell where this program is")?;
@@ -184,9 +188,9 @@ fn start(place: &Place, deadline: Instant) -> Result<()> {
     // It has started another and left, or is gone.
     let _ = child.wait();
     match report.context("cannot tell how the daemon's start went")? {
-        Report::Listens | Report::Silent => Ok(()),
-        Report::Failed { why } => bail!("the daemon cannot start: {why}"),
-        Report::Ended => {
+        StartReport::Listens | StartReport::Silent => Ok(()),
+        StartReport::Failed { why } => bail!("the daemon cannot start: {why}"),
+        StartReport::Ended => {
             let words = last_words(&path, before).unwrap_or_default();
             bail!("the daemon ended while it started; {} says: {}", path.display(), words.trim())
         }

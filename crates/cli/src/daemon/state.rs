@@ -13,7 +13,7 @@ use tokio::{sync::Notify, time::Instant};
 use crate::{
     daemon::{
         descriptors::{most_connections, most_greeters},
-        greeters::Greeters,
+        greeters::AwaitedGreetings,
     },
     house::ProcessGateway,
 };
@@ -25,9 +25,9 @@ const LOOK: Duration = Duration::from_secs(30);
 const SOON: Duration = Duration::from_millis(50);
 
 /// What the connections share.
-pub(crate) struct State {
+pub(crate) struct DaemonState {
     pub(crate) process: ProcessGateway,
-    pub(crate) greeters: Greeters,
+    pub(crate) greeters: AwaitedGreetings,
     /// What is logged, as `NUDGE_LOG` says it.
     pub(crate) logged: String,
     attached: AtomicUsize,
@@ -39,11 +39,11 @@ pub(crate) struct State {
     changed: Notify,
 }
 
-impl State {
+impl DaemonState {
     pub(crate) fn new(process: ProcessGateway, linger: u64, logged: String) -> Arc<Self> {
         Arc::new(Self {
             process,
-            greeters: Greeters::new(most_greeters()),
+            greeters: AwaitedGreetings::new(most_greeters()),
             logged,
             attached: AtomicUsize::new(0),
             most: most_connections(),
@@ -54,11 +54,11 @@ impl State {
     }
 
     /// Counts a connection; `None` if there are as many as there may be.
-    pub(crate) fn attach(&self) -> Option<Attached<'_>> {
+    pub(crate) fn attach(&self) -> Option<AttachedConnection<'_>> {
         let more = |attached| (attached < self.most).then_some(attached + 1);
         self.attached.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()?;
         self.changed.notify_one();
-        Some(Attached(self))
+        Some(AttachedConnection(self))
     }
 
     /// How long to stay from now on.
@@ -95,14 +95,14 @@ impl State {
         self.has_none(|live| live.state != "idle").await
     }
 
-    async fn has_none(&self, is_busy: impl Fn(&nudge_hub::Live) -> bool) -> bool {
+    async fn has_none(&self, is_busy: impl Fn(&nudge_hub::LiveStatus) -> bool) -> bool {
         self.attached.load(Ordering::Acquire) == 0
             && !self.process.hub.status().await.sessions.iter().any(|(_, live)| is_busy(live))
     }
 }
 
 /// Waits until nothing has been attached or running for a while.
-pub(crate) async fn unused(state: &State) {
+pub(crate) async fn unused(state: &DaemonState) {
     let mut since = Instant::now();
     loop {
         // Nobody tells of the end of a turn: it is looked for.
@@ -120,9 +120,9 @@ pub(crate) async fn unused(state: &State) {
 }
 
 /// Counts a connection while it is there.
-pub(crate) struct Attached<'a>(&'a State);
+pub(crate) struct AttachedConnection<'a>(&'a DaemonState);
 
-impl Drop for Attached<'_> {
+impl Drop for AttachedConnection<'_> {
     fn drop(&mut self) {
         self.0.attached.fetch_sub(1, Ordering::AcqRel);
         self.0.changed.notify_one();

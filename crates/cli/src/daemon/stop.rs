@@ -13,8 +13,8 @@ use rustix::{
 };
 
 use crate::{
-    daemon::seat::{Holder, holder},
-    place::Place,
+    daemon::seat::{LockHolder, holder},
+    place::DataPlace,
 };
 
 /// How long a daemon may take to leave its sessions and be gone.
@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_millis(5);
 
 /// Ends the daemon of a place, first by `ask`, which says whether it was heard. Comes back when the process is gone;
 /// whether there was one.
-pub(crate) fn stop(place: &Place, ask: impl FnOnce() -> Result<bool>) -> Result<bool> {
+pub(crate) fn stop(place: &DataPlace, ask: impl FnOnce() -> Result<bool>) -> Result<bool> {
     let Some(socket) = place.socket() else { return Ok(false) };
     let Some(held_by) = holder(&socket)? else { return Ok(false) };
     match ask() {
@@ -35,7 +35,8 @@ pub(crate) fn stop(place: &Place, ask: impl FnOnce() -> Result<bool>) -> Result<
         Err(why) => terminate(&socket).with_context(|| format!("{why:#}"))?,
     }
     // Its lock is free when the process is gone. Another that was waiting for it is not the one to be ended.
-    let is_gone = |now: Option<Holder>| now.is_none_or(|now| held_by.pid.is_some() && now.pid != held_by.pid);
+    let is_gone =
+        |now: Option<LockHolder>| now.is_none_or(|now| held_by.pid.is_some() && now.pid != held_by.pid);
     let deadline = Instant::now() + LEAVE;
     while !is_gone(holder(&socket)?) {
         if Instant::now() > deadline {

@@ -6,12 +6,12 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::{
-    Control,
-    control::{self, Client, Seen},
+    DaemonLink,
+    control::{self, DaemonClient, SeenUpdate},
     render, say,
-    shelf::{Purpose, Shelf},
+    shelf::{LookupPurpose, StoreView},
 };
-use crate::{output, place::Place, terminal_text};
+use crate::{output, place::DataPlace, terminal_text};
 
 /// After how long it is said that the agent takes its time.
 const SLOW: Duration = Duration::from_secs(3);
@@ -24,17 +24,17 @@ const SLOW: Duration = Duration::from_secs(3);
 Examples:
   nudge cancel            the newest session of this folder
   nudge cancel sess_b1    the one whose id begins like this")]
-pub(crate) struct Cancel {
+pub(crate) struct CancelArgs {
     /// An id, the beginning of one, or `last` for the newest of this folder
     #[arg(default_value = "last")]
     session: String,
 }
 
-pub(crate) fn cancel(args: &Cancel, place: &Place) -> Result<ExitCode> {
+pub(crate) fn cancel(args: &CancelArgs, place: &DataPlace) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(&args.session, Purpose::Decide).await?;
-        let Some(control) = Control::connect(place)? else { bail!("nothing runs: there is no daemon") };
+        let session = StoreView::open(place).await?.find(&args.session, LookupPurpose::Decide).await?;
+        let Some(control) = DaemonLink::connect(place)? else { bail!("nothing runs: there is no daemon") };
         control
             .run(async |client| {
                 let status = client.request("_nudge/status", &json!({})).await?;
@@ -60,7 +60,7 @@ fn is_running(status: &Value, id: &str) -> bool {
 }
 
 /// Waits until the turn is over; whether it is, or the daemon gone.
-async fn is_idle(client: &mut Client) -> bool {
+async fn is_idle(client: &mut DaemonClient) -> bool {
     let mut is_told = false;
     loop {
         let seen = tokio::select! {
@@ -72,12 +72,12 @@ async fn is_idle(client: &mut Client) -> bool {
             }
         };
         match seen {
-            Some(Seen::Update(update)) => {
+            Some(SeenUpdate::Update(update)) => {
                 if update.get(&["state"]).is_some_and(|state| state.as_str() == "\"idle\"") {
                     return true;
                 }
             }
-            Some(Seen::Asked(_)) => {}
+            Some(SeenUpdate::Asked(_)) => {}
             None => return false,
         }
     }

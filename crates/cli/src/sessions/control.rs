@@ -3,26 +3,28 @@
 use std::{os::unix::net::UnixStream, sync::Arc, time::Duration};
 
 use anyhow::{Context, Result, bail};
-use nudge_peer::{CallError, Cx, InOrder, Peer, Transport, Unhandled};
+use nudge_peer::{CallError, Cx, InOrder, Peer, Transport, UnhandledMessage};
 use nudge_wire::{RawJson, frame::DEFAULT_MESSAGE_LIMIT};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
-use crate::{args::read_rehearsal, daemon, house::Serving, place::Place, settings::Settings, terminal_text};
+use crate::{
+    args::read_rehearsal, daemon, house::ServingMode, place::DataPlace, settings::Settings, terminal_text,
+};
 
 /// What is asked of the user.
 const QUESTIONS: [&str; 2] = ["session/request_permission", "elicitation/create"];
 
 /// A connection to the daemon that is not running yet.
-pub(crate) struct Control {
+pub(crate) struct DaemonLink {
     connection: nudge_peer::Connection,
-    seen: Option<mpsc::Receiver<Seen>>,
+    seen: Option<mpsc::Receiver<SeenUpdate>>,
     looks_on: bool,
 }
 
 /// What a session shows whoever looks on.
-pub(crate) enum Seen {
+pub(crate) enum SeenUpdate {
     /// An update.
     Update(RawJson),
     /// The params of a question to the user: for permission, or a form.
@@ -30,9 +32,9 @@ pub(crate) enum Seen {
 }
 
 /// What asks the daemon.
-pub(crate) struct Client {
+pub(crate) struct DaemonClient {
     cx: Cx,
-    pub(crate) seen: mpsc::Receiver<Seen>,
+    pub(crate) seen: mpsc::Receiver<SeenUpdate>,
 }
 
 /// An event loop for one command.
@@ -40,25 +42,25 @@ pub(crate) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")
 }
 
-impl Control {
+impl DaemonLink {
     /// Connects to the daemon, which is started if there is none. To be called in an event loop.
-    pub(crate) fn start(place: &Place, settings: &Settings) -> Result<Self> {
+    pub(crate) fn start(place: &DataPlace, settings: &Settings) -> Result<Self> {
         // Sessions that are taken up here are served as the settings ask.
         let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
-        let serving = Serving { rehearsal, linger: settings.daemon_linger.asked(), ..serving() };
+        let serving = ServingMode { rehearsal, linger: settings.daemon_linger.asked(), ..serving() };
         Self::over(daemon::reach(place, &serving)?)
     }
 
     /// Connects to the daemon if there is one. To be called in an event loop.
-    pub(crate) fn connect(place: &Place) -> Result<Option<Self>> {
+    pub(crate) fn connect(place: &DataPlace) -> Result<Option<Self>> {
         if place.socket().is_none() {
             return Ok(None);
         }
         daemon::connect(place, &serving())?.map(Self::over).transpose()
     }
 
-    /// As [`Control::connect`], but does not wait for a daemon that cannot be found.
-    pub(crate) fn connect_at_once(place: &Place) -> Result<Option<Self>> {
+    /// As [`DaemonLink::connect`], but does not wait for a daemon that cannot be found.
+    pub(crate) fn connect_at_once(place: &DataPlace) -> Result<Option<Self>> {
         daemon::try_once(place, &serving(), None)?.map(|line| Self::over(line.stream)).transpose()
     }
 
@@ -72,19 +74,19 @@ impl Control {
             let (sender, unanswered) = (sender.clone(), Arc::clone(&unanswered));
             async move {
                 match message {
-                    Unhandled::Notification(note) if &**note.method() == "session/update" => {
+                    UnhandledMessage::Notification(note) if &**note.method() == "session/update" => {
                         if let Some(update) = note.params().and_then(|params| params.get(&["update"])) {
-                            let _ = sender.send(Seen::Update(update)).await;
+                            let _ = sender.send(SeenUpdate::Update(update)).await;
                         }
                         Ok(())
                     }
                     // A terminal that looks on does not answer for the user; whoever else is attached is asked too.
-                    Unhandled::Request(request) if QUESTIONS.contains(&&**request.method()) => {
+                    UnhandledMessage::Request(request) if QUESTIONS.contains(&&**request.method()) => {
                         let params = request.params().cloned();
                         let responder = request.into_responder();
                         unanswered.lock().push(responder);
                         if let Some(params) = params {
-                            let _ = sender.send(Seen::Asked(params)).await;
+                            let _ = sender.send(SeenUpdate::Asked(params)).await;
                         }
                         Ok(())
                     }
@@ -104,12 +106,15 @@ impl Control {
     }
 
     /// Runs the connection while `task` asks.
-    pub(crate) async fn run<T>(mut self, task: impl AsyncFnOnce(&mut Client) -> Result<T>) -> Result<T> {
+    pub(crate) async fn run<T>(
+        mut self,
+        task: impl AsyncFnOnce(&mut DaemonClient) -> Result<T>,
+    ) -> Result<T> {
         let seen = self.seen.take().context("a connection is run once")?;
         let looks_on = self.looks_on;
         self.connection
             .run_until(async |cx| {
-                let mut client = Client { cx, seen };
+                let mut client = DaemonClient { cx, seen };
                 let info = json!({ "name": "nudge-cli", "version": env!("CARGO_PKG_VERSION") });
                 let forms = json!({ "elicitation": { "form": {}, "url": {} } });
                 let capabilities = if looks_on { forms } else { json!({}) };
@@ -121,7 +126,7 @@ impl Control {
     }
 }
 
-impl Client {
+impl DaemonClient {
     /// Asks and waits for the answer; an error of the daemon is an error with its reason.
     pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.ask(method, params)?.await
@@ -170,8 +175,8 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(5);
 
 /// Has the daemon, if one runs, write down what its sessions have shown: the last words of a turn that has just ended may not
 /// be in the store yet.
-pub(crate) async fn settle(place: &Place) -> Result<()> {
-    let Some(control) = Control::connect(place)? else { return Ok(()) };
+pub(crate) async fn settle(place: &DataPlace) -> Result<()> {
+    let Some(control) = DaemonLink::connect(place)? else { return Ok(()) };
     control
         .run(async |client| {
             client.settle().await;
@@ -192,6 +197,6 @@ fn said(reason: &str) -> &str {
     }
 }
 
-fn serving() -> Serving {
-    Serving { trace: None, max_message: DEFAULT_MESSAGE_LIMIT, ..Serving::default() }
+fn serving() -> ServingMode {
+    ServingMode { trace: None, max_message: DEFAULT_MESSAGE_LIMIT, ..ServingMode::default() }
 }

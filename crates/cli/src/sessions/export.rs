@@ -3,25 +3,25 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
-use nudge_store::{Pages, Session};
+use nudge_store::{SessionRow, TranscriptPages};
 use serde_json::Value;
 
 use super::{
     list,
-    render::{Part, Transcript},
-    shelf::Shelf,
+    render::{ConversationPart, RenderedTranscript},
+    shelf::StoreView,
 };
 use crate::terminal_text;
 
 /// What is written can be shown by `cat`: it is safe for a terminal wherever it goes.
-pub(crate) async fn export(shelf: &Shelf, session: &Session, is_json: bool) -> Result<()> {
+pub(crate) async fn export(shelf: &StoreView, session: &SessionRow, is_json: bool) -> Result<()> {
     let out = &mut BufWriter::new(io::stdout());
     if is_json { as_json(shelf, session, out).await } else { as_markdown(shelf, session, out).await }
 }
 
-async fn as_json(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Result<()> {
+async fn as_json(shelf: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {
     write!(out, "{{\"session\":{},\"updates\":[", terminal_text::json(&list::info(session).to_string()))?;
-    let mut pages = Pages::new(&*shelf.0, &session.id, 0);
+    let mut pages = TranscriptPages::new(&*shelf.0, &session.id, 0);
     let mut is_first = true;
     while let Some(page) = pages.next().await? {
         for entry in page {
@@ -37,16 +37,16 @@ async fn as_json(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Resu
     Ok(out.flush()?)
 }
 
-async fn as_markdown(shelf: &Shelf, session: &Session, out: &mut impl Write) -> Result<()> {
+async fn as_markdown(shelf: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {
     let title = terminal_text::one_line(session.title.as_deref().unwrap_or("A session"));
     writeln!(out, "# {title}\n")?;
-    let mut transcript = Transcript::default();
-    let mut pages = Pages::new(&*shelf.0, &session.id, 0);
+    let mut transcript = RenderedTranscript::default();
+    let mut pages = TranscriptPages::new(&*shelf.0, &session.id, 0);
     while let Some(page) = pages.next().await? {
         for entry in page {
             let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) else { continue };
             for part in transcript.update(&update) {
-                if let Part::Text { text, .. } = part {
+                if let ConversationPart::Text { text, .. } = part {
                     out.write_all(terminal_text::lines(&text).as_bytes())?;
                 }
             }

@@ -1,24 +1,24 @@
 //! `nudge sessions list` and `show`: read from the store itself, whether a daemon runs or not.
 
 use anyhow::Result;
-use nudge_store::{InputState, Session, SessionFilter};
+use nudge_store::{InputState, SessionFilter, SessionRow};
 use serde_json::{Value, json};
 
 use super::{
-    Control, control, render,
-    shelf::{Purpose, Shelf},
+    DaemonLink, control, render,
+    shelf::{LookupPurpose, StoreView},
 };
-use crate::{output, place::Place};
+use crate::{output, place::DataPlace};
 
 /// Which sessions are listed.
-pub(crate) struct Filter {
+pub(crate) struct ListFilter {
     pub(crate) cwd: Option<String>,
     pub(crate) search: Option<String>,
     pub(crate) limit: u32,
 }
 
-pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Result<()> {
-    let shelf = Shelf::open(place).await?;
+pub(crate) async fn list(place: &DataPlace, filter: &ListFilter, is_json: bool) -> Result<()> {
+    let shelf = StoreView::open(place).await?;
     let cwd = filter.cwd.as_deref().map(std::path::absolute).transpose()?;
     let wanted = SessionFilter {
         cwd: cwd.map(|cwd| cwd.to_string_lossy().trim_end_matches('/').to_owned()),
@@ -41,10 +41,10 @@ pub(crate) async fn list(place: &Place, filter: &Filter, is_json: bool) -> Resul
     Ok(())
 }
 
-pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()> {
+pub(crate) async fn show(place: &DataPlace, name: &str, is_json: bool) -> Result<()> {
     control::settle(place).await?;
-    let shelf = Shelf::open(place).await?;
-    let session = shelf.find(name, Purpose::Join).await?;
+    let shelf = StoreView::open(place).await?;
+    let session = shelf.find(name, LookupPurpose::Join).await?;
     let inputs = shelf.0.inputs(&session.id).await?;
     let waiting = inputs.iter().filter(|input| input.state == InputState::Pending);
     let content =
@@ -67,15 +67,15 @@ pub(crate) async fn show(place: &Place, name: &str, is_json: bool) -> Result<()>
 }
 
 /// What the daemon says of a session, if one runs.
-async fn state(place: &Place, id: &str) -> Result<Option<String>> {
-    let Some(control) = Control::connect(place)? else { return Ok(None) };
+async fn state(place: &DataPlace, id: &str) -> Result<Option<String>> {
+    let Some(control) = DaemonLink::connect(place)? else { return Ok(None) };
     let status = control.run(async |client| client.request("_nudge/status", &json!({})).await).await?;
     let mut sessions = status["sessions"].as_array().into_iter().flatten();
     let live = sessions.find(|entry| entry[0] == id);
     Ok(live.and_then(|entry| entry[1]["state"].as_str()).map(str::to_owned))
 }
 
-pub(crate) fn info(session: &Session) -> Value {
+pub(crate) fn info(session: &SessionRow) -> Value {
     json!({
         "sessionId": &*session.id,
         "title": session.title,

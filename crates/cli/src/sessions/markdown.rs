@@ -10,7 +10,7 @@ const LONGEST_LEAD: usize = 200;
 
 /// Writes Markdown for a terminal. Without colours it is written as it is.
 #[derive(Debug, Default)]
-pub(crate) struct Painter {
+pub(crate) struct MarkdownPainter {
     has_colours: bool,
     /// The beginning of a line, until it tells what kind of line it is.
     lead: String,
@@ -63,7 +63,7 @@ impl Fence {
     }
 }
 
-impl Painter {
+impl MarkdownPainter {
     pub(crate) fn new(has_colours: bool) -> Self {
         Self { has_colours, ..Self::default() }
     }
@@ -254,9 +254,9 @@ mod tests {
 
     /// What is painted, with colours in words; the same in one piece and letter by letter.
     fn painted(markdown: &str) -> String {
-        let mut whole = Painter::new(true);
+        let mut whole = MarkdownPainter::new(true);
         let at_once = whole.paint(markdown) + &whole.finish();
-        let mut slow = Painter::new(true);
+        let mut slow = MarkdownPainter::new(true);
         let mut letters: String = markdown.chars().map(|c| slow.paint(&c.to_string())).collect();
         letters.push_str(&slow.finish());
         assert_eq!(letters, at_once, "{markdown}");
@@ -304,14 +304,14 @@ mod tests {
 
     #[test]
     fn without_colours_it_is_markdown() {
-        let mut painter = Painter::new(false);
+        let mut painter = MarkdownPainter::new(false);
         assert_eq!(painter.paint("# a **b** `c`\u{1b}[2J\n- d"), "# a **b** `c`\u{fffd}\n- d");
         assert_eq!(painter.finish(), "");
     }
 
     #[test]
     fn nothing_but_its_own_colours_commands_the_terminal() {
-        let mut painter = Painter::new(true);
+        let mut painter = MarkdownPainter::new(true);
         let shown = painter.paint("\u{1b}]0;x\u{7} **b\u{9b}2J** `\u{202e}`") + &painter.finish();
         for part in shown.split('\u{1b}').skip(1) {
             let (codes, _) = part.strip_prefix('[').and_then(|part| part.split_once('m')).expect("a colour");

@@ -20,13 +20,13 @@ use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::{output, place::Place, settings::Settings, terminal_text};
-pub(crate) use cancel::{Cancel, cancel};
-pub(crate) use control::Control;
-pub(crate) use question::{Approve, Fill, Reject, answer, approve, reject};
-pub(crate) use say::{Revoke, Say, revoke, say};
-use shelf::Purpose;
-use shelf::Shelf;
+use crate::{output, place::DataPlace, settings::Settings, terminal_text};
+pub(crate) use cancel::{CancelArgs, cancel};
+pub(crate) use control::DaemonLink;
+pub(crate) use question::{ApproveArgs, FillArgs, RejectArgs, answer, approve, reject};
+pub(crate) use say::{RevokeArgs, SayArgs, revoke, say};
+use shelf::LookupPurpose;
+use shelf::StoreView;
 pub(crate) use status::{StatusArgs, status, stop};
 
 /// List sessions, or show, export or delete one
@@ -41,7 +41,7 @@ Examples:
   nudge sessions --cwd . --limit 0      all of this folder
   nudge sessions show last              one, and what waits in it
   nudge sessions export last > talk.md  what was said")]
-pub(crate) struct Sessions {
+pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     command: Option<SessionsCommand>,
 
@@ -127,7 +127,7 @@ Examples:
   nudge watch                           the newest session of this folder
   nudge watch sess_b1 --no-history      only what comes from now on
   nudge watch last --json | jq .sessionUpdate")]
-pub(crate) struct Watch {
+pub(crate) struct WatchArgs {
     /// An id, the beginning of one, or `last` for the newest of this folder
     #[arg(default_value = "last")]
     session: String,
@@ -139,7 +139,7 @@ pub(crate) struct Watch {
     no_history: bool,
 }
 
-pub(crate) fn run(args: Sessions, place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn run(args: SessionsArgs, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
         match args.command {
@@ -148,8 +148,8 @@ pub(crate) fn run(args: Sessions, place: &Place, settings: &Settings) -> Result<
             Some(SessionsCommand::Show { session, json }) => list::show(place, &session, json).await?,
             Some(SessionsCommand::Export { session, format }) => {
                 control::settle(place).await?;
-                let shelf = Shelf::open(place).await?;
-                let session = shelf.find(&session, Purpose::Join).await?;
+                let shelf = StoreView::open(place).await?;
+                let session = shelf.find(&session, LookupPurpose::Join).await?;
                 export::export(&shelf, &session, format == Format::Json).await?;
             }
             Some(SessionsCommand::Delete { session }) => delete(&session, place, settings).await?,
@@ -158,10 +158,10 @@ pub(crate) fn run(args: Sessions, place: &Place, settings: &Settings) -> Result<
     })
 }
 
-async fn delete(name: &str, place: &Place, settings: &Settings) -> Result<()> {
-    let session = Shelf::open(place).await?.find(name, Purpose::Delete).await?;
+async fn delete(name: &str, place: &DataPlace, settings: &Settings) -> Result<()> {
+    let session = StoreView::open(place).await?.find(name, LookupPurpose::Delete).await?;
     let params = json!({ "sessionId": &*session.id });
-    let control = Control::start(place, settings)?;
+    let control = DaemonLink::start(place, settings)?;
     control.run(async |client| client.request("session/delete", &params).await).await?;
     output::say(format!("deleted {}", terminal_text::one_line(&session.id)))?;
     output::remark(format!("it was {}", render::named(&session)));
@@ -169,15 +169,15 @@ async fn delete(name: &str, place: &Place, settings: &Settings) -> Result<()> {
 }
 
 impl ListArgs {
-    fn filter(&self) -> list::Filter {
-        list::Filter { cwd: self.cwd.clone(), search: self.search.clone(), limit: self.limit }
+    fn filter(&self) -> list::ListFilter {
+        list::ListFilter { cwd: self.cwd.clone(), search: self.search.clone(), limit: self.limit }
     }
 }
 
-pub(crate) fn watch(args: &Watch, place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn watch(args: &WatchArgs, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let session = Shelf::open(place).await?.find(&args.session, Purpose::Join).await?;
+        let session = StoreView::open(place).await?.find(&args.session, LookupPurpose::Join).await?;
         watch::watch(place, settings, &session, args.json, !args.no_history).await
     })
 }

@@ -3,18 +3,18 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use nudge_store::{Pages, Session};
+use nudge_store::{SessionRow, TranscriptPages};
 use serde_json::{Value, json};
 
 use super::{
-    Control,
-    control::{self, Client},
+    DaemonLink,
+    control::{self, DaemonClient},
     form,
     permission_text::{self, ToldCalls},
     render,
-    shelf::{self, Purpose, Shelf},
+    shelf::{self, LookupPurpose, StoreView},
 };
-use crate::{output, place::Place, terminal_text};
+use crate::{output, place::DataPlace, terminal_text};
 
 /// Permit what a session asks for
 ///
@@ -25,7 +25,7 @@ Examples:
   nudge approve               what the session of this folder asks for, this once
   nudge approve last --always and do not ask again for the like
   nudge approve sess_b1 --question 2 --option allow_session")]
-pub(crate) struct Approve {
+pub(crate) struct ApproveArgs {
     #[command(flatten)]
     answer: Answer,
     /// The choice that also permits the like from now on
@@ -41,7 +41,7 @@ pub(crate) struct Approve {
 Examples:
   nudge reject                what the session of this folder asks for, this once
   nudge reject last --always  and the like from now on")]
-pub(crate) struct Reject {
+pub(crate) struct RejectArgs {
     #[command(flatten)]
     answer: Answer,
     /// The choice that also refuses the like from now on
@@ -59,7 +59,7 @@ Examples:
   nudge answer                              what is asked?
   nudge answer name=ada count=3 tags=a,b    fill it in
   nudge answer sess_b1 --decline            say no")]
-pub(crate) struct Fill {
+pub(crate) struct FillArgs {
     /// The session, and the fields as NAME=VALUE
     #[arg(value_name = "SESSION|NAME=VALUE")]
     words: Vec<String>,
@@ -86,15 +86,15 @@ struct Answer {
     option: Option<String>,
 }
 
-pub(crate) fn approve(args: &Approve, place: &Place) -> Result<ExitCode> {
+pub(crate) fn approve(args: &ApproveArgs, place: &DataPlace) -> Result<ExitCode> {
     decide(&args.answer, if args.always { "allow_always" } else { "allow_once" }, place)
 }
 
-pub(crate) fn reject(args: &Reject, place: &Place) -> Result<ExitCode> {
+pub(crate) fn reject(args: &RejectArgs, place: &DataPlace) -> Result<ExitCode> {
     decide(&args.answer, if args.always { "reject_always" } else { "reject_once" }, place)
 }
 
-fn decide(args: &Answer, kind: &str, place: &Place) -> Result<ExitCode> {
+fn decide(args: &Answer, kind: &str, place: &DataPlace) -> Result<ExitCode> {
     let meant = Meant { method: PERMISSION, session: args.session.as_deref(), number: args.question };
     on_question(place, &meant, |question| {
         let option = choice(question, kind, args.option.as_deref())?;
@@ -104,7 +104,7 @@ fn decide(args: &Answer, kind: &str, place: &Place) -> Result<ExitCode> {
     })
 }
 
-pub(crate) fn answer(args: &Fill, place: &Place) -> Result<ExitCode> {
+pub(crate) fn answer(args: &FillArgs, place: &DataPlace) -> Result<ExitCode> {
     let (fields, names): (Vec<&str>, Vec<&str>) =
         args.words.iter().map(String::as_str).partition(|word| word.contains('='));
     if names.len() > 1 {
@@ -138,18 +138,18 @@ struct Meant<'a> {
 
 /// Finds the question that is meant and answers it with what `decide` makes of it: the result, and what is said of it.
 fn on_question(
-    place: &Place,
+    place: &DataPlace,
     meant: &Meant<'_>,
     decide: impl FnOnce(&Value) -> Result<Option<(Value, String)>>,
 ) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let shelf = Shelf::open(place).await?;
+        let shelf = StoreView::open(place).await?;
         let named = match meant.session {
-            Some(name) => Some(shelf.find(name, Purpose::Decide).await?),
+            Some(name) => Some(shelf.find(name, LookupPurpose::Decide).await?),
             None => None,
         };
-        let Some(control) = Control::connect(place)? else {
+        let Some(control) = DaemonLink::connect(place)? else {
             bail!("no daemon runs, so no session waits for an answer");
         };
         control
@@ -174,9 +174,9 @@ fn on_question(
 
 /// The one question that is meant. If it cannot be told which, those there are are listed.
 async fn open(
-    client: &mut Client,
-    shelf: &Shelf,
-    named: Option<&Session>,
+    client: &mut DaemonClient,
+    shelf: &StoreView,
+    named: Option<&SessionRow>,
     wanted: &Meant<'_>,
 ) -> Result<Value> {
     let answer = client.request("_nudge/questions", &json!({})).await?;
@@ -227,11 +227,11 @@ async fn open(
 }
 
 /// Adds to a question what the session has told of the tool call lately.
-async fn fill_in(question: &mut Value, shelf: &Shelf) -> Result<()> {
+async fn fill_in(question: &mut Value, shelf: &StoreView) -> Result<()> {
     let id = question["sessionId"].as_str().unwrap_or_default().to_owned();
     let last = shelf.0.last_seq(&id).await?.unwrap_or_default();
     let mut told = ToldCalls::default();
-    let mut pages = Pages::new(&*shelf.0, &id, last.saturating_sub(LOOKED_BACK));
+    let mut pages = TranscriptPages::new(&*shelf.0, &id, last.saturating_sub(LOOKED_BACK));
     while let Some(page) = pages.next().await? {
         for entry in page {
             told.update(&serde_json::from_slice(&entry.frame).unwrap_or_default());
@@ -259,7 +259,7 @@ fn choice<'a>(question: &'a Value, kind: &str, id: Option<&str>) -> Result<&'a V
 }
 
 /// A question in a list of several.
-async fn listed(question: &Value, shelf: &Shelf) -> Result<String> {
+async fn listed(question: &Value, shelf: &StoreView) -> Result<String> {
     let id = question["sessionId"].as_str().unwrap_or_default();
     let session = shelf.0.session(id).await?;
     let named = session.map_or_else(|| terminal_text::one_line(id), |session| render::named(&session));

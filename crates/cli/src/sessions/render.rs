@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use nudge_store::Session;
+use nudge_store::SessionRow;
 use serde_json::Value;
 
 use crate::terminal_text;
@@ -14,18 +14,18 @@ pub(crate) fn time(millis: u64) -> String {
 }
 
 /// One line for a list.
-pub(crate) fn row(session: &Session) -> String {
+pub(crate) fn row(session: &SessionRow) -> String {
     let (id, cwd) = (terminal_text::one_line(&session.id), terminal_text::one_line(&session.cwd));
     format!("{id}  {}  {}  ({cwd})", time(session.updated_at), title(session))
 }
 
 /// What a session is called, in a row.
-pub(crate) fn title(session: &Session) -> String {
+pub(crate) fn title(session: &SessionRow) -> String {
     session.title.as_deref().map_or_else(|| "(nothing said yet)".to_owned(), terminal_text::row)
 }
 
 /// Which session it is, beside what was done with it.
-pub(crate) fn named(session: &Session) -> String {
+pub(crate) fn named(session: &SessionRow) -> String {
     let (id, cwd) = (terminal_text::one_line(&session.id), terminal_text::one_line(&session.cwd));
     format!("{}  ({cwd})  {id}", title(session))
 }
@@ -63,7 +63,7 @@ pub(crate) fn content(blocks: &Value) -> String {
 
 /// Something of a conversation. It is what was said, not yet safe for a terminal.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ConversationPart {
     /// Markdown: something new, or more of what is being said.
     Text { text: String, is_new: bool },
     /// What a tool has printed, by tool call or terminal: all of it so far, or more of it.
@@ -72,19 +72,19 @@ pub(crate) enum Part {
 
 /// A conversation, update by update.
 #[derive(Debug, Default)]
-pub(crate) struct Transcript {
+pub(crate) struct RenderedTranscript {
     /// Whose text is being written: kind and id of the message.
     open: Option<(String, String)>,
 }
 
-impl Transcript {
+impl RenderedTranscript {
     /// Whether a message is being said that may go on.
     pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// What an update adds. Transcripts hold updates of both versions.
-    pub(crate) fn update(&mut self, update: &Value) -> Vec<Part> {
+    pub(crate) fn update(&mut self, update: &Value) -> Vec<ConversationPart> {
         let blocks = &update["content"];
         let (text, is_new) = match update["sessionUpdate"].as_str().unwrap_or_default() {
             "user_message" | "user_message_chunk" => self.message("You", update, blocks),
@@ -104,7 +104,7 @@ impl Transcript {
             "plan" => (self.plan(update), true),
             _ => return Vec::new(),
         };
-        if text.is_empty() { Vec::new() } else { vec![Part::Text { text, is_new }] }
+        if text.is_empty() { Vec::new() } else { vec![ConversationPart::Text { text, is_new }] }
     }
 
     /// A text, and whether it is a new one.
@@ -119,7 +119,7 @@ impl Transcript {
         (format!("\n\n**{who}:** {text}"), true)
     }
 
-    fn tool_call(&mut self, update: &Value) -> Vec<Part> {
+    fn tool_call(&mut self, update: &Value) -> Vec<ConversationPart> {
         let status = update["status"].as_str().unwrap_or_default();
         self.open = None;
         let text = match (update["title"].as_str(), status) {
@@ -129,7 +129,7 @@ impl Transcript {
             _ => String::new(),
         };
         let items = update["content"].as_array().map_or(&[][..], Vec::as_slice);
-        let said = (!text.is_empty()).then_some(Part::Text { text, is_new: true });
+        let said = (!text.is_empty()).then_some(ConversationPart::Text { text, is_new: true });
         said.into_iter().chain(tool_output(update, items, true)).collect()
     }
 
@@ -146,10 +146,10 @@ impl Transcript {
 }
 
 /// What a tool call has come to, as text: all of it, or with a chunk more of it.
-fn tool_output(update: &Value, items: &[Value], is_all: bool) -> Option<Part> {
+fn tool_output(update: &Value, items: &[Value], is_all: bool) -> Option<ConversationPart> {
     let text: Vec<String> = items.iter().map(tool_content).filter(|text| !text.is_empty()).collect();
     let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
-    (!text.is_empty()).then(|| Part::Output { id, text: text.join("\n"), is_all })
+    (!text.is_empty()).then(|| ConversationPart::Output { id, text: text.join("\n"), is_all })
 }
 
 fn tool_content(item: &Value) -> String {
@@ -167,8 +167,8 @@ fn changed(diff: &Value) -> String {
     paths.map(|path| format!("changes {path}")).collect::<Vec<_>>().join("\n")
 }
 
-fn terminal_output(update: &Value, data: &Value, is_all: bool) -> Option<Part> {
+fn terminal_output(update: &Value, data: &Value, is_all: bool) -> Option<ConversationPart> {
     let id = update["terminalId"].as_str().unwrap_or_default().to_owned();
     let bytes = BASE64_STANDARD.decode(data.as_str()?).ok()?;
-    Some(Part::Output { id, text: String::from_utf8_lossy(&bytes).into_owned(), is_all })
+    Some(ConversationPart::Output { id, text: String::from_utf8_lossy(&bytes).into_owned(), is_all })
 }

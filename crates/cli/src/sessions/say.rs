@@ -7,21 +7,21 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail};
-use nudge_store::Session;
+use nudge_store::SessionRow;
 use serde_json::{Value, json};
 
 use super::{
-    Control, control, render,
-    shelf::{Purpose, Shelf},
+    DaemonLink, control, render,
+    shelf::{LookupPurpose, StoreView},
 };
-use crate::{output, place::Place, settings::Settings};
+use crate::{output, place::DataPlace, settings::Settings};
 
 /// The longest message that is read from a file or from standard input.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
 /// A message for a session.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Say {
+pub(crate) struct SayArgs {
     /// An id, the beginning of one, or `last` for the newest of this folder
     session: String,
     /// What to say; `-` reads it from standard input, `@FILE` from a file, and `@@` begins a text with an @
@@ -38,14 +38,14 @@ pub(crate) struct Say {
 Example:
   id=$(nudge queue last \"then run the tests\")
   nudge revoke last \"$id\"")]
-pub(crate) struct Revoke {
+pub(crate) struct RevokeArgs {
     /// An id, the beginning of one, or `last` for the newest of this folder
     session: String,
     /// The id of the message, as `nudge queue`, `nudge steer` and `nudge sessions show` print it
     message: String,
 }
 
-pub(crate) fn say(args: &Say, mode: &str, place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn say(args: &SayArgs, mode: &str, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let text = message(&args.text)?;
     let content = json!([{ "type": "text", "text": text }]);
     let (session, answer) = on_session(
@@ -63,7 +63,7 @@ pub(crate) fn say(args: &Say, mode: &str, place: &Place, settings: &Settings) ->
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn revoke(args: &Revoke, place: &Place, settings: &Settings) -> Result<ExitCode> {
+pub(crate) fn revoke(args: &RevokeArgs, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let (session, _) = on_session(
         place,
         settings,
@@ -78,20 +78,20 @@ pub(crate) fn revoke(args: &Revoke, place: &Place, settings: &Settings) -> Resul
 
 /// Joins a session, which brings it into use if it is not, and asks for one thing.
 fn on_session(
-    place: &Place,
+    place: &DataPlace,
     settings: &Settings,
     session: &str,
     method: &str,
     params: impl FnOnce(&str) -> Value,
-) -> Result<(Session, Value)> {
+) -> Result<(SessionRow, Value)> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
         let is_revoked = method == "session/revoke_inject";
-        let purpose = if is_revoked { Purpose::Decide } else { Purpose::Join };
-        let session = Shelf::open(place).await?.find(session, purpose).await?;
+        let purpose = if is_revoked { LookupPurpose::Decide } else { LookupPurpose::Join };
+        let session = StoreView::open(place).await?.find(session, purpose).await?;
         // What waits must not be delivered because somebody wants to take it back.
         let resume = join(&session, is_revoked);
-        let control = Control::start(place, settings)?;
+        let control = DaemonLink::start(place, settings)?;
         let answer = control
             .run(async |client| {
                 client.request("session/resume", &resume).await?;
@@ -103,7 +103,7 @@ fn on_session(
 }
 
 /// The params with which a terminal joins a session.
-pub(super) fn join(session: &Session, holds: bool) -> Value {
+pub(super) fn join(session: &SessionRow, holds: bool) -> Value {
     json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,

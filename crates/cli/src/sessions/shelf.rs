@@ -6,10 +6,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use nudge_store::{Cursor, Session, SessionFilter, Store};
+use nudge_store::{SessionCursor, SessionFilter, SessionRow, Store};
 
 use super::render;
-use crate::{daemon::check_data_folder, output, place::Place, terminal_text};
+use crate::{daemon::check_data_folder, output, place::DataPlace, terminal_text};
 
 /// Sessions that are read from the store at once.
 const PAGE: u32 = 500;
@@ -19,20 +19,20 @@ const LEAST_OF_ID: usize = 4;
 
 /// What is to be done with the session that is named, and so how far it is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum LookupPurpose {
     /// To look at it or say something: if this folder has no session, `last` is the newest of all, with a word about it.
     Join,
     /// To end, permit or take back something: `last` is of this folder or of one above it.
     Decide,
-    /// To delete it: as [`Purpose::Decide`], and a few letters of an id do not name it.
+    /// To delete it: as [`LookupPurpose::Decide`], and a few letters of an id do not name it.
     Delete,
 }
 
 /// The store, to look into.
-pub(crate) struct Shelf(pub(crate) Arc<dyn Store>);
+pub(crate) struct StoreView(pub(crate) Arc<dyn Store>);
 
-impl Shelf {
-    pub(crate) async fn open(place: &Place) -> Result<Self> {
+impl StoreView {
+    pub(crate) async fn open(place: &DataPlace) -> Result<Self> {
         check_data_folder(place)?;
         let opened =
             nudge_store::open(&place.store_url()).await.context("cannot open the store of sessions")?;
@@ -43,7 +43,7 @@ impl Shelf {
     }
 
     /// The session that `name` means: an id, the beginning of one, or `last`.
-    pub(crate) async fn find(&self, name: &str, purpose: Purpose) -> Result<Session> {
+    pub(crate) async fn find(&self, name: &str, purpose: LookupPurpose) -> Result<SessionRow> {
         if name.is_empty() {
             bail!("expected a session, got an empty name: give an id, the beginning of one, or `last`");
         }
@@ -54,7 +54,7 @@ impl Shelf {
             return Ok(session);
         }
         let session = self.beginning_with(name).await?;
-        if purpose == Purpose::Delete && is_too_short(name) {
+        if purpose == LookupPurpose::Delete && is_too_short(name) {
             bail!(
                 "expected at least {LEAST_OF_ID} characters of the id of what is to be deleted, `sess_` aside; `nudge sessions` lists the ids"
             );
@@ -63,10 +63,10 @@ impl Shelf {
     }
 
     /// The only session whose id begins like this.
-    async fn beginning_with(&self, name: &str) -> Result<Session> {
+    async fn beginning_with(&self, name: &str) -> Result<SessionRow> {
         let filter = SessionFilter { search: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.0.sessions(&filter, None, PAGE).await?.sessions;
-        let is_meant = |session: &Session| {
+        let is_meant = |session: &SessionRow| {
             session.id.starts_with(name)
                 || session.id.strip_prefix("sess_").is_some_and(|id| id.starts_with(name))
         };
@@ -80,7 +80,7 @@ impl Shelf {
 
     /// The newest session of this folder, or else of the nearest folder above it that has one. If none has, it is the newest
     /// of all, with a word about it, where that can do no harm.
-    async fn last(&self, purpose: Purpose) -> Result<Session> {
+    async fn last(&self, purpose: LookupPurpose) -> Result<SessionRow> {
         for folder in this_folder_and_above() {
             let filter = SessionFilter { cwd: Some(folder), ..SessionFilter::default() };
             if let Some(session) = self.0.sessions(&filter, None, 1).await?.sessions.into_iter().next() {
@@ -89,7 +89,7 @@ impl Shelf {
         }
         let newest = self.0.sessions(&SessionFilter::default(), None, 1).await?;
         let session = newest.sessions.into_iter().next().context("there is no session yet")?;
-        if purpose != Purpose::Join {
+        if purpose != LookupPurpose::Join {
             bail!(
                 "this folder has no session; if the newest of all is meant, name it by its id: {}",
                 render::named(&session)
@@ -101,9 +101,9 @@ impl Shelf {
     }
 
     /// The newest sessions, at most `limit` or all for 0, and whether there are more.
-    pub(crate) async fn newest(&self, filter: &SessionFilter, limit: u32) -> Result<(Vec<Session>, bool)> {
+    pub(crate) async fn newest(&self, filter: &SessionFilter, limit: u32) -> Result<(Vec<SessionRow>, bool)> {
         let mut sessions = Vec::new();
-        let mut after: Option<Cursor> = None;
+        let mut after: Option<SessionCursor> = None;
         loop {
             let had = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
             let wanted = if limit == 0 { PAGE } else { PAGE.min(limit - had) };

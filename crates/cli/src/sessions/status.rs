@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{Control, control, render, shelf::Shelf};
+use super::{DaemonLink, control, render, shelf::StoreView};
 use crate::{
     daemon::{self, check_data_folder},
     output,
-    place::Place,
+    place::DataPlace,
     terminal_text, version,
 };
 
@@ -25,11 +25,11 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-pub(crate) fn status(args: &StatusArgs, place: &Place) -> Result<ExitCode> {
+pub(crate) fn status(args: &StatusArgs, place: &DataPlace) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
         check_data_folder(place)?;
-        let status = match Control::connect(place)? {
+        let status = match DaemonLink::connect(place)? {
             Some(control) => {
                 Some(control.run(async |client| client.request("_nudge/status", &json!({})).await).await?)
             }
@@ -64,7 +64,7 @@ fn running_daemon(status: &Value) -> String {
 }
 
 /// Which Nudge this is and where it keeps things.
-fn places(place: &Place) -> String {
+fn places(place: &DataPlace) -> String {
     let shown = |path: Option<std::path::PathBuf>| match path {
         Some(path) => terminal_text::one_line(&path.display().to_string()),
         None => "none: nothing is kept".to_owned(),
@@ -79,13 +79,13 @@ fn places(place: &Place) -> String {
 }
 
 /// One line a session.
-async fn sessions(status: &Value, place: &Place) -> Result<()> {
+async fn sessions(status: &Value, place: &DataPlace) -> Result<()> {
     let live = status["sessions"].as_array().map_or(&[][..], Vec::as_slice);
     if live.is_empty() {
         output::say("no session is in use")?;
         return Ok(());
     }
-    let shelf = Shelf::open(place).await?;
+    let shelf = StoreView::open(place).await?;
     for entry in live {
         let id = entry[0].as_str().unwrap_or_default();
         let named = match shelf.0.session(id).await? {
@@ -109,11 +109,11 @@ fn doing(live: &Value) -> String {
     format!("{state}, {} attached, {waiting} waiting", live["clients"])
 }
 
-pub(crate) fn stop(place: &Place) -> Result<ExitCode> {
+pub(crate) fn stop(place: &DataPlace) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     let _inside = runtime.enter();
     let ask = || {
-        let Some(control) = Control::connect_at_once(place)? else { return Ok(false) };
+        let Some(control) = DaemonLink::connect_at_once(place)? else { return Ok(false) };
         runtime.block_on(control.run(async |client| client.request("_nudge/stop", &json!({})).await))?;
         Ok(true)
     };

@@ -8,20 +8,20 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use nudge_store::Session;
+use nudge_store::SessionRow;
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
-    Control,
-    control::{self, Seen},
-    markdown::Painter,
+    DaemonLink,
+    control::{self, SeenUpdate},
+    markdown::MarkdownPainter,
     permission_text::ToldCalls,
     question,
-    render::{Part, Transcript},
+    render::{ConversationPart, RenderedTranscript},
 };
-use crate::{output, place::Place, settings::Settings, terminal_text};
+use crate::{output, place::DataPlace, settings::Settings, terminal_text};
 
 /// How long a text has to rest before a question is put in the middle of a sentence: it may be what it waits for.
 const REST: Duration = Duration::from_millis(700);
@@ -33,14 +33,14 @@ const OUTPUT_BYTES: usize = 64 * 1024;
 const TOOLS: usize = 64;
 
 pub(crate) async fn watch(
-    place: &Place,
+    place: &DataPlace,
     settings: &Settings,
-    session: &Session,
+    session: &SessionRow,
     is_json: bool,
     history: bool,
 ) -> Result<ExitCode> {
     end_at_ctrl_c()?;
-    let control = Control::start(place, settings)?.looking_on();
+    let control = DaemonLink::start(place, settings)?.looking_on();
     let mut params = json!({
         "sessionId": &*session.id,
         "additionalDirectories": session.additional_directories,
@@ -72,11 +72,11 @@ pub(crate) async fn watch(
                 };
                 let is_over = match seen {
                     None => true,
-                    Some(Seen::Update(update)) => {
+                    Some(SeenUpdate::Update(update)) => {
                         screen.update(&update);
                         update.get(&["_meta", "nudge", "left"]).is_some()
                     }
-                    Some(Seen::Asked(params)) => {
+                    Some(SeenUpdate::Asked(params)) => {
                         screen.asked(&params);
                         false
                     }
@@ -113,9 +113,9 @@ struct Screen {
     /// Whether what tools print is shown.
     has_output: bool,
     session: String,
-    transcript: Transcript,
+    transcript: RenderedTranscript,
     told: ToldCalls,
-    painter: Painter,
+    painter: MarkdownPainter,
     /// What is to be written.
     out: String,
     /// How the text so far ends.
@@ -143,14 +143,14 @@ struct Printed {
 }
 
 impl Screen {
-    fn new(session: &Session, is_json: bool) -> Self {
+    fn new(session: &SessionRow, is_json: bool) -> Self {
         Self {
             is_json,
             has_output: io::stdout().is_terminal(),
             session: session.id.to_string(),
-            transcript: Transcript::default(),
+            transcript: RenderedTranscript::default(),
             told: ToldCalls::default(),
-            painter: Painter::new(output::has_colours(&io::stdout())),
+            painter: MarkdownPainter::new(output::has_colours(&io::stdout())),
             out: String::new(),
             last: '\n',
             state: String::new(),
@@ -245,9 +245,9 @@ impl Screen {
         (self.last, self.printing) = ('\n', None);
     }
 
-    fn part(&mut self, part: Part) {
+    fn part(&mut self, part: ConversationPart) {
         match part {
-            Part::Text { text, is_new } => {
+            ConversationPart::Text { text, is_new } => {
                 // The sentence before it is over.
                 if is_new {
                     self.put_waiting();
@@ -259,8 +259,10 @@ impl Screen {
                 self.out.push_str(&painted);
                 self.printing = None;
             }
-            Part::Output { id, text, is_all } if self.has_output => self.output(&id, &text, is_all),
-            Part::Output { .. } => {}
+            ConversationPart::Output { id, text, is_all } if self.has_output => {
+                self.output(&id, &text, is_all)
+            }
+            ConversationPart::Output { .. } => {}
         }
     }
 

@@ -3,74 +3,74 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use super::{
-    kind::Value,
-    resolve::{Found, Origin},
+    kind::ParsedValue,
+    resolve::{FoundValue, SettingOrigin},
 };
 
 /// A type that a setting can have. That each row's kind fits its type is shown by a test of the table.
 pub(super) trait FromFound: Sized {
-    fn from_found(found: &Found) -> Self;
+    fn from_found(found: &FoundValue) -> Self;
 }
 
 /// A value of which it matters where it comes from.
 #[derive(Debug, Clone)]
-pub(crate) struct Chosen<T> {
+pub(crate) struct ChosenValue<T> {
     pub(crate) value: T,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
-impl<T: Clone> Chosen<T> {
+impl<T: Clone> ChosenValue<T> {
     /// The value, if somebody has chosen it.
     pub(crate) fn asked(&self) -> Option<T> {
-        (self.origin != Origin::Default).then(|| self.value.clone())
+        (self.origin != SettingOrigin::Default).then(|| self.value.clone())
     }
 }
 
-impl<T: FromFound> FromFound for Chosen<T> {
-    fn from_found(found: &Found) -> Self {
+impl<T: FromFound> FromFound for ChosenValue<T> {
+    fn from_found(found: &FoundValue) -> Self {
         Self { value: T::from_found(found), origin: found.origin.clone() }
     }
 }
 
 impl FromFound for bool {
-    fn from_found(found: &Found) -> Self {
-        matches!(found.value, Some(Value::Switch(true)))
+    fn from_found(found: &FoundValue) -> Self {
+        matches!(found.value, Some(ParsedValue::Switch(true)))
     }
 }
 
 impl FromFound for u64 {
-    fn from_found(found: &Found) -> Self {
-        let Some(Value::Number(number)) = found.value else { unreachable!("the default is a number") };
+    fn from_found(found: &FoundValue) -> Self {
+        let Some(ParsedValue::Number(number)) = found.value else { unreachable!("the default is a number") };
         number
     }
 }
 
 impl FromFound for usize {
-    fn from_found(found: &Found) -> Self {
+    fn from_found(found: &FoundValue) -> Self {
         usize::try_from(u64::from_found(found)).unwrap_or(usize::MAX)
     }
 }
 
 impl FromFound for Option<String> {
-    fn from_found(found: &Found) -> Self {
+    fn from_found(found: &FoundValue) -> Self {
         match &found.value {
-            Some(Value::Text(text)) => Some(text.clone()),
+            Some(ParsedValue::Text(text)) => Some(text.clone()),
             _ => None,
         }
     }
 }
 
 impl FromFound for Option<OsString> {
-    fn from_found(found: &Found) -> Self {
+    fn from_found(found: &FoundValue) -> Self {
         match &found.value {
-            Some(Value::Path(path)) => Some(path.clone()),
+            Some(ParsedValue::Path(path)) => Some(path.clone()),
             _ => None,
         }
     }
 }
 
 impl FromFound for Option<PathBuf> {
-    fn from_found(found: &Found) -> Self {
+    fn from_found(found: &FoundValue) -> Self {
         Option::<OsString>::from_found(found).map(PathBuf::from)
     }
 }
@@ -88,9 +88,9 @@ macro_rules! choice {
         }
 
         impl FromFound for $name {
-            fn from_found(found: &Found) -> Self {
+            fn from_found(found: &FoundValue) -> Self {
                 match &found.value {
-                    $( Some(Value::Text(text)) if text == $word => Self::$variant, )+
+                    $( Some(ParsedValue::Text(text)) if text == $word => Self::$variant, )+
                     _ => unreachable!("the default is one of the words"),
                 }
             }

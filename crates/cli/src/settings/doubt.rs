@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Loaded, Problem,
-    resolve::{Found, Origin},
+    LoadedSettings, SettingsProblem,
+    resolve::{FoundValue, SettingOrigin},
     variable_of,
 };
 
@@ -20,13 +20,13 @@ pub(crate) enum PlaceDoubt {
     Variable(&'static str),
 }
 
-impl Loaded {
+impl LoadedSettings {
     /// Why the place is a guess, if it is one. A folder that the command line or the environment names is none.
     pub(crate) fn place_doubt(&self) -> Option<PlaceDoubt> {
-        let origin = &Found::of("data.dir", &self.found).origin;
-        let is_named = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
+        let origin = &FoundValue::of("data.dir", &self.found).origin;
+        let is_named = matches!(origin, SettingOrigin::Flag(_) | SettingOrigin::Variable(_));
         self.problems.iter().find_map(|problem| match problem {
-            Problem::WrongVariable { name, .. } => {
+            SettingsProblem::WrongVariable { name, .. } => {
                 PLACE.map(variable_of).contains(name).then_some(PlaceDoubt::Variable(name))
             }
             _ if is_named => None,
@@ -36,12 +36,12 @@ impl Loaded {
 }
 
 /// The file in which a problem hides where sessions are kept.
-fn hides_place(problem: &Problem) -> Option<&Path> {
+fn hides_place(problem: &SettingsProblem) -> Option<&Path> {
     match problem {
-        Problem::Unreadable { path, .. } | Problem::More { path } => Some(path),
-        Problem::Syntax { at, .. } => Some(&at.path),
-        Problem::WrongValue { at, key, .. } => is_of_place(key).then_some(&at.path),
-        Problem::UnknownKey { at, nearest, .. } => {
+        SettingsProblem::Unreadable { path, .. } | SettingsProblem::More { path } => Some(path),
+        SettingsProblem::Syntax { at, .. } => Some(&at.path),
+        SettingsProblem::WrongValue { at, key, .. } => is_of_place(key).then_some(&at.path),
+        SettingsProblem::UnknownKey { at, nearest, .. } => {
             nearest.as_deref().is_some_and(is_of_place).then_some(&at.path)
         }
         _ => None,

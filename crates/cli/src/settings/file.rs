@@ -11,10 +11,10 @@ use rustix::{fs::OFlags, io::Errno};
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    kind::Value,
+    kind::ParsedValue,
     nearest::nearest_key,
-    problem::{FileLine, Problem},
-    setting::{InProject, Setting},
+    problem::{FileLine, SettingsProblem},
+    setting::{InProject, SettingRow},
     table::TABLE,
 };
 
@@ -27,7 +27,7 @@ const LONGEST_KEY: usize = 80;
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum FileOwner {
     /// The user's, who may choose everything.
     User,
     /// A repository's that nobody has looked at.
@@ -36,9 +36,9 @@ pub(crate) enum Owner {
 
 /// A setting that stands in a file.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) setting: &'static Setting,
-    pub(crate) value: Value,
+pub(crate) struct SettingEntry {
+    pub(crate) setting: &'static SettingRow,
+    pub(crate) value: ParsedValue,
     /// Counted from 1.
     pub(crate) line: usize,
 }
@@ -47,25 +47,25 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct FileSettings {
     pub(crate) path: PathBuf,
-    pub(crate) owner: Owner,
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) owner: FileOwner,
+    pub(crate) entries: Vec<SettingEntry>,
+    pub(crate) problems: Vec<SettingsProblem>,
 }
 
 impl FileSettings {
     /// Reads a file; `None` if it is not there.
-    pub(crate) fn read(path: &Path, owner: Owner, home: Option<&Path>) -> Option<Self> {
+    pub(crate) fn read(path: &Path, owner: FileOwner, home: Option<&Path>) -> Option<Self> {
         match read_settings_text(path, owner) {
             Ok(text) => Some(Self::parse(&text?, path, owner, home)),
             Err(why) => {
-                let problem = Problem::Unreadable { path: path.to_owned(), why };
+                let problem = SettingsProblem::Unreadable { path: path.to_owned(), why };
                 Some(Self { path: path.to_owned(), owner, entries: Vec::new(), problems: vec![problem] })
             }
         }
     }
 
     /// Takes a text apart. Of one that is no TOML nothing counts: its parts may mean something else than they seem to.
-    pub(crate) fn parse(text: &str, path: &Path, owner: Owner, home: Option<&Path>) -> Self {
+    pub(crate) fn parse(text: &str, path: &Path, owner: FileOwner, home: Option<&Path>) -> Self {
         let found = Self { path: path.to_owned(), owner, entries: Vec::new(), problems: Vec::new() };
         let mut reader = Reader { found, lines: line_starts(text), home };
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -74,18 +74,18 @@ impl FileSettings {
         }
         for error in &errors {
             let at = reader.at(error.span().map_or(0, |span| span.start));
-            reader.tell(Problem::Syntax { at, what: error.message().to_owned() });
+            reader.tell(SettingsProblem::Syntax { at, what: error.message().to_owned() });
         }
-        reader.found.problems.sort_by_key(Problem::line);
+        reader.found.problems.sort_by_key(SettingsProblem::line);
         reader.found
     }
 }
 
 /// The text of a settings file; `None` if it is not there. Nothing is waited for: a pipe in its place is refused, and of a
 /// project so is a link, which could lead to anything. The device that is always empty is an empty file.
-pub(crate) fn read_settings_text(path: &Path, owner: Owner) -> Result<Option<String>, String> {
+pub(crate) fn read_settings_text(path: &Path, owner: FileOwner) -> Result<Option<String>, String> {
     let mut flags = OFlags::NONBLOCK;
-    if owner == Owner::Project {
+    if owner == FileOwner::Project {
         flags |= OFlags::NOFOLLOW;
     }
     let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
@@ -142,10 +142,12 @@ impl Reader<'_> {
         FileLine { path: self.found.path.clone(), line: self.line(offset).max(1) }
     }
 
-    fn tell(&mut self, problem: Problem) {
+    fn tell(&mut self, problem: SettingsProblem) {
         match self.found.problems.len() {
             ..MOST_PROBLEMS => self.found.problems.push(problem),
-            MOST_PROBLEMS => self.found.problems.push(Problem::More { path: self.found.path.clone() }),
+            MOST_PROBLEMS => {
+                self.found.problems.push(SettingsProblem::More { path: self.found.path.clone() })
+            }
             _ => {}
         }
     }
@@ -171,22 +173,26 @@ impl Reader<'_> {
         let problem = match value {
             DeValue::Table(table) if is_section => return self.take_table(path, table),
             _ if is_section => {
-                Problem::WrongValue { at: self.at(offset), key, expected: "a table".to_owned() }
+                SettingsProblem::WrongValue { at: self.at(offset), key, expected: "a table".to_owned() }
             }
-            _ => Problem::UnknownKey { at: self.at(offset), nearest: nearest_key(&path.join(".")), key },
+            _ => SettingsProblem::UnknownKey {
+                at: self.at(offset),
+                nearest: nearest_key(&path.join(".")),
+                key,
+            },
         };
         self.tell(problem);
     }
 
-    fn take_setting(&mut self, setting: &'static Setting, offset: usize, value: &DeValue<'_>) {
+    fn take_setting(&mut self, setting: &'static SettingRow, offset: usize, value: &DeValue<'_>) {
         let (at, key) = (self.at(offset), setting.key.to_owned());
-        if let (Owner::Project, InProject::Refused(why)) = (self.found.owner, &setting.in_project) {
-            return self.tell(Problem::NotForProjects { at, key, why });
+        if let (FileOwner::Project, InProject::Refused(why)) = (self.found.owner, &setting.in_project) {
+            return self.tell(SettingsProblem::NotForProjects { at, key, why });
         }
         match setting.kind.read_toml(value, self.home) {
-            Some(value) => self.found.entries.push(Entry { setting, value, line: at.line }),
+            Some(value) => self.found.entries.push(SettingEntry { setting, value, line: at.line }),
             None => {
-                self.tell(Problem::WrongValue { at, key, expected: setting.kind.expected_in_file() });
+                self.tell(SettingsProblem::WrongValue { at, key, expected: setting.kind.expected_in_file() });
             }
         }
     }
@@ -207,11 +213,11 @@ mod tests {
 
     use super::*;
 
-    fn parse(text: &str, owner: Owner) -> FileSettings {
+    fn parse(text: &str, owner: FileOwner) -> FileSettings {
         FileSettings::parse(text, Path::new("c.toml"), owner, Some(Path::new("/nest/ada")))
     }
 
-    fn check(text: &str, owner: Owner, expected: &[&str]) {
+    fn check(text: &str, owner: FileOwner, expected: &[&str]) {
         let told: Vec<String> = parse(text, owner).problems.iter().map(ToString::to_string).collect();
         assert_eq!(told, expected, "{text}");
     }
@@ -224,15 +230,15 @@ mod tests {
             "\r\n\r\nagent = { patience = 5 }\r\n",
             "\n\n\"agent\".'patience' = 0x5",
         ] {
-            let found = parse(text, Owner::User);
+            let found = parse(text, FileOwner::User);
             assert_eq!(found.problems, [], "{text}");
             let [entry] = &found.entries[..] else { panic!("one setting: {text}") };
             assert_eq!(
                 (entry.setting.key, &entry.value, entry.line),
-                ("agent.patience", &Value::Number(5), 3)
+                ("agent.patience", &ParsedValue::Number(5), 3)
             );
         }
-        assert!(parse("", Owner::User).entries.is_empty());
+        assert!(parse("", FileOwner::User).entries.is_empty());
     }
 
     #[test]
@@ -261,11 +267,11 @@ mod tests {
             ),
             ("nes.by = \"me\"", "c.toml:1: expected `nudge` or `agent`, in quotes for `nes.by`"),
         ] {
-            check(text, Owner::User, &[problem]);
+            check(text, FileOwner::User, &[problem]);
         }
         check(
             "a = 1\nb = 2\nagent.patience = true\n",
-            Owner::User,
+            FileOwner::User,
             &[
                 "c.toml:1: there is no setting `a`; `nudge config show` lists all",
                 "c.toml:2: there is no setting `b`; `nudge config show` lists all",
@@ -276,12 +282,12 @@ mod tests {
 
     #[test]
     fn what_is_no_toml_is_told_with_its_lines_and_nothing_of_it_counts() {
-        let found = parse("agent.patience = 3\nhush-1\nagent.isolate = = true\n", Owner::User);
+        let found = parse("agent.patience = 3\nhush-1\nagent.isolate = = true\n", FileOwner::User);
         let lines: Vec<usize> = found
             .problems
             .iter()
             .map(|problem| match problem {
-                Problem::Syntax { at, .. } => at.line,
+                SettingsProblem::Syntax { at, .. } => at.line,
                 other => panic!("{other}"),
             })
             .collect();
@@ -294,8 +300,8 @@ mod tests {
     fn a_project_chooses_nothing_that_could_harm() {
         let mut refused = Vec::new();
         for setting in TABLE {
-            let found = parse(&format!("{} = 1", setting.key), Owner::Project);
-            if matches!(found.problems[..], [Problem::NotForProjects { .. }]) {
+            let found = parse(&format!("{} = 1", setting.key), FileOwner::Project);
+            if matches!(found.problems[..], [SettingsProblem::NotForProjects { .. }]) {
                 refused.push(setting.key);
             }
         }
@@ -316,7 +322,7 @@ mod tests {
                 "log.level"
             ]
         );
-        let told = parse("trace.file = \"/nest/ada/.bashrc\"", Owner::Project).problems[0].to_string();
+        let told = parse("trace.file = \"/nest/ada/.bashrc\"", FileOwner::Project).problems[0].to_string();
         assert!(told.contains("cannot stand in a project file: a project must not choose files"), "{told}");
     }
 
@@ -330,26 +336,26 @@ mod tests {
         std::fs::write(path("bytes"), b"\xff\xfe").unwrap();
         std::fs::create_dir(path("folder")).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
-        let check = |name: &str, owner: Owner, expected: &str| {
+        let check = |name: &str, owner: FileOwner, expected: &str| {
             let found = FileSettings::read(&path(name), owner, None).expect("something is there");
             let told = found.problems.first().map(ToString::to_string).unwrap_or_default();
             assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{name}: {told}");
         };
-        check("file", Owner::Project, "");
-        check("link", Owner::Project, "it is a link");
-        check("link", Owner::User, "");
+        check("file", FileOwner::Project, "");
+        check("link", FileOwner::Project, "it is a link");
+        check("link", FileOwner::User, "");
         std::os::unix::fs::symlink("/dev/null", path("nothing")).unwrap();
-        check("nothing", Owner::User, "");
-        check("/dev/null", Owner::User, "");
-        check("/dev/zero", Owner::User, "it is not a file");
-        for owner in [Owner::User, Owner::Project] {
+        check("nothing", FileOwner::User, "");
+        check("/dev/null", FileOwner::User, "");
+        check("/dev/zero", FileOwner::User, "it is not a file");
+        for owner in [FileOwner::User, FileOwner::Project] {
             check("pipe", owner, "it is not a file");
             check("folder", owner, "it is not a file");
             check("long", owner, "it is too long");
             check("bytes", owner, "expected text in UTF-8");
         }
-        assert!(FileSettings::read(&path("none"), Owner::User, None).is_none());
-        assert!(FileSettings::read(&path("file/none"), Owner::User, None).is_none());
+        assert!(FileSettings::read(&path("none"), FileOwner::User, None).is_none());
+        assert!(FileSettings::read(&path("file/none"), FileOwner::User, None).is_none());
     }
 
     /// Texts that look like settings files.
@@ -393,7 +399,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in prop_oneof![texts(), any::<String>()]) {
-            for owner in [Owner::User, Owner::Project] {
+            for owner in [FileOwner::User, FileOwner::Project] {
                 let found = parse(&text, owner);
                 let lines = text.split('\n').count();
                 prop_assert!(found.entries.iter().all(|entry| (1..=lines).contains(&entry.line)));
@@ -406,11 +412,11 @@ mod tests {
     #[test]
     fn a_file_full_of_mistakes_or_brackets_is_bounded() {
         let many: Vec<String> = (0..8000).map(|number| format!("k{number}=1")).collect();
-        let found = parse(&many.join("\n"), Owner::Project);
+        let found = parse(&many.join("\n"), FileOwner::Project);
         assert_eq!(found.problems.len(), MOST_PROBLEMS + 1);
-        parse(&format!("a = {}", "[".repeat(60_000)), Owner::Project);
-        parse(&format!("a{} = 1", ".a".repeat(30_000)), Owner::Project);
-        let long = parse(&format!("{} = 1", "a".repeat(60_000)), Owner::Project).problems[0].to_string();
+        parse(&format!("a = {}", "[".repeat(60_000)), FileOwner::Project);
+        parse(&format!("a{} = 1", ".a".repeat(30_000)), FileOwner::Project);
+        let long = parse(&format!("{} = 1", "a".repeat(60_000)), FileOwner::Project).problems[0].to_string();
         assert!(long.len() < 200, "{long}");
     }
 }

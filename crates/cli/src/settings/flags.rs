@@ -14,9 +14,9 @@ use clap::{
 };
 
 use super::{
-    kind::{Kind, Value},
+    kind::{ParsedValue, ValueKind},
     places::CONFIG_VARIABLE,
-    setting::{Flag, FlagForm, Scope, Setting},
+    setting::{FlagForm, SettingFlag, SettingRow, SettingScope},
     table::TABLE,
 };
 
@@ -25,12 +25,12 @@ const CONFIG_ARGUMENT: &str = "config";
 
 /// The command line with the flags of all settings.
 pub(crate) fn with_settings(command: Command) -> Command {
-    let for_all = flags().filter(|(_, flag)| matches!(flag.on, Scope::All));
+    let for_all = flags().filter(|(_, flag)| matches!(flag.on, SettingScope::All));
     let command = for_all.fold(command.arg(config_file()), |command, (setting, flag)| {
         command.arg(arg(setting, flag).global(true))
     });
     let notes = notes("Settings without a flag", |setting| {
-        setting.flag.is_none() && matches!(setting.commands, Scope::All)
+        setting.flag.is_none() && matches!(setting.commands, SettingScope::All)
     });
     with_notes(command, &notes).mut_subcommands(with_own_settings)
 }
@@ -52,7 +52,7 @@ pub(super) fn named_file(matches: &ArgMatches) -> Option<&Path> {
 
 fn with_own_settings(command: Command) -> Command {
     let name = command.get_name().to_owned();
-    let is_own = |scope: Scope| matches!(scope, Scope::Of(_)) && scope.has(&name);
+    let is_own = |scope: SettingScope| matches!(scope, SettingScope::Of(_)) && scope.has(&name);
     let own = flags().filter(|(_, flag)| is_own(flag.on));
     let command = own.fold(command, |command, (setting, flag)| command.arg(arg(setting, flag)));
     let notes = notes("Settings that have no flag here", |setting| {
@@ -61,11 +61,11 @@ fn with_own_settings(command: Command) -> Command {
     with_notes(command, &notes)
 }
 
-fn flags() -> impl Iterator<Item = (&'static Setting, &'static Flag)> {
+fn flags() -> impl Iterator<Item = (&'static SettingRow, &'static SettingFlag)> {
     TABLE.iter().filter_map(|setting| Some((setting, setting.flag.as_ref()?)))
 }
 
-fn arg(setting: &'static Setting, flag: &'static Flag) -> Arg {
+fn arg(setting: &'static SettingRow, flag: &'static SettingFlag) -> Arg {
     let arg = Arg::new(setting.key).long(flag.name).help(help(setting));
     let arg = match flag.form {
         FlagForm::Takes(what) => arg.value_name(what).value_parser(parser(setting)).value_hint(hint(setting)),
@@ -74,11 +74,11 @@ fn arg(setting: &'static Setting, flag: &'static Flag) -> Arg {
     flag.excludes.into_iter().fold(arg, Arg::conflicts_with)
 }
 
-fn help(setting: &Setting) -> String {
-    let Setting { about, key, .. } = setting;
+fn help(setting: &SettingRow) -> String {
+    let SettingRow { about, key, .. } = setting;
     let (env, default) = (setting.env.name(), setting.default.shown());
     let chosen = match setting.flag.as_ref().map(|flag| &flag.form) {
-        Some(FlagForm::Means(text)) if !matches!(setting.kind, Kind::Switch) => {
+        Some(FlagForm::Means(text)) if !matches!(setting.kind, ValueKind::Switch) => {
             format!("; this chooses `{text}`")
         }
         _ => String::new(),
@@ -86,17 +86,17 @@ fn help(setting: &Setting) -> String {
     format!("{about}{chosen} [key: {key}] [env: {env}] [default: {default}]")
 }
 
-fn hint(setting: &Setting) -> ValueHint {
+fn hint(setting: &SettingRow) -> ValueHint {
     match setting.kind {
-        Kind::Path { may_be_empty: true } => ValueHint::DirPath,
-        Kind::Path { .. } => ValueHint::FilePath,
+        ValueKind::Path { may_be_empty: true } => ValueHint::DirPath,
+        ValueKind::Path { .. } => ValueHint::FilePath,
         _ => ValueHint::Unknown,
     }
 }
 
-fn parser(setting: &'static Setting) -> ValueParser {
-    if let Kind::Choice(names) = setting.kind {
-        return PossibleValuesParser::new(names).map(Value::Text).into();
+fn parser(setting: &'static SettingRow) -> ValueParser {
+    if let ValueKind::Choice(names) = setting.kind {
+        return PossibleValuesParser::new(names).map(ParsedValue::Text).into();
     }
     let read = |text: OsString| {
         setting.kind.read_text(&text).ok_or_else(|| format!("expected {}", setting.kind.expected()))
@@ -105,15 +105,15 @@ fn parser(setting: &'static Setting) -> ValueParser {
 }
 
 /// What the flags on the command line choose, by key.
-pub(super) fn chosen(matches: &ArgMatches) -> HashMap<&'static str, Value> {
+pub(super) fn chosen(matches: &ArgMatches) -> HashMap<&'static str, ParsedValue> {
     let matches = innermost(matches);
-    let value = |(setting, flag): (&'static Setting, &'static Flag)| {
+    let value = |(setting, flag): (&'static SettingRow, &'static SettingFlag)| {
         // A command that has no such flag does not know it.
         let given = matches.try_contains_id(setting.key).is_ok_and(|is_given| is_given)
             && matches.value_source(setting.key) == Some(ValueSource::CommandLine);
         let value = match flag.form {
             _ if !given => None,
-            FlagForm::Takes(_) => matches.get_one::<Value>(setting.key).cloned(),
+            FlagForm::Takes(_) => matches.get_one::<ParsedValue>(setting.key).cloned(),
             FlagForm::Means(text) => setting.kind.read_text(OsStr::new(text)),
         };
         value.map(|value| (setting.key, value))
@@ -127,13 +127,13 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 }
 
 /// What the help says of some settings, below a title.
-fn notes(title: &str, is_meant: impl Fn(&Setting) -> bool) -> String {
+fn notes(title: &str, is_meant: impl Fn(&SettingRow) -> bool) -> String {
     let mut text = String::new();
     for setting in TABLE.iter().filter(|setting| is_meant(setting)) {
         if text.is_empty() {
             let _ = write!(text, "{title} (key, variable); `nudge config show` tells of all:");
         }
-        let Setting { key, about, .. } = setting;
+        let SettingRow { key, about, .. } = setting;
         let (env, default) = (setting.env.name(), setting.default.shown());
         let _ = write!(text, "\n  {key}, {env}\n      {about} [default: {default}]");
     }
@@ -177,8 +177,8 @@ mod tests {
             }
             let expected: Vec<&str> = flags()
                 .filter(|(_, flag)| match flag.on {
-                    Scope::All => path.is_empty(),
-                    Scope::Of(commands) => commands.contains(&path),
+                    SettingScope::All => path.is_empty(),
+                    SettingScope::Of(commands) => commands.contains(&path),
                 })
                 .map(|(setting, _)| setting.key)
                 .collect();
@@ -194,7 +194,7 @@ mod tests {
         for setting in TABLE {
             let scopes = [Some(setting.commands), setting.flag.as_ref().map(|flag| flag.on)];
             for scope in scopes.into_iter().flatten() {
-                let Scope::Of(names) = scope else { continue };
+                let SettingScope::Of(names) = scope else { continue };
                 for name in names {
                     assert!(command.find_subcommand(name).is_some(), "{}: {name}", setting.key);
                     assert!(setting.commands.has(name), "{}: --flag on {name}", setting.key);
@@ -209,8 +209,8 @@ mod tests {
         let root = command.render_long_help().to_string();
         for setting in TABLE {
             let names: Vec<String> = match setting.commands {
-                Scope::All => Vec::new(),
-                Scope::Of(names) => names.iter().map(|name| (*name).to_owned()).collect(),
+                SettingScope::All => Vec::new(),
+                SettingScope::Of(names) => names.iter().map(|name| (*name).to_owned()).collect(),
             };
             let inner = names.iter().map(|name| {
                 command.find_subcommand_mut(name).expect("it is there").render_long_help().to_string()
@@ -237,12 +237,12 @@ mod tests {
         assert_eq!(
             chosen("nudge --data /d acp --no-daemon --isolate --patience 3"),
             [
-                ("agent.isolate", Value::Switch(true)),
-                ("agent.patience", Value::Number(3)),
-                ("daemon.mode", Value::Text("off".to_owned())),
-                ("data.dir", Value::Path("/d".into())),
+                ("agent.isolate", ParsedValue::Switch(true)),
+                ("agent.patience", ParsedValue::Number(3)),
+                ("daemon.mode", ParsedValue::Text("off".to_owned())),
+                ("data.dir", ParsedValue::Path("/d".into())),
             ]
         );
-        assert_eq!(chosen("nudge sessions list --data /d"), [("data.dir", Value::Path("/d".into()))]);
+        assert_eq!(chosen("nudge sessions list --data /d"), [("data.dir", ParsedValue::Path("/d".into()))]);
     }
 }

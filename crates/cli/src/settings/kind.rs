@@ -11,7 +11,7 @@ use crate::{log, place};
 
 /// A kind of value, with its bounds.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// Yes or no.
     Switch,
     /// A time.
@@ -32,59 +32,59 @@ pub(crate) enum Kind {
 
 /// A value of some kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum ParsedValue {
     Switch(bool),
     Number(u64),
     Text(String),
     Path(OsString),
 }
 
-impl Kind {
+impl ValueKind {
     /// The value that a variable or a flag holds, if it is one of this kind.
-    pub(crate) fn read_text(&self, text: &OsStr) -> Option<Value> {
+    pub(crate) fn read_text(&self, text: &OsStr) -> Option<ParsedValue> {
         if let Self::Path { may_be_empty } = self {
-            return (*may_be_empty || !text.is_empty()).then(|| Value::Path(text.to_owned()));
+            return (*may_be_empty || !text.is_empty()).then(|| ParsedValue::Path(text.to_owned()));
         }
         let text = text.to_str()?;
         match self {
-            Self::Switch => switch(text).map(Value::Switch),
+            Self::Switch => switch(text).map(ParsedValue::Switch),
             Self::Seconds { .. } | Self::Bytes { .. } => self.number(text.parse().ok()?),
-            Self::Choice(names) => names.contains(&text).then(|| Value::Text(text.to_owned())),
+            Self::Choice(names) => names.contains(&text).then(|| ParsedValue::Text(text.to_owned())),
             // What is wrong with a filter is told where the log begins, and the program goes on.
             Self::Text(_) | Self::Store | Self::LogFilter => {
-                (!text.is_empty()).then(|| Value::Text(text.to_owned()))
+                (!text.is_empty()).then(|| ParsedValue::Text(text.to_owned()))
             }
             Self::Path { .. } => None,
         }
     }
 
     /// The value that a file holds, if it is one of this kind. A path in a file does not depend on where the program runs.
-    pub(crate) fn read_toml(&self, value: &DeValue<'_>, home: Option<&Path>) -> Option<Value> {
+    pub(crate) fn read_toml(&self, value: &DeValue<'_>, home: Option<&Path>) -> Option<ParsedValue> {
         match (self, value) {
-            (Self::Switch, DeValue::Boolean(is_on)) => Some(Value::Switch(*is_on)),
+            (Self::Switch, DeValue::Boolean(is_on)) => Some(ParsedValue::Switch(*is_on)),
             (Self::Seconds { .. } | Self::Bytes { .. }, DeValue::Integer(number)) => {
                 self.number(u64::from_str_radix(number.as_str(), number.radix()).ok()?)
             }
             (Self::Choice(_) | Self::Text(_), DeValue::String(text)) => self.read_text(OsStr::new(&**text)),
             (Self::Path { may_be_empty: true }, DeValue::String(text)) if text.is_empty() => {
-                Some(Value::Path(OsString::new()))
+                Some(ParsedValue::Path(OsString::new()))
             }
-            (Self::Path { .. }, DeValue::String(text)) => Some(Value::Path(anchored(text, home)?)),
-            (Self::Store, DeValue::String(text)) => store(text, home).map(Value::Text),
+            (Self::Path { .. }, DeValue::String(text)) => Some(ParsedValue::Path(anchored(text, home)?)),
+            (Self::Store, DeValue::String(text)) => store(text, home).map(ParsedValue::Text),
             (Self::LogFilter, DeValue::String(text)) => {
-                log::is_filter(text).then(|| Value::Text(text.clone().into_owned()))
+                log::is_filter(text).then(|| ParsedValue::Text(text.clone().into_owned()))
             }
             _ => None,
         }
     }
 
-    fn number(&self, number: u64) -> Option<Value> {
+    fn number(&self, number: u64) -> Option<ParsedValue> {
         let bounds = match self {
             Self::Seconds { least, most } => *least..=*most,
             Self::Bytes { least } => *least..=u64::MAX,
             _ => return None,
         };
-        bounds.contains(&number).then_some(Value::Number(number))
+        bounds.contains(&number).then_some(ParsedValue::Number(number))
     }
 
     /// What was expected, for whoever wrote something else.
@@ -119,12 +119,12 @@ impl Kind {
     }
 
     /// A value for people to look at: without a password.
-    pub(crate) fn shown(&self, value: &Value) -> String {
+    pub(crate) fn shown(&self, value: &ParsedValue) -> String {
         let text = match value {
-            Value::Switch(is_on) => is_on.to_string(),
-            Value::Number(number) => number.to_string(),
-            Value::Text(text) => text.clone(),
-            Value::Path(path) => path.to_string_lossy().into_owned(),
+            ParsedValue::Switch(is_on) => is_on.to_string(),
+            ParsedValue::Number(number) => number.to_string(),
+            ParsedValue::Text(text) => text.clone(),
+            ParsedValue::Path(path) => path.to_string_lossy().into_owned(),
         };
         if matches!(self, Self::Store) { place::shown_store(&text) } else { text }
     }
@@ -158,18 +158,18 @@ fn store(url: &str, home: Option<&Path>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn in_file(kind: &Kind, value: &str) -> Option<String> {
+    fn in_file(kind: &ValueKind, value: &str) -> Option<String> {
         let value = DeValue::parse(value).expect("a value of TOML");
         Some(kind.shown(&kind.read_toml(value.get_ref(), Some(Path::new("/nest/ada")))?))
     }
 
-    fn check(kind: &Kind, value: &str, expected: Option<&str>) {
+    fn check(kind: &ValueKind, value: &str, expected: Option<&str>) {
         assert_eq!(in_file(kind, value).as_deref(), expected, "{kind:?}: {value}");
     }
 
     #[test]
     fn a_value_in_a_file_is_of_its_kind_or_none() {
-        let seconds = Kind::Seconds { least: 1, most: 60 };
+        let seconds = ValueKind::Seconds { least: 1, most: 60 };
         for (value, expected) in
             [("1", Some("1")), ("60", Some("60")), ("0x10", Some("16")), ("0", None), ("61", None)]
         {
@@ -178,37 +178,37 @@ mod tests {
         for value in ["-1", "1.0", "\"1\"", "true", "[1]", "{}", "99999999999999999999", "1979-05-27"] {
             check(&seconds, value, None);
         }
-        check(&Kind::Switch, "true", Some("true"));
-        check(&Kind::Switch, "\"true\"", None);
-        check(&Kind::Choice(&["on", "off"]), "\"off\"", Some("off"));
-        check(&Kind::Choice(&["on", "off"]), "\"no\"", None);
-        check(&Kind::LogFilter, "\"warn,nudge_peer=debug\"", Some("warn,nudge_peer=debug"));
-        check(&Kind::LogFilter, "\"loud\"", None);
+        check(&ValueKind::Switch, "true", Some("true"));
+        check(&ValueKind::Switch, "\"true\"", None);
+        check(&ValueKind::Choice(&["on", "off"]), "\"off\"", Some("off"));
+        check(&ValueKind::Choice(&["on", "off"]), "\"no\"", None);
+        check(&ValueKind::LogFilter, "\"warn,nudge_peer=debug\"", Some("warn,nudge_peer=debug"));
+        check(&ValueKind::LogFilter, "\"loud\"", None);
     }
 
     #[test]
     fn a_path_in_a_file_begins_at_the_root_or_at_home() {
-        let file = Kind::Path { may_be_empty: false };
+        let file = ValueKind::Path { may_be_empty: false };
         check(&file, "\"/a/b\"", Some("/a/b"));
         check(&file, "\"~/b\"", Some("/nest/ada/b"));
         for value in ["\"b\"", "\"./b\"", "\"\"", "\"~\"", "\"~bob/b\"", "3"] {
             check(&file, value, None);
         }
-        check(&Kind::Path { may_be_empty: true }, "\"\"", Some(""));
-        check(&Kind::Store, "\"memory\"", Some("memory"));
-        check(&Kind::Store, "\"~/own.db\"", Some("sqlite:/nest/ada/own.db"));
-        check(&Kind::Store, "\"sqlite:/own.db\"", Some("sqlite:/own.db"));
-        check(&Kind::Store, "\"own.db\"", None);
-        check(&Kind::Store, "\"\"", None);
+        check(&ValueKind::Path { may_be_empty: true }, "\"\"", Some(""));
+        check(&ValueKind::Store, "\"memory\"", Some("memory"));
+        check(&ValueKind::Store, "\"~/own.db\"", Some("sqlite:/nest/ada/own.db"));
+        check(&ValueKind::Store, "\"sqlite:/own.db\"", Some("sqlite:/own.db"));
+        check(&ValueKind::Store, "\"own.db\"", None);
+        check(&ValueKind::Store, "\"\"", None);
     }
 
     #[test]
     fn a_password_is_not_shown() {
-        check(&Kind::Store, "\"postgres://ada:hush@db/nudge\"", Some("postgres://***@db/nudge"));
-        check(&Kind::Store, "\"postgres://ada:a@b/c?d@db/nudge\"", Some("postgres://***@db/nudge"));
-        check(&Kind::Store, "\"libsql://hush@db\"", Some("libsql://***@db"));
-        check(&Kind::Store, "\"sqlite:https://db/x?password=hush\"", Some("sqlite:https://db/x?***"));
-        check(&Kind::Store, "\"/a?b@c.db\"", Some("sqlite:/a?b@c.db"));
-        check(&Kind::Store, "\"postgres://db/nudge\"", Some("postgres://db/nudge"));
+        check(&ValueKind::Store, "\"postgres://ada:hush@db/nudge\"", Some("postgres://***@db/nudge"));
+        check(&ValueKind::Store, "\"postgres://ada:a@b/c?d@db/nudge\"", Some("postgres://***@db/nudge"));
+        check(&ValueKind::Store, "\"libsql://hush@db\"", Some("libsql://***@db"));
+        check(&ValueKind::Store, "\"sqlite:https://db/x?password=hush\"", Some("sqlite:https://db/x?***"));
+        check(&ValueKind::Store, "\"/a?b@c.db\"", Some("sqlite:/a?b@c.db"));
+        check(&ValueKind::Store, "\"postgres://db/nudge\"", Some("postgres://db/nudge"));
     }
 }

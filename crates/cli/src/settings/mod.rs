@@ -23,49 +23,50 @@ use std::{io::ErrorKind, path::Path};
 
 use clap::ArgMatches;
 
-pub(crate) use chosen::{Chosen, DaemonMode, NesBy, OnClose};
+pub(crate) use chosen::{ChosenValue, DaemonMode, NesBy, OnClose};
 pub(crate) use doubt::PlaceDoubt;
-pub(crate) use file::{FileSettings, LONGEST_FILE, Owner, read_settings_text};
+pub(crate) use file::{FileOwner, FileSettings, LONGEST_FILE, read_settings_text};
 pub(crate) use flags::with_settings;
-pub(crate) use kind::{Kind, Value};
+pub(crate) use kind::{ParsedValue, ValueKind};
 pub(crate) use nearest::nearest_key;
-pub(crate) use places::Places;
-pub(crate) use problem::Problem;
-pub(crate) use resolve::{Found, Origin};
-pub(crate) use setting::Setting;
+pub(crate) use places::SettingsPlaces;
+pub(crate) use problem::SettingsProblem;
+pub(crate) use resolve::{FoundValue, SettingOrigin};
+pub(crate) use setting::SettingRow;
 pub(crate) use table::{Settings, TABLE};
 pub(crate) use template::file_template;
 
-use surroundings::Surroundings;
+use surroundings::SettingsContext;
 
 use crate::{agents::catalogue, log};
 
 /// All that was found out about settings when the program started.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedSettings {
     pub(crate) settings: Settings,
     /// What was found for each row of the table.
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<FoundValue>,
     /// The files that are there.
     pub(crate) files: Vec<FileSettings>,
-    pub(crate) places: Places,
+    pub(crate) places: SettingsPlaces,
     /// What is wrong with the user's file and with variables. What could be read counts all the same.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<SettingsProblem>,
     /// What is wrong with the project's file, which is not the user's: it stops as little as it can.
-    pub(crate) project_problems: Vec<Problem>,
+    pub(crate) project_problems: Vec<SettingsProblem>,
 }
 
-impl Loaded {
+impl LoadedSettings {
     /// All that is wrong.
-    pub(crate) fn all_problems(&self) -> Vec<Problem> {
+    pub(crate) fn all_problems(&self) -> Vec<SettingsProblem> {
         self.problems.iter().chain(&self.project_problems).cloned().collect()
     }
 
     /// All that is wrong, also what shows only where a setting is used.
-    pub(crate) fn everything_wrong(&self) -> Vec<Problem> {
+    pub(crate) fn everything_wrong(&self) -> Vec<SettingsProblem> {
         let Settings { agent_name, log_level, .. } = &self.settings;
-        let wrong = |is_wrong: bool, origin: &Origin, expected: &str| {
-            is_wrong.then(|| Problem::Unusable { origin: origin.clone(), expected: expected.to_owned() })
+        let wrong = |is_wrong: bool, origin: &SettingOrigin, expected: &str| {
+            is_wrong
+                .then(|| SettingsProblem::Unusable { origin: origin.clone(), expected: expected.to_owned() })
         };
         let is_known = |name: &str| name == catalogue::BUILT_IN || catalogue::find(name).is_some();
         let agent = agent_name.value.as_deref().is_some_and(|name| !is_known(name));
@@ -79,9 +80,9 @@ impl Loaded {
 }
 
 /// Reads everything: the files, the environment and the command line.
-pub(crate) fn load(matches: &ArgMatches) -> Loaded {
-    let around = Surroundings::of_process();
-    let mut places = Places::find(flags::named_file(matches), &around);
+pub(crate) fn load(matches: &ArgMatches) -> LoadedSettings {
+    let around = SettingsContext::of_process();
+    let mut places = SettingsPlaces::find(flags::named_file(matches), &around);
     let command = matches.subcommand_name();
     if command == Some("daemon") {
         // It is shared by all projects, wherever it was started.
@@ -95,9 +96,9 @@ pub(crate) fn load(matches: &ArgMatches) -> Loaded {
         let own = files.iter().filter(move |file| file.owner == owner);
         own.flat_map(|file| file.problems.clone())
     };
-    let problems = of(Owner::User).chain(missing).chain(wrong_variables).collect();
-    let project_problems = of(Owner::Project).collect();
-    Loaded { settings: Settings::collect(&found), found, files, places, problems, project_problems }
+    let problems = of(FileOwner::User).chain(missing).chain(wrong_variables).collect();
+    let project_problems = of(FileOwner::Project).collect();
+    LoadedSettings { settings: Settings::collect(&found), found, files, places, problems, project_problems }
 }
 
 /// The variable that chooses a setting.
@@ -106,16 +107,20 @@ pub(crate) fn variable_of(key: &str) -> &'static str {
 }
 
 /// Reads the files that are there, the strongest last, and tells of a file that was named and is not there.
-fn read_files(places: &Places, around: &Surroundings) -> (Vec<FileSettings>, Option<Problem>) {
+fn read_files(
+    places: &SettingsPlaces,
+    around: &SettingsContext,
+) -> (Vec<FileSettings>, Option<SettingsProblem>) {
     let home = around.home();
     let read = |path: &Path, owner| FileSettings::read(path, owner, home.as_deref());
     let user = places.user.as_deref().filter(|path| places.is_named || !is_out_of_reach(path));
-    let user = user.map(|path| (path, read(path, Owner::User)));
-    let project = places.project.iter().find_map(|path| read(path, Owner::Project));
+    let user = user.map(|path| (path, read(path, FileOwner::User)));
+    let project = places.project.iter().find_map(|path| read(path, FileOwner::Project));
     let missing = match &user {
-        Some((path, None)) if places.is_named => {
-            Some(Problem::Unreadable { path: (*path).to_owned(), why: "there is no such file".to_owned() })
-        }
+        Some((path, None)) if places.is_named => Some(SettingsProblem::Unreadable {
+            path: (*path).to_owned(),
+            why: "there is no such file".to_owned(),
+        }),
         _ => None,
     };
     (user.and_then(|(_, file)| file).into_iter().chain(project).collect(), missing)
@@ -165,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_type_of_each_setting_is_that_of_its_kind() {
-        let (found, _) = resolve::resolve(&[], &Surroundings::default(), HashMap::new(), None);
+        let (found, _) = resolve::resolve(&[], &SettingsContext::default(), HashMap::new(), None);
         // It panics if a default is of another type; what can be nothing is shown by a value that is not the default.
         Settings::collect(&found);
         let words = [("agent.name", "x"), ("agent.rehearsal", "/x"), ("data.dir", "/x"), ("store.url", "x")];
@@ -174,7 +179,7 @@ mod tests {
             let setting = TABLE.iter().find(|setting| setting.key == key).expect("it is in the table");
             (setting.env.name().into(), text.into())
         });
-        let around = Surroundings { variables: flags.collect(), cwd: None };
+        let around = SettingsContext { variables: flags.collect(), cwd: None };
         let (found, problems) = resolve::resolve(&[], &around, HashMap::new(), None);
         assert_eq!(problems, []);
         let settings = Settings::collect(&found);

@@ -3,7 +3,7 @@
 use std::{fmt::Write, path::Path};
 
 use super::{
-    setting::{Fallback, FlagForm, InProject, Scope, Setting, Variable},
+    setting::{FlagForm, InProject, SettingDefault, SettingRow, SettingScope, SettingVariable},
     table::TABLE,
 };
 
@@ -49,21 +49,21 @@ fn markdown() -> String {
     text
 }
 
-fn default(setting: &Setting) -> String {
+fn default(setting: &SettingRow) -> String {
     match &setting.default {
-        Fallback::Unset(what) => (*what).to_owned(),
+        SettingDefault::Unset(what) => (*what).to_owned(),
         value => format!("`{}`", value.shown()),
     }
 }
 
-fn variable(setting: &Setting) -> String {
+fn variable(setting: &SettingRow) -> String {
     match setting.env {
-        Variable::Holds(name) => format!("`{name}`"),
-        Variable::TurnsOff(name) => format!("`{name}` turns it off"),
+        SettingVariable::Holds(name) => format!("`{name}`"),
+        SettingVariable::TurnsOff(name) => format!("`{name}` turns it off"),
     }
 }
 
-fn flag(setting: &Setting) -> String {
+fn flag(setting: &SettingRow) -> String {
     let Some(flag) = &setting.flag else { return String::new() };
     match flag.form {
         FlagForm::Takes(what) => format!("`--{} {what}`", flag.name),
@@ -71,9 +71,11 @@ fn flag(setting: &Setting) -> String {
     }
 }
 
-fn commands(setting: &Setting) -> String {
+fn commands(setting: &SettingRow) -> String {
     match setting.commands {
-        Scope::All => "all".to_owned(),
-        Scope::Of(names) => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        SettingScope::All => "all".to_owned(),
+        SettingScope::Of(names) => {
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        }
     }
 }

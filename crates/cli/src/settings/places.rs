@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::surroundings::Surroundings;
+use super::surroundings::SettingsContext;
 
 /// The variable that names another user file.
 pub(crate) const CONFIG_VARIABLE: &str = "NUDGE_CONFIG";
@@ -12,7 +12,7 @@ const PROJECT_FILE: &str = ".nudge.toml";
 
 /// The files that are looked at.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct SettingsPlaces {
     /// The user's file; none if there is no folder for it, or none is wanted.
     pub(crate) user: Option<PathBuf>,
     /// Whether it was named: then it has to be there.
@@ -21,9 +21,9 @@ pub(crate) struct Places {
     pub(crate) project: Vec<PathBuf>,
 }
 
-impl Places {
+impl SettingsPlaces {
     /// By the flag `--config`, then by the variable, then by custom. A flag with an empty name asks for no file at all.
-    pub(super) fn find(flag: Option<&Path>, around: &Surroundings) -> Self {
+    pub(super) fn find(flag: Option<&Path>, around: &SettingsContext) -> Self {
         if flag.is_some_and(|flag| flag.as_os_str().is_empty()) {
             return Self { is_named: true, ..Self::default() };
         }
@@ -43,7 +43,7 @@ impl Places {
 
 /// From the working folder up to the root of its repository, and never above the user's own folder. Outside of both it is
 /// the working folder alone: what lies above it may be anybody's.
-fn project_files(around: &Surroundings) -> Vec<PathBuf> {
+fn project_files(around: &SettingsContext) -> Vec<PathBuf> {
     let Some(cwd) = &around.cwd else { return Vec::new() };
     let home = around.home();
     let real_home = home.as_ref().and_then(|home| home.canonicalize().ok());
@@ -57,16 +57,16 @@ fn project_files(around: &Surroundings) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn around(cwd: &str, variables: &[(&str, &str)]) -> Surroundings {
+    fn around(cwd: &str, variables: &[(&str, &str)]) -> SettingsContext {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Surroundings { variables, cwd: Some(cwd.into()) }
+        SettingsContext { variables, cwd: Some(cwd.into()) }
     }
 
     #[test]
     fn the_users_file_is_where_custom_or_the_user_has_it() {
         let home = ("HOME", "/nest/ada");
         let check = |flag: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>| {
-            let places = Places::find(flag.map(Path::new), &around("/work", variables));
+            let places = SettingsPlaces::find(flag.map(Path::new), &around("/work", variables));
             assert_eq!(places.user.as_deref(), expected.map(Path::new), "{flag:?} {variables:?}");
         };
         check(None, &[home], Some("/nest/ada/.config/nudge/config.toml"));

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::resolve::Origin;
+use super::resolve::SettingOrigin;
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl fmt::Display for FileLine {
 
 /// Something that keeps settings from being read. No value is quoted: it may be a secret, or from a file of somebody else.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Problem {
+pub(crate) enum SettingsProblem {
     #[error("{}: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
     #[error("{at}: this is no TOML: {what}")]
@@ -41,7 +41,7 @@ pub(crate) enum Problem {
     #[error("{}: there are more problems than these", path.display())]
     More { path: PathBuf },
     #[error("{origin}: expected {expected}")]
-    Unusable { origin: Origin, expected: String },
+    Unusable { origin: SettingOrigin, expected: String },
     #[error("expected {expected} in {name}")]
     WrongVariable { name: &'static str, expected: String },
 }
@@ -53,7 +53,7 @@ fn advice(nearest: Option<&str>) -> String {
     }
 }
 
-impl Problem {
+impl SettingsProblem {
     /// Whether it is the environment's, and not a file's.
     pub(crate) fn is_of_environment(&self) -> bool {
         matches!(self, Self::WrongVariable { .. })
@@ -76,7 +76,7 @@ impl Problem {
             | Self::UnknownKey { at, .. }
             | Self::WrongValue { at, .. }
             | Self::NotForProjects { at, .. }
-            | Self::Unusable { origin: Origin::File(_, at), .. } => (Some(&at.path), Some(at.line)),
+            | Self::Unusable { origin: SettingOrigin::File(_, at), .. } => (Some(&at.path), Some(at.line)),
             Self::Unusable { .. } | Self::WrongVariable { .. } => (None, None),
         }
     }

@@ -1,26 +1,26 @@
 //! One setting: what it is called in files, in the environment and on the command line, what it may be, and where it applies.
 
-use super::kind::{Kind, Value};
+use super::kind::{ParsedValue, ValueKind};
 
 /// A row of the table.
 #[derive(Debug)]
-pub(crate) struct Setting {
+pub(crate) struct SettingRow {
     /// The dotted key in a settings file.
     pub(crate) key: &'static str,
     /// What it is for, in one line.
     pub(crate) about: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) default: Fallback,
-    pub(crate) env: Variable,
-    pub(crate) flag: Option<Flag>,
+    pub(crate) kind: ValueKind,
+    pub(crate) default: SettingDefault,
+    pub(crate) env: SettingVariable,
+    pub(crate) flag: Option<SettingFlag>,
     /// The commands it means something to.
-    pub(crate) commands: Scope,
+    pub(crate) commands: SettingScope,
     pub(crate) in_project: InProject,
 }
 
 /// What holds where nobody has chosen.
 #[derive(Debug)]
-pub(crate) enum Fallback {
+pub(crate) enum SettingDefault {
     Number(u64),
     Switch(bool),
     Text(&'static str),
@@ -28,13 +28,13 @@ pub(crate) enum Fallback {
     Unset(&'static str),
 }
 
-impl Fallback {
+impl SettingDefault {
     /// The value, if it is one.
-    pub(crate) fn value(&self) -> Option<Value> {
+    pub(crate) fn value(&self) -> Option<ParsedValue> {
         match self {
-            Self::Number(number) => Some(Value::Number(*number)),
-            Self::Switch(is_on) => Some(Value::Switch(*is_on)),
-            Self::Text(text) => Some(Value::Text((*text).to_owned())),
+            Self::Number(number) => Some(ParsedValue::Number(*number)),
+            Self::Switch(is_on) => Some(ParsedValue::Switch(*is_on)),
+            Self::Text(text) => Some(ParsedValue::Text((*text).to_owned())),
             Self::Unset(_) => None,
         }
     }
@@ -51,14 +51,14 @@ impl Fallback {
 
 /// The variable of the environment that chooses a value.
 #[derive(Debug)]
-pub(crate) enum Variable {
+pub(crate) enum SettingVariable {
     /// It holds the value.
     Holds(&'static str),
     /// It turns a switch off by being set, whatever it holds.
     TurnsOff(&'static str),
 }
 
-impl Variable {
+impl SettingVariable {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Holds(name) | Self::TurnsOff(name) => name,
@@ -68,12 +68,12 @@ impl Variable {
 
 /// The flag on the command line that chooses a value.
 #[derive(Debug)]
-pub(crate) struct Flag {
+pub(crate) struct SettingFlag {
     /// Without the dashes.
     pub(crate) name: &'static str,
     pub(crate) form: FlagForm,
     /// The commands that have it.
-    pub(crate) on: Scope,
+    pub(crate) on: SettingScope,
     /// The argument that it cannot be used with.
     pub(crate) excludes: Option<&'static str>,
 }
@@ -89,12 +89,12 @@ pub(crate) enum FlagForm {
 
 /// Some of the commands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Scope {
+pub(crate) enum SettingScope {
     All,
     Of(&'static [&'static str]),
 }
 
-impl Scope {
+impl SettingScope {
     pub(crate) fn has(self, command: &str) -> bool {
         match self {
             Self::All => true,

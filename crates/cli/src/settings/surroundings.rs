@@ -8,12 +8,12 @@ use std::{
 
 /// All that settings depend on beside files and the command line.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct SettingsContext {
     pub(super) variables: HashMap<OsString, OsString>,
     pub(super) cwd: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl SettingsContext {
     /// Those of this process.
     pub(super) fn of_process() -> Self {
         Self { variables: std::env::vars_os().collect(), cwd: std::env::current_dir().ok() }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{
-    kind::{Kind, Value},
-    setting::Setting,
+    kind::{ParsedValue, ValueKind},
+    setting::SettingRow,
     table::TABLE,
 };
 
@@ -26,25 +26,25 @@ pub(crate) fn file_template() -> String {
 }
 
 /// A value as it stands in a file: the default, or one that could be.
-fn example(setting: &Setting) -> String {
+fn example(setting: &SettingRow) -> String {
     let or = match (&setting.kind, setting.default.value()) {
         (_, Some(value)) => return written(&value),
-        (Kind::Path { may_be_empty: true }, _) => "~/nudge",
-        (Kind::Path { .. }, _) => "~/nudge.toml",
-        (Kind::Store, _) => "~/nudge/sessions.db",
-        (Kind::LogFilter, _) => "warn",
+        (ValueKind::Path { may_be_empty: true }, _) => "~/nudge",
+        (ValueKind::Path { .. }, _) => "~/nudge.toml",
+        (ValueKind::Store, _) => "~/nudge/sessions.db",
+        (ValueKind::LogFilter, _) => "warn",
         _ => "goose",
     };
-    written(&Value::Text(or.to_owned()))
+    written(&ParsedValue::Text(or.to_owned()))
 }
 
 /// A value as TOML.
-fn written(value: &Value) -> String {
+fn written(value: &ParsedValue) -> String {
     match value {
-        Value::Switch(is_on) => is_on.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => toml_edit::Value::from(text.as_str()).to_string(),
-        Value::Path(path) => toml_edit::Value::from(&*path.to_string_lossy()).to_string(),
+        ParsedValue::Switch(is_on) => is_on.to_string(),
+        ParsedValue::Number(number) => number.to_string(),
+        ParsedValue::Text(text) => toml_edit::Value::from(text.as_str()).to_string(),
+        ParsedValue::Path(path) => toml_edit::Value::from(&*path.to_string_lossy()).to_string(),
     }
 }
 
@@ -53,12 +53,12 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::settings::file::{FileSettings, Owner};
+    use crate::settings::file::{FileOwner, FileSettings};
 
     #[test]
     fn the_template_is_a_file_without_mistakes_also_when_all_its_marks_are_off() {
         let parse = |text: &str| {
-            FileSettings::parse(text, Path::new("c.toml"), Owner::User, Some(Path::new("/nest/ada")))
+            FileSettings::parse(text, Path::new("c.toml"), FileOwner::User, Some(Path::new("/nest/ada")))
         };
         let found = parse(&file_template());
         assert!(found.problems.is_empty() && found.entries.is_empty(), "{found:?}");

@@ -5,11 +5,11 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use nudge_nes::{Engine, Options, Outcome, Scene, Service};
+use nudge_nes::{NesEngine, NesOptions, NesService, Scene, SuggestOutcome};
 use nudge_peer::{CallError, Cx, Peer, pair};
 use nudge_testkit::eventually;
 use nudge_wire::{
-    Code, RawJson, Version,
+    ErrorCode, RawJson, Version,
     caps::{AgentInit, ClientInit},
     document::DidOpen,
     nes::{CloseRequest, StartRequest, TriggerKind, v1},
@@ -24,26 +24,27 @@ struct Stuck {
     ended: AtomicUsize,
 }
 
-impl Engine for Stuck {
+impl NesEngine for Stuck {
     fn name(&self) -> &'static str {
         "stuck"
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
         self.begun.fetch_add(1, Ordering::Relaxed);
         assert!(scene.cursor < 4, "the second line is too much");
         while scene.cursor == 0 && !(scene.cancelled)() {
             std::thread::yield_now();
         }
         self.ended.fetch_add(1, Ordering::Relaxed);
-        Outcome::default()
+        SuggestOutcome::default()
     }
 }
 
 /// Runs a client against a connection with such an engine; it gets the id of a session with a document.
 fn check(client: impl AsyncFnOnce(Cx, String, Arc<Stuck>)) {
     let engine = Arc::new(Stuck::default());
-    let service = Service::new(Options { engine: engine.clone(), index: false, ..Options::default() });
+    let service =
+        NesService::new(NesOptions { engine: engine.clone(), index: false, ..NesOptions::default() });
     let nes = NesMethods::new(service, None);
     let empty = || RawJson::parse("{}".to_owned()).unwrap();
     let client_init = ClientInit::new(Version::V1, empty());
@@ -72,7 +73,7 @@ fn ask(session: &str, line: u32, character: u32) -> v1::SuggestRequest {
     v1::SuggestRequest::new(session, "file:///a.rs", 1, position, TriggerKind::Manual)
 }
 
-fn code<T: std::fmt::Debug>(answer: Result<T, CallError>) -> Code {
+fn code<T: std::fmt::Debug>(answer: Result<T, CallError>) -> ErrorCode {
     match answer {
         Err(CallError::Rpc(error)) => error.code,
         other => panic!("expected an error: {other:?}"),
@@ -98,7 +99,7 @@ fn a_newer_request_ends_the_computing_of_an_older_one() {
         }
         let newer = cx.request(ask(&session, 0, 1)).await.expect("the newer one is answered");
         assert!(newer.suggestions.is_empty());
-        assert_eq!(code(older.await), Code::REQUEST_CANCELLED);
+        assert_eq!(code(older.await), ErrorCode::REQUEST_CANCELLED);
         until(|| engine.ended.load(Ordering::Relaxed) == 2).await;
     });
 }
@@ -128,15 +129,15 @@ fn closing_the_session_ends_its_computing() {
             () = begun => {}
         }
         cx.request(CloseRequest::new(&session)).await.expect("the session is closed");
-        assert_eq!(code(running.await), Code::REQUEST_CANCELLED);
-        assert_eq!(code(cx.request(ask(&session, 0, 1)).await), Code::RESOURCE_NOT_FOUND);
+        assert_eq!(code(running.await), ErrorCode::REQUEST_CANCELLED);
+        assert_eq!(code(cx.request(ask(&session, 0, 1)).await), ErrorCode::RESOURCE_NOT_FOUND);
     });
 }
 
 #[test]
 fn an_engine_that_fails_does_not_take_the_connection_along() {
     check(async |cx, session, _| {
-        assert_eq!(code(cx.request(ask(&session, 1, 1)).await), Code::INTERNAL_ERROR);
+        assert_eq!(code(cx.request(ask(&session, 1, 1)).await), ErrorCode::INTERNAL_ERROR);
         assert!(cx.request(ask(&session, 0, 1)).await.is_ok());
     });
 }

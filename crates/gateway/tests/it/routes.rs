@@ -5,21 +5,21 @@ use std::{sync::Arc, time::Duration};
 use nudge_agent::BuiltInSource;
 use nudge_gateway::{ConnectionOptions, Gateway, NesProvider, ProgramInfo};
 use nudge_hub::Hub;
-use nudge_model::script::Script;
-use nudge_nes::Service;
+use nudge_model::script::ScriptedModel;
+use nudge_nes::NesService;
 use nudge_peer::{CallError, Cx, Peer, pair};
 use nudge_wire::RawJson;
 use serde_json::{Value, json};
 
-fn suggestions() -> Service {
-    Service::new(nudge_nes::Options { index: false, ..Default::default() })
+fn suggestions() -> NesService {
+    NesService::new(nudge_nes::NesOptions { index: false, ..Default::default() })
 }
 
 async fn sessions() -> Hub {
-    let options = nudge_hub::Options {
+    let options = nudge_hub::HubOptions {
         store: "memory".to_owned(),
         owners: None,
-        built_in: Arc::new(BuiltInSource::new(Arc::new(Script::built_in()))),
+        built_in: Arc::new(BuiltInSource::new(Arc::new(ScriptedModel::built_in()))),
         linger: Duration::from_secs(1),
         outlives_clients: true,
         observer: None,

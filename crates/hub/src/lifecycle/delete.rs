@@ -1,24 +1,24 @@
 //! `session/delete`.
 
-use nudge_store::Op;
-use nudge_wire::{Code, Error, RawJson};
+use nudge_store::StoreOp;
+use nudge_wire::{Error, ErrorCode, RawJson};
 
-use super::Opening;
+use super::LifecycleRequest;
 use crate::{
     params,
-    session::{self, Command},
+    session::{self, SessionCommand},
     shape,
-    sources::Source,
+    sources::SessionSource,
 };
 
-impl Opening {
+impl LifecycleRequest {
     /// Deletes a session, in use or not.
     pub(super) async fn delete(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
-        let id = params::read::<params::Named>(method, params)?.session_id;
+        let id = params::read::<params::SessionIdParams>(method, params)?.session_id;
         self.door.leaves(&id);
         if let Some(handle) = self.door.shared.live(&id) {
             let (done, deleted) = tokio::sync::oneshot::channel();
-            if handle.send(Command::Delete(done)).await.is_ok()
+            if handle.send(SessionCommand::Delete(done)).await.is_ok()
                 && let Ok(deleted) = deleted.await
             {
                 return deleted.map(|()| shape::empty());
@@ -29,7 +29,7 @@ impl Opening {
         let there = self.unless_hurried(self.who_deletes(known_as)).await?;
         // An agent does not bring back what it has deleted: that comes when nothing here can fail any more.
         if row.is_some() {
-            self.door.shared.write_alone(&id, vec![Op::DeleteSession]).await?;
+            self.door.shared.write_alone(&id, vec![StoreOp::DeleteSession]).await?;
         }
         if let Some((agent, id)) = there {
             self.unless_hurried(self.delete_there(agent, method, id)).await?;
@@ -39,17 +39,20 @@ impl Opening {
     }
 
     /// The agent that knows a session by this id, if it can delete it.
-    async fn who_deletes<'a>(&'a self, id: Option<&'a str>) -> Result<Option<(&'a Source, &'a str)>, Error> {
+    async fn who_deletes<'a>(
+        &'a self,
+        id: Option<&'a str>,
+    ) -> Result<Option<(&'a SessionSource, &'a str)>, Error> {
         let (Some(agent), Some(id)) = (&self.door.client.agent, id) else { return Ok(None) };
         self.reach(agent).await?;
         Ok(agent.offers().await?.delete.then_some((agent, id)))
     }
 
     /// Has the agent delete what it knows of a session.
-    async fn delete_there(&self, agent: &Source, method: &str, id: &str) -> Result<(), Error> {
+    async fn delete_there(&self, agent: &SessionSource, method: &str, id: &str) -> Result<(), Error> {
         let params = shape::raw(&serde_json::json!({ "sessionId": id }));
         match agent.request(self.door.client.version, method, &params).await {
-            Err(error) if error.code != Code::RESOURCE_NOT_FOUND => Err(error),
+            Err(error) if error.code != ErrorCode::RESOURCE_NOT_FOUND => Err(error),
             _ => Ok(()),
         }
     }

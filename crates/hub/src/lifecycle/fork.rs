@@ -1,21 +1,21 @@
 //! `session/fork`.
 
 use nudge_session::{AttachOptions, own_updates, unknown_session};
-use nudge_store::{Op, Session};
+use nudge_store::{SessionRow, StoreOp};
 use nudge_wire::{Error, RawJson};
 
-use super::{Opened, Opening};
+use super::{LifecycleRequest, Opened};
 use crate::{
     directories, params,
-    session::{self, Wish},
+    session::{self, RestoreWish},
     shape,
     time::now,
 };
 
-impl Opening {
+impl LifecycleRequest {
     /// A new session that begins with what was said in another. What waits there stays there.
     pub(super) async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
-        let open: params::Open = params::read(method, params)?;
+        let open: params::OpenParams = params::read(method, params)?;
         directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
         let from = self.door.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
         let from = from.ok_or_else(unknown_session)?;
@@ -28,14 +28,18 @@ impl Opening {
             return self.fork_adapted(method, params, &from, row).await;
         }
         row.backend.clone_from(&from.backend);
-        let mut ops = vec![Op::CreateSession(row)];
+        let mut ops = vec![StoreOp::CreateSession(row)];
         if let Some(up_to) = self.last(&from.id).await? {
-            ops.push(Op::CopyTranscript { from: from.id, up_to });
+            ops.push(StoreOp::CopyTranscript { from: from.id, up_to });
             // A turn that runs there does not run here.
-            ops.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled")), now())));
+            ops.push(StoreOp::Append(session::entry(
+                up_to + 1,
+                &own_updates::idle(Some("cancelled")),
+                now(),
+            )));
         }
         self.door.shared.write_alone(&id, ops).await?;
-        let handle = self.door.shared.session(&id, &Wish::of(&self.door.client)).await?;
+        let handle = self.door.shared.session(&id, &RestoreWish::of(&self.door.client)).await?;
         Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }))
     }
 
@@ -44,8 +48,8 @@ impl Opening {
         &self,
         method: &str,
         params: Option<&RawJson>,
-        from: &Session,
-        row: Session,
+        from: &SessionRow,
+        row: SessionRow,
     ) -> Opened {
         let agent = self.door.client.agent.as_ref().filter(|agent| agent.name() == from.backend);
         let agent = agent.ok_or_else(|| Error::method_not_found(method))?;
@@ -55,8 +59,12 @@ impl Opening {
         }
         let mut past = Vec::new();
         if let Some(up_to) = self.last(&from.id).await? {
-            past.push(Op::CopyTranscript { from: from.id.clone(), up_to });
-            past.push(Op::Append(session::entry(up_to + 1, &own_updates::idle(Some("cancelled")), now())));
+            past.push(StoreOp::CopyTranscript { from: from.id.clone(), up_to });
+            past.push(StoreOp::Append(session::entry(
+                up_to + 1,
+                &own_updates::idle(Some("cancelled")),
+                now(),
+            )));
         }
         let mut wish = self.wish(params);
         if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {

@@ -1,12 +1,12 @@
 //! `session/list`.
 
-use nudge_store::{Cursor, Session, SessionFilter, Store, StoreError};
+use nudge_store::{SessionCursor, SessionFilter, SessionRow, Store, StoreError};
 use nudge_wire::{Error, RawJson};
 use serde_json::{Map, Value, json};
 
-use super::Opening;
+use super::LifecycleRequest;
 use crate::{
-    params::{self, List},
+    params::{self, ListParams},
     session::store_error,
     shape, time,
 };
@@ -15,7 +15,7 @@ use crate::{
 const PAGE: u32 = 50;
 const MOST: u32 = 500;
 
-impl Opening {
+impl LifecycleRequest {
     /// The agent's own list if it has one, else what the store has of it.
     pub(super) async fn list(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
         let asked = params::read(method, params)?;
@@ -32,7 +32,11 @@ impl Opening {
 }
 
 /// The sessions that were run by this agent, or all.
-async fn stored_sessions(store: &dyn Store, params: List, backend: Option<&str>) -> Result<RawJson, Error> {
+async fn stored_sessions(
+    store: &dyn Store,
+    params: ListParams,
+    backend: Option<&str>,
+) -> Result<RawJson, Error> {
     let created_after = match params.created_after.as_deref().map(|text| (text, time::read(text))) {
         None => None,
         Some((_, Some(at))) => Some(at),
@@ -42,7 +46,7 @@ async fn stored_sessions(store: &dyn Store, params: List, backend: Option<&str>)
             ));
         }
     };
-    let after: Option<Cursor> = match params.cursor.as_deref().map(str::parse).transpose() {
+    let after: Option<SessionCursor> = match params.cursor.as_deref().map(str::parse).transpose() {
         Ok(after) => after,
         Err(_) => return Err(bad_cursor()),
     };
@@ -71,7 +75,7 @@ fn bad_cursor() -> Error {
     Error::invalid_params("Invalid params: the cursor is not one that was given. List from the start")
 }
 
-fn info(session: &Session) -> Value {
+fn info(session: &SessionRow) -> Value {
     let mut info = json!({
         "sessionId": &*session.id,
         "cwd": session.cwd,

@@ -1,19 +1,19 @@
 //! `session/load` and `session/resume`: a session is brought into use, or joined.
 
 use nudge_session::{AttachOptions, unknown_session};
-use nudge_store::Session;
+use nudge_store::SessionRow;
 use nudge_wire::{Error, RawJson};
 
-use super::{Opened, Opening};
+use super::{LifecycleRequest, Opened};
 use crate::{
     directories, params,
-    session::{self, Command, Wish},
-    sources::Source,
+    session::{self, RestoreWish, SessionCommand},
+    sources::SessionSource,
 };
 
-impl Opening {
+impl LifecycleRequest {
     pub(super) async fn load(&self, method: &str, params: Option<&RawJson>) -> Opened {
-        let open: params::Open = params::read(method, params)?;
+        let open: params::OpenParams = params::read(method, params)?;
         let wants_history = match (method, &open.replay_from) {
             ("session/load", _) => true,
             (_, None) => false,
@@ -38,14 +38,14 @@ impl Opening {
             }
         }
         let directories = Some(open.additional_directories);
-        let wish = Wish { additional_directories: directories, ..self.wish(params) };
+        let wish = RestoreWish { additional_directories: directories, ..self.wish(params) };
         let handle = self.door.shared.session(&open.session_id, &wish).await?;
         Ok((open.session_id.into(), handle, how))
     }
 
     /// A session keeps its working directory, and while it is in use the folders beside it. Only what is asked for anew has
     /// to be there: what was said in a folder that is gone can still be read.
-    async fn check_same_directories(&self, open: &params::Open, row: &Session) -> Result<(), Error> {
+    async fn check_same_directories(&self, open: &params::OpenParams, row: &SessionRow) -> Result<(), Error> {
         if let Some(cwd) = &open.cwd {
             directories::check_same(cwd, &row.cwd).await?;
         }
@@ -58,7 +58,7 @@ impl Opening {
         }
         // If nobody uses it, it comes into use again with what is asked for now.
         let (done, left) = tokio::sync::oneshot::channel();
-        if handle.send(Command::Leave(done)).await.is_ok() && left.await.is_err() {
+        if handle.send(SessionCommand::Leave(done)).await.is_ok() && left.await.is_err() {
             let what = "Invalid params: the session is in use with other `additionalDirectories`; leave them out, or \
                         close the session and load it again";
             return Err(Error::invalid_params(what).reason("session_in_use"));
@@ -69,9 +69,9 @@ impl Opening {
     /// Has the agent load a session that it has had without us.
     async fn open_foreign(
         &self,
-        agent: &Source,
+        agent: &SessionSource,
         method: &str,
-        open: params::Open,
+        open: params::OpenParams,
         params: Option<&RawJson>,
         how: AttachOptions,
     ) -> Opened {

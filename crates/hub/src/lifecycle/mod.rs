@@ -8,51 +8,60 @@ mod new;
 
 use std::sync::Arc;
 
-use nudge_peer::Responder;
+use nudge_peer::RequestResponder;
 use nudge_session::AttachOptions;
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    client::Out,
-    door::Door,
-    hub::{Counted, ending},
-    methods::Lifecycle,
-    session::{self, JoinRequest, View, Wish},
-    sources::Source,
+    client::ClientMessage,
+    door::JoinedSessions,
+    hub::{CountedWork, ending},
+    methods::LifecycleMethod,
+    session::{self, ClientView, JoinRequest, RestoreWish},
+    sources::SessionSource,
 };
 
 /// A request that brings a session into use or looks at the store.
-pub(crate) struct Opening {
+pub(crate) struct LifecycleRequest {
     /// The process does not end meanwhile.
-    _counted: Counted,
-    door: Door,
+    _counted: CountedWork,
+    door: JoinedSessions,
 }
 
-impl Opening {
-    pub(crate) fn new(door: Door) -> Self {
+impl LifecycleRequest {
+    pub(crate) fn new(door: JoinedSessions) -> Self {
         Self { _counted: door.shared.opening(), door }
     }
 
-    pub(crate) async fn run(&self, method: Lifecycle, params: Option<&RawJson>, responder: Responder) {
+    pub(crate) async fn run(
+        &self,
+        method: LifecycleMethod,
+        params: Option<&RawJson>,
+        responder: RequestResponder,
+    ) {
         let failed = match self.outcome(method, params).await {
             Ok(Outcome::Opened(id, handle, how)) => self.join(&id, handle, how, responder).await,
-            Ok(Outcome::Answer(answer)) => return self.door.client.push(Out::Answer(responder, Ok(answer))),
+            Ok(Outcome::Answer(answer)) => {
+                return self.door.client.push(ClientMessage::Answer(responder, Ok(answer)));
+            }
             Err(error) => Err((error, Some(responder))),
         };
         if let Err((error, Some(responder))) = failed {
-            self.door.client.push(Out::Answer(responder, Err(error)));
+            self.door.client.push(ClientMessage::Answer(responder, Err(error)));
         }
     }
 
-    async fn outcome(&self, method: Lifecycle, params: Option<&RawJson>) -> Result<Outcome, Error> {
+    async fn outcome(&self, method: LifecycleMethod, params: Option<&RawJson>) -> Result<Outcome, Error> {
         let name = method.name();
         let (id, handle, how) = match method {
-            Lifecycle::New => self.unless_hurried(self.new_session(name, params)).await?,
-            Lifecycle::Load | Lifecycle::Resume => self.unless_hurried(self.load(name, params)).await?,
-            Lifecycle::Fork => self.unless_hurried(self.fork(name, params)).await?,
+            LifecycleMethod::New => self.unless_hurried(self.new_session(name, params)).await?,
+            LifecycleMethod::Load | LifecycleMethod::Resume => {
+                self.unless_hurried(self.load(name, params)).await?
+            }
+            LifecycleMethod::Fork => self.unless_hurried(self.fork(name, params)).await?,
             // What is being deleted here is deleted.
-            Lifecycle::Delete => return self.delete(name, params).await.map(Outcome::Answer),
-            Lifecycle::List => {
+            LifecycleMethod::Delete => return self.delete(name, params).await.map(Outcome::Answer),
+            LifecycleMethod::List => {
                 return self.unless_hurried(self.list(name, params)).await.map(Outcome::Answer);
             }
         };
@@ -68,26 +77,26 @@ impl Opening {
     }
 
     /// Waits until the agent is there. It is not started for a client that goes meanwhile.
-    async fn reach(&self, agent: &Source) -> Result<(), Error> {
+    async fn reach(&self, agent: &SessionSource) -> Result<(), Error> {
         tokio::select! {
             there = agent.reach() => there,
             () = self.door.client.gone() => Err(Error::cancelled()),
         }
     }
 
-    fn wish(&self, params: Option<&RawJson>) -> Wish {
-        Wish { params: params.cloned(), ..Wish::of(&self.door.client) }
+    fn wish(&self, params: Option<&RawJson>) -> RestoreWish {
+        RestoreWish { params: params.cloned(), ..RestoreWish::of(&self.door.client) }
     }
 
     async fn join(
         &self,
         id: &str,
-        handle: session::Handle,
+        handle: session::SessionHandle,
         how: AttachOptions,
-        responder: Responder,
-    ) -> Result<(), (Error, Option<Responder>)> {
+        responder: RequestResponder,
+    ) -> Result<(), (Error, Option<RequestResponder>)> {
         self.door.joins(id);
-        let view = View::new(Arc::clone(&self.door.client), &handle.cwd);
+        let view = ClientView::new(Arc::clone(&self.door.client), &handle.cwd);
         let attach = JoinRequest { view, options: how, responder };
         session::join(&self.door.shared, handle, id, attach).await
     }
@@ -96,9 +105,9 @@ impl Opening {
 /// What became of a request.
 enum Outcome {
     /// This session is to be joined.
-    Opened(Arc<str>, session::Handle, AttachOptions),
+    Opened(Arc<str>, session::SessionHandle, AttachOptions),
     Answer(RawJson),
 }
 
 /// A session that was brought into use, and how the client joins it.
-type Opened = Result<(Arc<str>, session::Handle, AttachOptions), Error>;
+type Opened = Result<(Arc<str>, session::SessionHandle, AttachOptions), Error>;

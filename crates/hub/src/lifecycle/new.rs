@@ -3,12 +3,12 @@
 use nudge_session::AttachOptions;
 use nudge_wire::RawJson;
 
-use super::{Opened, Opening};
+use super::{LifecycleRequest, Opened};
 use crate::{directories, params, session};
 
-impl Opening {
+impl LifecycleRequest {
     pub(super) async fn new_session(&self, method: &str, params: Option<&RawJson>) -> Opened {
-        let new: params::New = params::read(method, params)?;
+        let new: params::NewParams = params::read(method, params)?;
         directories::check(Some(&new.cwd), &new.additional_directories).await?;
         let row = session::row(new.cwd, new.additional_directories);
         let (shared, wish) = (&self.door.shared, self.wish(params));

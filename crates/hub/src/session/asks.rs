@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use nudge_backend::{Question, REQUEST_PERMISSION, is_last_word};
-use nudge_bridge::{Call, ToV2, request_between, request_to_v2};
+use nudge_backend::{AgentQuestion, REQUEST_PERMISSION, is_last_word};
+use nudge_bridge::{MethodCall, ToV2, request_between, request_to_v2};
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, RawNotification};
 use nudge_session::{AskId, ClientAnswer, FORMER_CLIENT, OpenAsk, SessionInput};
-use nudge_store::Session;
+use nudge_store::SessionRow;
 use nudge_wire::{Error, Message, RawJson, Version};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::{
-    client::{Ask, Client, Out},
-    session::{Command, Handle, driver::SessionDriver},
+    client::{ClientMessage, ClientRequest, ConnectedClient},
+    session::{SessionCommand, SessionHandle, driver::SessionDriver},
     shape,
 };
 
@@ -34,7 +34,7 @@ pub struct OpenQuestion {
 
 /// What somebody who is not attached wants.
 #[derive(Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum QuestionWish {
     /// To know what the session waits for.
     List(oneshot::Sender<Vec<OpenQuestion>>),
     /// To answer with this result, and to know whether the question was open; an error if it is no answer to that.
@@ -43,17 +43,17 @@ pub(crate) enum Wanted {
 
 impl SessionDriver {
     /// Asks a client.
-    pub(crate) fn ask(&mut self, ask: AskId, client: ClientId, question: Question) {
+    pub(crate) fn ask(&mut self, ask: AskId, client: ClientId, question: AgentQuestion) {
         let session = self.row.id.clone();
         let Some(view) = self.view(client) else {
             // The core is told that it is gone.
             return self.feed(SessionInput::Answered { ask, client, answer: ClientAnswer::Gone });
         };
         let is_permission = question.is_permission();
-        let Question { version, method, params, .. } = question;
+        let AgentQuestion { version, method, params, .. } = question;
         let call = if is_permission {
             let params = view.permission(&session, version, &params);
-            Call { method: method.to_string(), params }
+            MethodCall { method: method.to_string(), params }
         } else {
             let params = shape::for_session(&params, &session);
             translated(version, view.client.version, &method, &params)
@@ -62,8 +62,8 @@ impl SessionDriver {
         self.send_ask(ask, &client, call);
     }
 
-    fn send_ask(&mut self, ask: AskId, client: &Arc<Client>, call: Call) {
-        let Call { method, params } = call;
+    fn send_ask(&mut self, ask: AskId, client: &Arc<ConnectedClient>, call: MethodCall) {
+        let MethodCall { method, params } = call;
         let (answer, answered) = oneshot::channel();
         let withdrawn = CancellationToken::new();
         let (unwanted, guard) = (withdrawn.clone(), withdrawn.clone().drop_guard());
@@ -74,7 +74,12 @@ impl SessionDriver {
             self.asks.insert((ask, client.id), guard);
             None
         };
-        client.push(Out::Ask(Ask { method: method.clone().into(), params, answer, withdrawn }));
+        client.push(ClientMessage::Ask(ClientRequest {
+            method: method.clone().into(),
+            params,
+            answer,
+            withdrawn,
+        }));
         let (handle, client) = (self.handle(), Arc::clone(client));
         tokio::spawn(async move {
             let _kept = kept;
@@ -102,7 +107,7 @@ impl SessionDriver {
                 own_terminal(&handle, &client, &method, result).await;
             }
             // A session that is left does not need it.
-            let _ = handle.send(Command::Answered { ask, client: client.id, answer }).await;
+            let _ = handle.send(SessionCommand::Answered { ask, client: client.id, answer }).await;
         });
     }
 
@@ -117,22 +122,22 @@ impl SessionDriver {
             let out = match &params {
                 Some(params) if !is_same || client.version != version => {
                     let call = translated(version, client.version, note.method(), params);
-                    Out::Notify(call.method, call.params)
+                    ClientMessage::Notify(call.method, call.params)
                 }
-                _ => Out::Note(note.clone()),
+                _ => ClientMessage::Note(note.clone()),
             };
             client.push(out);
         }
     }
 
-    pub(crate) fn question(&mut self, wanted: Wanted) {
+    pub(crate) fn question(&mut self, wanted: QuestionWish) {
         // Whoever asked may be gone.
         match wanted {
-            Wanted::List(reply) => {
+            QuestionWish::List(reply) => {
                 let open = self.core.open_asks();
                 let _ = reply.send(open.into_iter().map(|ask| open_question(&self.row, ask)).collect());
             }
-            Wanted::Answer { question, result, reply } => {
+            QuestionWish::Answer { question, result, reply } => {
                 let _ = reply.send(self.answer_elsewhere(AskId(question), result));
             }
         }
@@ -154,7 +159,7 @@ impl SessionDriver {
     }
 }
 
-fn open_question(session: &Session, open: OpenAsk) -> OpenQuestion {
+fn open_question(session: &SessionRow, open: OpenAsk) -> OpenQuestion {
     let OpenAsk { ask, version, method, params } = open;
     let params = shape::for_session(&params, &session.id);
     let request = match version {
@@ -167,17 +172,17 @@ fn open_question(session: &Session, open: OpenAsk) -> OpenQuestion {
     OpenQuestion { session_id: session.id.to_string(), question_id: ask.0, method, request }
 }
 
-fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> Call {
-    let as_it_is = || Call { method: method.to_owned(), params: params.clone() };
+fn translated(from: Version, to: Version, method: &str, params: &RawJson) -> MethodCall {
+    let as_it_is = || MethodCall { method: method.to_owned(), params: params.clone() };
     request_between(from, to, method, params).unwrap_or_else(as_it_is)
 }
 
 /// Notes that a terminal is the editor's own.
-async fn own_terminal(handle: &Handle, client: &Client, method: &str, result: &RawJson) {
+async fn own_terminal(handle: &SessionHandle, client: &ConnectedClient, method: &str, result: &RawJson) {
     if method == "terminal/create"
         && let Some(terminal) = result.get(&["terminalId"]).and_then(|id| id.to::<String>().ok())
     {
-        let _ = handle.send(Command::OwnTerminal { client: client.id, terminal }).await;
+        let _ = handle.send(SessionCommand::OwnTerminal { client: client.id, terminal }).await;
     }
 }
 

@@ -2,28 +2,28 @@
 
 use std::sync::Arc;
 
-use nudge_peer::Responder;
+use nudge_peer::RequestResponder;
 use nudge_session::{AttachOptions, unknown_session};
 use nudge_wire::Error;
 use tokio::sync::oneshot;
 
 use crate::{
-    hub::Shared,
-    session::{Command, Handle, Joining, View, Wish},
+    hub::HubShared,
+    session::{ClientView, JoiningClient, RestoreWish, SessionCommand, SessionHandle},
 };
 
 /// What a client that joins wants.
 #[derive(Debug)]
 pub(crate) struct JoinRequest {
-    /// What it has been shown so far; [`View::from`] is where it goes on.
-    pub(crate) view: View,
+    /// What it has been shown so far; [`ClientView::from`] is where it goes on.
+    pub(crate) view: ClientView,
     pub(crate) options: AttachOptions,
-    pub(crate) responder: Responder,
+    pub(crate) responder: RequestResponder,
 }
 
 /// What became of a wish to join.
 #[derive(Debug)]
-pub(crate) enum Attached {
+pub(crate) enum AttachOutcome {
     /// It has joined and is answered.
     Joined,
     /// It has to read on from the store first: more has been written than is kept in memory.
@@ -32,11 +32,11 @@ pub(crate) enum Attached {
 
 /// Sends a wish to join, reading on from the store as often as it takes.
 pub(crate) async fn join(
-    hub: &Arc<Shared>,
-    mut handle: Handle,
+    hub: &Arc<HubShared>,
+    mut handle: SessionHandle,
     session: &str,
     mut attach: JoinRequest,
-) -> Result<(), (Error, Option<Responder>)> {
+) -> Result<(), (Error, Option<RequestResponder>)> {
     loop {
         if attach.options.wants_history
             && let Err(error) = crate::history::replay(&*hub.store, session, &mut attach.view).await
@@ -44,11 +44,11 @@ pub(crate) async fn join(
             return Err((error, Some(attach.responder)));
         }
         let (reply, replied) = oneshot::channel();
-        let joining = Box::new(Joining { attach, reply });
-        if let Err(Command::Attach(again)) = handle.send(Command::Attach(joining)).await {
+        let joining = Box::new(JoiningClient { attach, reply });
+        if let Err(SessionCommand::Attach(again)) = handle.send(SessionCommand::Attach(joining)).await {
             // It was just being left.
             let again = again.attach;
-            handle = match hub.session(session, &Wish::of(&again.view.client)).await {
+            handle = match hub.session(session, &RestoreWish::of(&again.view.client)).await {
                 Ok(handle) => handle,
                 Err(error) => return Err((error, Some(again.responder))),
             };
@@ -56,8 +56,8 @@ pub(crate) async fn join(
             continue;
         }
         match replied.await {
-            Ok(Attached::Joined) => return Ok(()),
-            Ok(Attached::ReadOn(again)) => attach = *again,
+            Ok(AttachOutcome::Joined) => return Ok(()),
+            Ok(AttachOutcome::ReadOn(again)) => attach = *again,
             Err(_) => return Err((unknown_session(), None)),
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use nudge_session::CommitFailure;
-use nudge_store::{StoreError, Ticket};
+use nudge_store::{StoreError, WriteTicket};
 
 use crate::session::restore;
 
 /// Commits under way.
 #[derive(Default)]
 pub(crate) struct CommitQueue {
-    tickets: VecDeque<Ticket>,
+    tickets: VecDeque<WriteTicket>,
     /// One has failed; what became of those behind it is not all known.
     failed: Option<FailedCommit>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct FailedCommit {
 }
 
 /// What became of the oldest commit.
-pub(crate) enum Landed {
+pub(crate) enum CommitResult {
     Written,
     /// It failed, and what became of all those behind it is known.
     Failed(FailedCommit),
@@ -39,7 +39,7 @@ impl FailedCommit {
 }
 
 impl CommitQueue {
-    pub(crate) fn push(&mut self, ticket: Ticket) {
+    pub(crate) fn push(&mut self, ticket: WriteTicket) {
         self.tickets.push_back(ticket);
     }
 
@@ -54,18 +54,18 @@ impl CommitQueue {
 
     /// Waits for the oldest; if that fails, for all those behind it, which may have been written. Safe to drop and call
     /// again.
-    pub(crate) async fn next(&mut self) -> Landed {
+    pub(crate) async fn next(&mut self) -> CommitResult {
         loop {
             let Some(oldest) = self.tickets.front_mut() else {
                 match self.failed.take() {
-                    Some(failed) => return Landed::Failed(failed),
+                    Some(failed) => return CommitResult::Failed(failed),
                     None => return std::future::pending().await,
                 }
             };
             let outcome = oldest.await;
             self.tickets.pop_front();
             match (outcome, &mut self.failed) {
-                (Ok(()), None) => return Landed::Written,
+                (Ok(()), None) => return CommitResult::Written,
                 (outcome, Some(failed)) => failed.written.push(outcome.is_ok()),
                 (Err(error), failed @ None) => *failed = Some(FailedCommit { error, written: Vec::new() }),
             }

@@ -6,27 +6,27 @@ use std::{
     time::Duration,
 };
 
-use nudge_backend::{BackendEvent, Parting};
+use nudge_backend::{BackendEvent, BackendParting};
 use nudge_mailbox::ClientId;
-use nudge_peer::{CancellationToken, DropGuard, Responder};
+use nudge_peer::{CancellationToken, DropGuard, RequestResponder};
 use nudge_session::{
-    AgentTraits, AskId, Attach, Attendee, ClientAnswer, Effect, EndWish, MessageBody, Moment, RequestId,
-    SessionCore, SessionInput, SessionRequest, SessionStart, SessionState, Step,
+    AgentTraits, AskId, AttachRequest, Attendee, ClientAnswer, EndWish, MessageBody, Moment, RequestId,
+    SessionCore, SessionEffect, SessionInput, SessionRequest, SessionStart, SessionState, SessionStep,
 };
-use nudge_store::{Lease, Session};
+use nudge_store::{SessionLease, SessionRow};
 use nudge_wire::{Environment, Error};
 use tokio::time::Instant;
 
 use crate::{
-    client::Client,
-    hub::Shared,
+    client::ConnectedClient,
+    hub::HubShared,
     session::{
-        Command, Commands, Handle, Live, Request,
-        commits::{CommitQueue, Landed},
-        environments::Environments,
+        Commands, InUseRequest, LiveStatus, SessionCommand, SessionHandle,
+        commits::{CommitQueue, CommitResult},
+        environments::SessionEnvironments,
         recover::{RETRY, retry},
-        view::{Shown, View, flush_time},
-        waiters::{Joining, Waiter},
+        view::{ClientView, ShownUpdate, flush_time},
+        waiters::{AnswerWaiter, JoiningClient},
     },
     shape,
     sources::SessionAgent,
@@ -40,45 +40,45 @@ const AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// A session in use.
 pub(crate) struct SessionDriver {
-    pub(crate) hub: Arc<Shared>,
+    pub(crate) hub: Arc<HubShared>,
     /// What is known of the session that does not change while it is in use.
-    pub(crate) row: Session,
-    pub(crate) lease: Lease,
+    pub(crate) row: SessionRow,
+    pub(crate) lease: SessionLease,
     pub(crate) core: SessionCore,
     pub(crate) agent: SessionAgent,
-    pub(crate) views: Vec<View>,
+    pub(crate) views: Vec<ClientView>,
     /// Requests that are not answered yet.
-    pub(crate) waiters: HashMap<RequestId, Waiter>,
+    pub(crate) waiters: HashMap<RequestId, AnswerWaiter>,
     next_request: u64,
     /// What clients are being asked; dropping one withdraws it.
     pub(crate) asks: HashMap<(AskId, ClientId), DropGuard>,
-    pub(crate) environments: Environments,
+    pub(crate) environments: SessionEnvironments,
     commits: CommitQueue,
     /// What is to be done, oldest first.
-    effects: VecDeque<Effect>,
+    effects: VecDeque<SessionEffect>,
     is_performing: bool,
     /// Set once the session is not in use any more.
-    pub(crate) leaving: Option<Leaving>,
+    pub(crate) leaving: Option<LeaveReason>,
     /// What the agent has done, for which the store had no room.
     parked: Option<BackendEvent>,
     /// When to look whether a store that could not be written can be.
     pub(crate) retry_at: Instant,
     started: Instant,
     commands: Commands,
-    handle: Handle,
+    handle: SessionHandle,
 }
 
 /// How a session is left.
-pub(crate) struct Leaving {
-    pub(crate) parting: Parting,
+pub(crate) struct LeaveReason {
+    pub(crate) parting: BackendParting,
     /// Those who wait for it.
     pub(crate) waiting: Vec<RequestId>,
 }
 
 /// What a driver is made from.
-pub(crate) struct Parts {
-    pub(crate) row: Session,
-    pub(crate) lease: Lease,
+pub(crate) struct DriverParts {
+    pub(crate) row: SessionRow,
+    pub(crate) lease: SessionLease,
     pub(crate) agent: SessionAgent,
     pub(crate) stored: StoredParts,
     pub(crate) environment: Option<Environment>,
@@ -95,9 +95,9 @@ pub(crate) struct StoredParts {
 
 impl SessionDriver {
     /// Starts the task.
-    pub(crate) fn start(hub: Arc<Shared>, parts: Parts) -> Handle {
-        let Parts { row, lease, agent, stored, environment } = parts;
-        let (handle, commands) = Handle::new(&row.cwd);
+    pub(crate) fn start(hub: Arc<HubShared>, parts: DriverParts) -> SessionHandle {
+        let DriverParts { row, lease, agent, stored, environment } = parts;
+        let (handle, commands) = SessionHandle::new(&row.cwd);
         let core = SessionCore::new(start_of(&hub, &row, &agent, stored), Moment::default());
         let driver = Self {
             hub,
@@ -109,7 +109,7 @@ impl SessionDriver {
             waiters: HashMap::new(),
             next_request: 0,
             asks: HashMap::new(),
-            environments: Environments::new(environment),
+            environments: SessionEnvironments::new(environment),
             commits: CommitQueue::default(),
             effects: VecDeque::new(),
             is_performing: false,
@@ -132,7 +132,7 @@ impl SessionDriver {
                 [only] if only.client.is_behind() => Some(Arc::clone(&only.client)),
                 _ => None,
             };
-            let flush_at = View::next_flush(&self.views);
+            let flush_at = ClientView::next_flush(&self.views);
             let is_writing = !self.commits.is_failing();
             let hears_agent = behind.is_none() && is_writing && self.core.hears_agent();
             let hears_clients = is_writing && self.core.hears_clients();
@@ -153,7 +153,7 @@ impl SessionDriver {
                 event = self.agent.next(), if hears_agent && has_room => self.events(event),
                 () = store.room(), if hears_agent && !has_room => {}
                 () = room(behind.as_ref()), if behind.is_some() => {}
-                () = flush_time(flush_at), if flush_at.is_some() => View::flush_due(&mut self.views, &self.row.id),
+                () = flush_time(flush_at), if flush_at.is_some() => ClientView::flush_due(&mut self.views, &self.row.id),
                 () = retry(self.retry_at), if self.core.is_stalled() => {
                     let _ = self.recover().await;
                 }
@@ -174,7 +174,7 @@ impl SessionDriver {
     }
 
     fn finish(&mut self) {
-        let Step { commits, effects } = self.core.finish();
+        let SessionStep { commits, effects } = self.core.finish();
         for commit in commits {
             let ticket = self.write(commit);
             self.commits.push(ticket);
@@ -195,10 +195,10 @@ impl SessionDriver {
         self.cut_off();
     }
 
-    fn landed(&mut self, landed: Landed) {
+    fn landed(&mut self, landed: CommitResult) {
         self.feed(match landed {
-            Landed::Written => SessionInput::Committed,
-            Landed::Failed(failed) => SessionInput::CommitFailed(failed.told(&self.row.id)),
+            CommitResult::Written => SessionInput::Committed,
+            CommitResult::Failed(failed) => SessionInput::CommitFailed(failed.told(&self.row.id)),
         });
         if self.core.is_stalled() {
             self.retry_at = Instant::now() + RETRY;
@@ -240,7 +240,7 @@ impl SessionDriver {
     }
 
     /// Takes a command. What has to be written down waits for a store that can be written, or is refused.
-    async fn take(&mut self, command: Command) {
+    async fn take(&mut self, command: SessionCommand) {
         if self.core.is_stalled()
             && command.is_written()
             && let Err(error) = self.recover().await
@@ -250,41 +250,45 @@ impl SessionDriver {
         self.command(command);
     }
 
-    fn command(&mut self, command: Command) {
+    fn command(&mut self, command: SessionCommand) {
         match command {
-            Command::Attach(joining) => self.attach(joining),
-            Command::Detach(client) => self.detach(client),
-            Command::Cancel => self.feed(SessionInput::Cancel),
-            Command::CancelRequest(request) => self.feed(SessionInput::CancelRequest(request)),
-            Command::Request { client, request, responder } => self.request(&client, request, responder),
-            Command::Answered { ask, client, answer } => self.answered(ask, client, answer),
-            Command::SetDone(done) => self.set_done(*done),
-            Command::Pass(message) => {
+            SessionCommand::Attach(joining) => self.attach(joining),
+            SessionCommand::Detach(client) => self.detach(client),
+            SessionCommand::Cancel => self.feed(SessionInput::Cancel),
+            SessionCommand::CancelRequest(request) => self.feed(SessionInput::CancelRequest(request)),
+            SessionCommand::Request { client, request, responder } => {
+                self.request(&client, request, responder)
+            }
+            SessionCommand::Answered { ask, client, answer } => self.answered(ask, client, answer),
+            SessionCommand::SetDone(done) => self.set_done(*done),
+            SessionCommand::Pass(message) => {
                 if let Err(refused) = self.agent.pass(message) {
                     tokio::spawn(refused.message.refuse());
                 }
             }
-            Command::OwnTerminal { client, terminal } => {
+            SessionCommand::OwnTerminal { client, terminal } => {
                 if let Some(view) = self.view(client) {
                     view.own_terminal(&terminal);
                 }
             }
             // Whoever asked may be gone.
-            Command::Status(reply) => drop(reply.send(self.status())),
-            Command::Question(wanted) => self.question(wanted),
-            Command::Delete(done) => self.end(Waiter::Delete(done), EndWish::Delete),
-            Command::Leave(done) => self.end(Waiter::Leave(done), EndWish::LeaveIfUnused),
-            Command::End { is_patient } => self.feed(SessionInput::End(EndWish::Process { is_patient })),
+            SessionCommand::Status(reply) => drop(reply.send(self.status())),
+            SessionCommand::Question(wanted) => self.question(wanted),
+            SessionCommand::Delete(done) => self.end(AnswerWaiter::Delete(done), EndWish::Delete),
+            SessionCommand::Leave(done) => self.end(AnswerWaiter::Leave(done), EndWish::LeaveIfUnused),
+            SessionCommand::End { is_patient } => {
+                self.feed(SessionInput::End(EndWish::Process { is_patient }))
+            }
         }
     }
 
-    fn request(&mut self, client: &Arc<Client>, request: Request, responder: Responder) {
+    fn request(&mut self, client: &Arc<ConnectedClient>, request: InUseRequest, responder: RequestResponder) {
         let what = match request {
-            Request::Close(closing) => {
+            InUseRequest::Close(closing) => {
                 let close = |request| EndWish::Close(client.id, request);
-                return self.end(Waiter::Close(closing, responder), close);
+                return self.end(AnswerWaiter::Close(closing, responder), close);
             }
-            Request::Set { is_mode, params } => return self.set(client, is_mode, &params, responder),
+            InUseRequest::Set { is_mode, params } => return self.set(client, is_mode, &params, responder),
             other => self.read(client, other).unwrap_or_else(SessionRequest::Refused),
         };
         let is_prompt = matches!(what, SessionRequest::Prompt { .. });
@@ -294,14 +298,14 @@ impl SessionDriver {
     /// Gives the core a request of a client. If it is cancelled and `is_watched`, the core is told.
     pub(crate) fn ask_core(
         &mut self,
-        client: &Arc<Client>,
-        responder: Responder,
+        client: &Arc<ConnectedClient>,
+        responder: RequestResponder,
         what: SessionRequest,
         is_watched: bool,
     ) {
         let request = self.request_id();
         let watch = is_watched.then(|| self.watch(client, request, &responder));
-        let waiter = Waiter::Client { client: Arc::clone(client), responder, _watch: watch };
+        let waiter = AnswerWaiter::Client { client: Arc::clone(client), responder, _watch: watch };
         self.waiters.insert(request, waiter);
         self.feed(SessionInput::Request { client: client.id, request, what });
     }
@@ -312,7 +316,12 @@ impl SessionDriver {
     }
 
     /// `$/cancel_request` on a prompt is told to the core. A connection that ends says nothing.
-    fn watch(&self, client: &Arc<Client>, request: RequestId, responder: &Responder) -> DropGuard {
+    fn watch(
+        &self,
+        client: &Arc<ConnectedClient>,
+        request: RequestId,
+        responder: &RequestResponder,
+    ) -> DropGuard {
         let (token, handle) = (responder.cancellation(), self.handle());
         let answered = CancellationToken::new();
         let watch = answered.clone().drop_guard();
@@ -323,20 +332,20 @@ impl SessionDriver {
                 () = token.cancelled() => {}
             }
             if !asker.is_gone() {
-                let _ = handle.send(Command::CancelRequest(request)).await;
+                let _ = handle.send(SessionCommand::CancelRequest(request)).await;
             }
         });
         watch
     }
 
-    fn end(&mut self, waiter: Waiter, wish: impl FnOnce(RequestId) -> EndWish) {
+    fn end(&mut self, waiter: AnswerWaiter, wish: impl FnOnce(RequestId) -> EndWish) {
         let request = self.request_id();
         self.waiters.insert(request, waiter);
         self.feed(SessionInput::End(wish(request)));
     }
 
     /// A client joins in its place among all that is shown.
-    fn attach(&mut self, joining: Box<Joining>) {
+    fn attach(&mut self, joining: Box<JoiningClient>) {
         if joining.attach.view.client.is_gone() {
             // Nothing is delivered because of somebody who is not there.
             return;
@@ -345,8 +354,8 @@ impl SessionDriver {
         let client = &joining.attach.view.client;
         let attendee = Attendee { id: client.id, version: client.version, offers: client.offers };
         let (from, options) = (joining.attach.view.from, joining.attach.options);
-        self.waiters.insert(request, Waiter::Join(joining));
-        self.feed(SessionInput::Attach(Attach { request, attendee, from, options }));
+        self.waiters.insert(request, AnswerWaiter::Join(joining));
+        self.feed(SessionInput::Attach(AttachRequest { request, attendee, from, options }));
     }
 
     pub(crate) fn detach(&mut self, client: ClientId) {
@@ -357,7 +366,7 @@ impl SessionDriver {
     }
 
     fn detach_gone(&mut self) {
-        let joining = self.waiters.values().filter_map(Waiter::joining);
+        let joining = self.waiters.values().filter_map(AnswerWaiter::joining);
         let clients = self.views.iter().map(|view| &view.client).chain(joining);
         let gone = clients.filter(|client| client.is_gone()).map(|client| client.id);
         for client in gone.collect::<Vec<_>>() {
@@ -370,11 +379,11 @@ impl SessionDriver {
         self.feed(SessionInput::Answered { ask, client, answer });
     }
 
-    pub(crate) fn view(&mut self, client: ClientId) -> Option<&mut View> {
+    pub(crate) fn view(&mut self, client: ClientId) -> Option<&mut ClientView> {
         self.views.iter_mut().find(|view| view.client.id == client)
     }
 
-    pub(crate) fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> SessionHandle {
         self.handle.clone()
     }
 
@@ -384,7 +393,7 @@ impl SessionDriver {
         environments.retain(|client| core.knows_client(client));
     }
 
-    fn status(&self) -> Live {
+    fn status(&self) -> LiveStatus {
         let state = match self.core.state() {
             SessionState::Idle => "idle",
             SessionState::Running => "running",
@@ -392,7 +401,7 @@ impl SessionDriver {
         };
         let additional_directories = self.row.additional_directories.clone();
         let (clients, pending) = (self.views.len(), self.core.pending_on_disk().to_vec());
-        Live { state, clients, pending, shown: self.core.shown(), additional_directories }
+        LiveStatus { state, clients, pending, shown: self.core.shown(), additional_directories }
     }
 
     /// Nobody waits for a client that does not read. One that is alone makes the agent wait instead.
@@ -416,7 +425,7 @@ impl SessionDriver {
         if self.core.is_stalled() {
             let _ = self.recover().await;
         }
-        let Leaving { parting, waiting } = self.leaving.take().unwrap_or_default();
+        let LeaveReason { parting, waiting } = self.leaving.take().unwrap_or_default();
         let Self { hub, row, lease, agent, commands, views, waiters, .. } = &mut self;
         agent.end(parting).await;
         hub.release(lease.clone()).await;
@@ -424,7 +433,7 @@ impl SessionDriver {
         let unheard = commands.close();
         for view in views.iter_mut() {
             view.flush(&row.id);
-            view.show(&mut Shown::new(&row.id, &shape::left()));
+            view.show(&mut ShownUpdate::new(&row.id, &shape::left()));
         }
         for request in waiting {
             if let Some(waiter) = waiters.remove(&request) {
@@ -438,13 +447,13 @@ impl SessionDriver {
     }
 }
 
-impl Default for Leaving {
+impl Default for LeaveReason {
     fn default() -> Self {
-        Self { parting: Parting::Leave, waiting: Vec::new() }
+        Self { parting: BackendParting::Leave, waiting: Vec::new() }
     }
 }
 
-fn start_of(hub: &Shared, row: &Session, agent: &SessionAgent, stored: StoredParts) -> SessionStart {
+fn start_of(hub: &HubShared, row: &SessionRow, agent: &SessionAgent, stored: StoredParts) -> SessionStart {
     let StoredParts { mailbox, is_held, next_seq, next_input } = stored;
     SessionStart {
         seed: shape::seed(),
@@ -464,7 +473,7 @@ fn start_of(hub: &Shared, row: &Session, agent: &SessionAgent, stored: StoredPar
     }
 }
 
-async fn room(client: Option<&Arc<Client>>) {
+async fn room(client: Option<&Arc<ConnectedClient>>) {
     if let Some(client) = client {
         client.room().await;
     }
@@ -478,26 +487,28 @@ async fn until(deadline: Option<Instant>) {
 
 impl SessionDriver {
     /// What a client says, as the core takes it; or why it cannot be taken.
-    fn read(&self, client: &Client, request: Request) -> Result<SessionRequest, Error> {
+    fn read(&self, client: &ConnectedClient, request: InUseRequest) -> Result<SessionRequest, Error> {
         let check =
             |content: &[_]| shape::check_content(client.version, content, |kind| self.agent.takes(kind));
         Ok(match request {
-            Request::Prompt(prompt) => {
+            InUseRequest::Prompt(prompt) => {
                 let content = check(&prompt.content)?;
                 let raw = prompt.params;
                 let params = raw.map(|raw| nudge_backend::PromptParams { version: client.version, raw });
                 SessionRequest::Prompt { body: MessageBody { content, params }, key: prompt.key }
             }
-            Request::Inject { mode, content, key } => {
+            InUseRequest::Inject { mode, content, key } => {
                 let mode = shape::mode(&mode)?;
                 SessionRequest::Inject { mode, content: check(&content)?, key }
             }
-            Request::Steering { content, prompt_required } => {
+            InUseRequest::Steering { content, prompt_required } => {
                 SessionRequest::Steering { content: check(&content)?, prompt_required }
             }
-            Request::Revoke { id } => SessionRequest::Revoke { id },
-            Request::Replace { id, content } => SessionRequest::Replace { id, content: check(&content)? },
-            Request::Set { .. } | Request::Close(_) => return Err(nudge_session::unknown_session()),
+            InUseRequest::Revoke { id } => SessionRequest::Revoke { id },
+            InUseRequest::Replace { id, content } => {
+                SessionRequest::Replace { id, content: check(&content)? }
+            }
+            InUseRequest::Set { .. } | InUseRequest::Close(_) => return Err(nudge_session::unknown_session()),
         })
     }
 }

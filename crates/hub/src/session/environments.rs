@@ -7,12 +7,12 @@ use nudge_session::FORMER_CLIENT;
 use nudge_wire::Environment;
 
 /// The environments of those who have joined, and the one that commands see now. `None` stands for that of this process.
-pub(crate) struct Environments {
+pub(crate) struct SessionEnvironments {
     now: Option<Environment>,
     by_client: HashMap<ClientId, Option<Environment>>,
 }
 
-impl Environments {
+impl SessionEnvironments {
     /// Of a session that is brought into use by a client with this one.
     pub(crate) fn new(first: Option<Environment>) -> Self {
         Self { now: first.clone(), by_client: HashMap::from([(FORMER_CLIENT, first)]) }

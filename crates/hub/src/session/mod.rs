@@ -16,25 +16,25 @@ mod waiters;
 use std::sync::Arc;
 
 use nudge_mailbox::ClientId;
-use nudge_peer::{PassedMessage, Responder, Unhandled};
+use nudge_peer::{PassedMessage, RequestResponder, UnhandledMessage};
 use nudge_session::{AskId, ClientAnswer, PendingMessage, RequestId};
-use nudge_wire::{Error, RawJson, Version, inject::Mode};
+use nudge_wire::{Error, RawJson, Version, inject::InjectMode};
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::{
-    client::{Client, Out},
-    door::Closing,
+    client::{ClientMessage, ConnectedClient},
+    door::ClosingSession,
 };
 
 pub use asks::OpenQuestion;
-pub(crate) use asks::Wanted;
-pub(crate) use attach::{Attached, JoinRequest, join};
-pub(crate) use restore::{Wish, begin, open};
+pub(crate) use asks::QuestionWish;
+pub(crate) use attach::{AttachOutcome, JoinRequest, join};
+pub(crate) use restore::{RestoreWish, begin, open};
 pub(crate) use restore::{row, store_error};
 pub(crate) use stored_ops::{entry, stored_update};
-pub(crate) use view::{Shown, View};
-pub(crate) use waiters::Joining;
+pub(crate) use view::{ClientView, ShownUpdate};
+pub(crate) use waiters::JoiningClient;
 
 /// Commands that may wait for a session; past that, whoever sends one waits.
 const COMMANDS: usize = 256;
@@ -47,7 +47,7 @@ const OVERHEAD: usize = 256;
 
 /// How to reach a session in use.
 #[derive(Debug, Clone)]
-pub(crate) struct Handle {
+pub(crate) struct SessionHandle {
     /// The directory of the session.
     pub(crate) cwd: Arc<str>,
     commands: mpsc::Sender<Waiting>,
@@ -60,7 +60,7 @@ pub(crate) struct Handle {
 /// A command that waits for its session, and the room it takes up meanwhile.
 #[derive(Debug)]
 struct Waiting {
-    command: Command,
+    command: SessionCommand,
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -69,18 +69,18 @@ struct Waiting {
 struct Commands(mpsc::Receiver<Waiting>);
 
 impl Commands {
-    async fn recv(&mut self) -> Option<Command> {
+    async fn recv(&mut self) -> Option<SessionCommand> {
         self.0.recv().await.map(|waiting| waiting.command)
     }
 
     /// Takes no more in; gives what has come.
-    fn close(&mut self) -> Vec<Command> {
+    fn close(&mut self) -> Vec<SessionCommand> {
         self.0.close();
         std::iter::from_fn(|| self.0.try_recv().ok()).map(|waiting| waiting.command).collect()
     }
 }
 
-impl Handle {
+impl SessionHandle {
     fn new(cwd: &str) -> (Self, Commands) {
         let (commands, receiver) = mpsc::channel(COMMANDS);
         let [room, passing] = [COMMANDS_BYTES, PASSING_BYTES].map(|bytes| Arc::new(Semaphore::new(bytes)));
@@ -88,7 +88,7 @@ impl Handle {
     }
 
     /// Sends a command, once there is room for it; gives it back if the session is not in use any more.
-    pub(crate) async fn send(&self, command: Command) -> Result<(), Command> {
+    pub(crate) async fn send(&self, command: SessionCommand) -> Result<(), SessionCommand> {
         let room = take(&self.room, command.size(), COMMANDS_BYTES).await;
         let sent = self.commands.send(Waiting { command, _room: room }).await;
         sent.map_err(|refused| refused.0.command)
@@ -96,27 +96,31 @@ impl Handle {
 
     /// Passes a message on to the agent, once there is room for it on the way; gives it back if the session is not in use
     /// any more.
-    pub(crate) async fn pass(&self, from: Version, message: Unhandled) -> Result<(), Unhandled> {
+    pub(crate) async fn pass(
+        &self,
+        from: Version,
+        message: UnhandledMessage,
+    ) -> Result<(), UnhandledMessage> {
         let room = take(&self.passing, message.size(), PASSING_BYTES).await;
-        match self.send(Command::Pass(PassedMessage { from, message, room })).await {
-            Err(Command::Pass(refused)) => Err(refused.message),
+        match self.send(SessionCommand::Pass(PassedMessage { from, message, room })).await {
+            Err(SessionCommand::Pass(refused)) => Err(refused.message),
             _ => Ok(()),
         }
     }
 
     /// How the session stands; `None` if it is not in use any more.
-    pub(crate) async fn status(&self) -> Option<Live> {
+    pub(crate) async fn status(&self) -> Option<LiveStatus> {
         let (reply, replied) = oneshot::channel();
-        self.send(Command::Status(reply)).await.ok()?;
+        self.send(SessionCommand::Status(reply)).await.ok()?;
         replied.await.ok()
     }
 }
 
 /// What a session is asked to do.
 #[derive(Debug)]
-pub(crate) enum Command {
+pub(crate) enum SessionCommand {
     /// A client joins.
-    Attach(Box<Joining>),
+    Attach(Box<JoiningClient>),
     /// A client leaves.
     Detach(ClientId),
     /// The user ends the turn.
@@ -124,7 +128,7 @@ pub(crate) enum Command {
     /// A request is cancelled: a prompt is taken back, or its turn is ended.
     CancelRequest(RequestId),
     /// A request of a client.
-    Request { client: Arc<Client>, request: Request, responder: Responder },
+    Request { client: Arc<ConnectedClient>, request: InUseRequest, responder: RequestResponder },
     /// A client's answer to what it was asked.
     Answered { ask: AskId, client: ClientId, answer: ClientAnswer },
     /// A message about the session that only its agent understands.
@@ -134,9 +138,9 @@ pub(crate) enum Command {
     /// A client runs a terminal for the agent.
     OwnTerminal { client: ClientId, terminal: String },
     /// How it stands.
-    Status(oneshot::Sender<Live>),
+    Status(oneshot::Sender<LiveStatus>),
     /// Somebody who is not attached wants to know what it waits for, or answers.
-    Question(Wanted),
+    Question(QuestionWish),
     /// It is deleted, and somebody waits for that.
     Delete(oneshot::Sender<Result<(), Error>>),
     /// It is left if nobody uses it, so that it can come into use anew; whoever waits is told by the end of this.
@@ -145,7 +149,7 @@ pub(crate) enum Command {
     End { is_patient: bool },
 }
 
-impl Command {
+impl SessionCommand {
     /// About how many bytes it takes up while it waits.
     fn size(&self) -> usize {
         match self {
@@ -165,11 +169,11 @@ impl Command {
     fn refuse(self, error: &Error) {
         match self {
             Self::Attach(joining) => joining.refuse(error),
-            Self::Request { request: Request::Close(closing), responder, .. } => {
+            Self::Request { request: InUseRequest::Close(closing), responder, .. } => {
                 closing.refuse(responder, error);
             }
             Self::Request { client, responder, .. } => {
-                client.push(Out::Answer(responder, Err(error.clone())));
+                client.push(ClientMessage::Answer(responder, Err(error.clone())));
             }
             _ => {}
         }
@@ -185,17 +189,17 @@ async fn take(room: &Arc<Semaphore>, bytes: usize, all: usize) -> Option<OwnedSe
 
 /// A request about a session in use.
 #[derive(Debug)]
-pub(crate) enum Request {
-    Prompt(Prompt),
-    Inject { mode: Mode, content: Vec<RawJson>, key: Option<String> },
+pub(crate) enum InUseRequest {
+    Prompt(PromptInput),
+    Inject { mode: InjectMode, content: Vec<RawJson>, key: Option<String> },
     Revoke { id: String },
     Replace { id: String, content: Vec<RawJson> },
     Steering { content: Vec<RawJson>, prompt_required: bool },
     Set { is_mode: bool, params: RawJson },
-    Close(Closing),
+    Close(ClosingSession),
 }
 
-impl Request {
+impl InUseRequest {
     /// How long what it says is.
     pub(crate) fn size(&self) -> usize {
         let text = |content: &[RawJson]| content.iter().map(|block| block.as_str().len()).sum();
@@ -212,7 +216,7 @@ impl Request {
 
 /// `session/prompt`.
 #[derive(Debug)]
-pub(crate) struct Prompt {
+pub(crate) struct PromptInput {
     pub(crate) content: Vec<RawJson>,
     pub(crate) key: Option<String>,
     /// All of its params, as they came.
@@ -222,7 +226,7 @@ pub(crate) struct Prompt {
 /// How a session in use stands.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Live {
+pub struct LiveStatus {
     /// `running`, `requires_action` or `idle`.
     pub state: &'static str,
     /// How many clients are attached.

@@ -2,77 +2,77 @@
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::ClientId;
-use nudge_session::{Commit, Effect, Joined, SessionInput};
-use nudge_store::{Batch, Ticket};
+use nudge_session::{JoinedClient, SessionCommit, SessionEffect, SessionInput};
+use nudge_store::{WriteBatch, WriteTicket};
 use nudge_wire::Version;
 use serde_json::json;
 
 use crate::{
-    client::Out,
+    client::ClientMessage,
     session::{
-        Attached, JoinRequest,
-        driver::{Leaving, SessionDriver},
+        AttachOutcome, JoinRequest,
+        driver::{LeaveReason, SessionDriver},
         stored_ops::ops,
-        view::Shown,
-        waiters::{Joining, Waiter},
+        view::ShownUpdate,
+        waiters::{AnswerWaiter, JoiningClient},
     },
     shape,
 };
 
 impl SessionDriver {
     /// Gives a commit to the store.
-    pub(crate) fn write(&self, commit: Commit) -> Ticket {
-        let Commit { operations, is_durable, at } = commit;
+    pub(crate) fn write(&self, commit: SessionCommit) -> WriteTicket {
+        let SessionCommit { operations, is_durable, at } = commit;
         let ops = ops(operations, at);
-        let batch = Batch { session: self.row.id.clone(), lease: self.lease.clone(), ops };
+        let batch = WriteBatch { session: self.row.id.clone(), lease: self.lease.clone(), ops };
         if is_durable { self.hub.store.commit(batch) } else { self.hub.store.append(batch) }
     }
 
-    pub(crate) fn perform(&mut self, effect: Effect) {
+    pub(crate) fn perform(&mut self, effect: SessionEffect) {
         match effect {
-            Effect::Show { update, skip } => self.show(&update, &skip),
-            Effect::Notify(message) => self.notify(message),
-            Effect::Answer { request, outcome } => {
+            SessionEffect::Show { update, skip } => self.show(&update, &skip),
+            SessionEffect::Notify(message) => self.notify(message),
+            SessionEffect::Answer { request, outcome } => {
                 if let Some(waiter) = self.waiters.remove(&request) {
                     waiter.answer(outcome);
                 }
             }
-            Effect::Joined(joined) => self.joined(*joined),
-            Effect::ReadOn(request) => {
-                if let Some(Waiter::Join(joining)) = self.waiters.remove(&request) {
-                    let Joining { attach, reply } = *joining;
+            SessionEffect::Joined(joined) => self.joined(*joined),
+            SessionEffect::ReadOn(request) => {
+                if let Some(AnswerWaiter::Join(joining)) = self.waiters.remove(&request) {
+                    let JoiningClient { attach, reply } = *joining;
                     // The reader is gone only if the connection is.
-                    let _ = reply.send(Attached::ReadOn(Box::new(attach)));
+                    let _ = reply.send(AttachOutcome::ReadOn(Box::new(attach)));
                 }
             }
-            Effect::TakenUpBy(client) => self.environments.resumes(client),
-            Effect::Flush => self.views.iter_mut().for_each(|view| view.flush(&self.row.id)),
-            Effect::Prompt { messages, prompter } => {
+            SessionEffect::TakenUpBy(client) => self.environments.resumes(client),
+            SessionEffect::Flush => self.views.iter_mut().for_each(|view| view.flush(&self.row.id)),
+            SessionEffect::Prompt { messages, prompter } => {
                 self.environments.serve(prompter);
                 self.forget_environments();
                 self.agent.prompt(messages, self.environments.now().cloned());
             }
-            Effect::Steer(messages) => self.agent.steer(messages),
-            Effect::GoOn(messages) => self.agent.go_on(messages),
-            Effect::Interrupt => self.agent.interrupt(),
-            Effect::Cancel => self.agent.cancel(),
-            Effect::AnswerAgent(question, answer) => self.agent.answer(question, answer),
-            Effect::SetOption(option) => {
+            SessionEffect::Steer(messages) => self.agent.steer(messages),
+            SessionEffect::GoOn(messages) => self.agent.go_on(messages),
+            SessionEffect::Interrupt => self.agent.interrupt(),
+            SessionEffect::Cancel => self.agent.cancel(),
+            SessionEffect::AnswerAgent(question, answer) => self.agent.answer(question, answer),
+            SessionEffect::SetOption(option) => {
                 self.agent.set_option(&option);
                 self.feed(SessionInput::SteerMethod(self.agent.steer_method()));
             }
-            Effect::ForgetOptions => self.agent.forget_options(),
-            Effect::Ask { ask, client, question } => self.ask(ask, client, question),
-            Effect::WithdrawAsk { ask, client } => drop(self.asks.remove(&(ask, client))),
-            Effect::Serve(question) => {
+            SessionEffect::ForgetOptions => self.agent.forget_options(),
+            SessionEffect::Ask { ask, client, question } => self.ask(ask, client, question),
+            SessionEffect::WithdrawAsk { ask, client } => drop(self.asks.remove(&(ask, client))),
+            SessionEffect::Serve(question) => {
                 self.agent.serve(question, self.environments.now().cloned());
             }
-            Effect::Leave { parting, waiting } => self.leaves(parting, waiting),
+            SessionEffect::Leave { parting, waiting } => self.leaves(parting, waiting),
         }
     }
 
     fn show(&mut self, update: &IndexedUpdate, skip: &[ClientId]) {
-        let mut shown = Shown::new(&self.row.id, update);
+        let mut shown = ShownUpdate::new(&self.row.id, update);
         for view in &mut self.views {
             if !skip.contains(&view.client.id) {
                 view.show(&mut shown);
@@ -84,16 +84,16 @@ impl SessionDriver {
     }
 
     /// Shows a client that joins what it missed, answers it, and tells it how things stand.
-    fn joined(&mut self, joined: Joined) {
-        let Joined { request, client, is_new, missed, state, is_running, pending } = joined;
-        let Some(Waiter::Join(joining)) = self.waiters.remove(&request) else { return };
-        let Joining { attach: JoinRequest { mut view, responder, .. }, reply } = *joining;
+    fn joined(&mut self, joined: JoinedClient) {
+        let JoinedClient { request, client, is_new, missed, state, is_running, pending } = joined;
+        let Some(AnswerWaiter::Join(joining)) = self.waiters.remove(&request) else { return };
+        let JoiningClient { attach: JoinRequest { mut view, responder, .. }, reply } = *joining;
         if view.client.is_gone() {
             return self.detach(client);
         }
         let session = &self.row.id;
         for update in &missed {
-            view.show_history(&mut Shown::new(session, update));
+            view.show_history(&mut ShownUpdate::new(session, update));
         }
         view.end_history(session);
         self.views.retain(|other| other.client.id != client);
@@ -107,34 +107,34 @@ impl SessionDriver {
         let is_v2 = view.client.version == Version::V2;
         if !is_new {
             // Of a session that it knows by name the client is told how things stand before the answer.
-            self.agent.standing().iter().for_each(|news| view.show(&mut Shown::new(session, news)));
+            self.agent.standing().iter().for_each(|news| view.show(&mut ShownUpdate::new(session, news)));
             if is_v2 {
-                view.show(&mut Shown::new(session, &state));
+                view.show(&mut ShownUpdate::new(session, &state));
             }
         }
-        view.client.push(Out::Answer(responder, Ok(result)));
+        view.client.push(ClientMessage::Answer(responder, Ok(result)));
         for update in after {
             view.client.push(update);
         }
         if is_new {
-            self.agent.standing().iter().for_each(|news| view.show(&mut Shown::new(session, news)));
+            self.agent.standing().iter().for_each(|news| view.show(&mut ShownUpdate::new(session, news)));
         }
         if is_running && !is_v2 {
-            view.show(&mut Shown::new(session, &state));
+            view.show(&mut ShownUpdate::new(session, &state));
         }
         self.environments.joins(client, view.client.environment.clone());
         self.views.push(view);
         // The reader is gone only if the connection is.
-        let _ = reply.send(Attached::Joined);
+        let _ = reply.send(AttachOutcome::Joined);
     }
 
-    fn leaves(&mut self, parting: nudge_backend::Parting, waiting: Vec<nudge_session::RequestId>) {
+    fn leaves(&mut self, parting: nudge_backend::BackendParting, waiting: Vec<nudge_session::RequestId>) {
         match &mut self.leaving {
             Some(leaving) => {
                 leaving.parting = parting;
                 leaving.waiting.extend(waiting);
             }
-            None => self.leaving = Some(Leaving { parting, waiting }),
+            None => self.leaving = Some(LeaveReason { parting, waiting }),
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use nudge_session::{SessionInput, StoredState};
-use nudge_store::{Pages, StoreError};
+use nudge_store::{StoreError, TranscriptPages};
 use nudge_wire::Error;
 use tokio::time::Instant;
 
 use crate::{
-    hub::Shared,
+    hub::HubShared,
     session::{
         driver::SessionDriver,
         restore::{past, store_error, told},
@@ -43,12 +43,12 @@ impl SessionDriver {
 }
 
 /// What is on disk of a session, and the numbers of its entries from `on_disk` on.
-async fn stored_state(hub: &Shared, session: &str, on_disk: u64) -> Result<StoredState, Error> {
+async fn stored_state(hub: &HubShared, session: &str, on_disk: u64) -> Result<StoredState, Error> {
     let store = &*hub.store;
     let (inputs, next_input) = saved(store.inputs(session).await.map_err(store_error)?);
     let past = past(hub, session).await?;
     let mut entries = BTreeSet::new();
-    let mut pages = Pages::new(store, session, on_disk);
+    let mut pages = TranscriptPages::new(store, session, on_disk);
     while let Some(page) = pages.next().await.map_err(store_error)? {
         entries.extend(page.iter().map(|entry| entry.seq));
     }

@@ -4,22 +4,24 @@ use std::sync::{Arc, OnceLock};
 
 use nudge_backend::{OpenedSession, SessionRestore, SessionSetup};
 use nudge_peer::PassedMessage;
-use nudge_session::{MessageRuns, Past, Restored, unknown_session};
-use nudge_store::{Batch, Lease, Op, Pages, Session, SessionChange, StoreError};
+use nudge_session::{MessageRuns, RestoredSession, TranscriptPast, unknown_session};
+use nudge_store::{
+    SessionChange, SessionLease, SessionRow, StoreError, StoreOp, TranscriptPages, WriteBatch,
+};
 use nudge_wire::{Environment, Error, RawJson, Version};
 use serde_json::json;
 
 use crate::{
-    client::Client,
-    hub::Shared,
+    client::ConnectedClient,
+    hub::HubShared,
     recap,
     session::{
-        Handle,
-        driver::{Parts, SessionDriver, StoredParts},
+        SessionHandle,
+        driver::{DriverParts, SessionDriver, StoredParts},
         stored_ops::{entry, ops as store_ops, saved, stored_update},
     },
     shape,
-    sources::Source,
+    sources::SessionSource,
     time::now,
 };
 
@@ -29,22 +31,22 @@ const TAIL: u64 = 20_000;
 const LONGEST_ID: usize = 256;
 
 /// How a client wants the session that it brings into use.
-pub(crate) struct Wish {
+pub(crate) struct RestoreWish {
     /// The folders beside the working directory; those it had unless set.
     pub(crate) additional_directories: Option<Vec<String>>,
     pub(crate) environment: Option<Environment>,
     /// The agent that the client speaks to; the built-in one unless set.
-    pub(crate) agent: Option<Source>,
+    pub(crate) agent: Option<SessionSource>,
     /// Its own built-in agent; that of the process unless set.
-    pub(crate) built_in: Option<Source>,
+    pub(crate) built_in: Option<SessionSource>,
     /// The version of the client.
     pub(crate) version: Version,
     /// The params of its request.
     pub(crate) params: Option<RawJson>,
 }
 
-impl Wish {
-    pub(crate) fn of(client: &Client) -> Self {
+impl RestoreWish {
+    pub(crate) fn of(client: &ConnectedClient) -> Self {
         Self {
             additional_directories: None,
             environment: client.environment.clone(),
@@ -56,12 +58,12 @@ impl Wish {
     }
 
     /// The built-in agent that it wants.
-    pub(crate) fn built_in<'a>(&'a self, hub: &'a Shared) -> &'a Source {
+    pub(crate) fn built_in<'a>(&'a self, hub: &'a HubShared) -> &'a SessionSource {
         self.built_in.as_ref().unwrap_or(&hub.built_in)
     }
 
     /// What runs the session of this row, or why nothing here does.
-    fn source_of<'a>(&'a self, hub: &'a Shared, row: &Session) -> Result<&'a Source, Error> {
+    fn source_of<'a>(&'a self, hub: &'a HubShared, row: &SessionRow) -> Result<&'a SessionSource, Error> {
         if row.backend == hub.built_in.name() {
             return Ok(self.built_in(hub));
         }
@@ -75,7 +77,7 @@ impl Wish {
     }
 
     /// What an agent is told of the session of this row, which is known by `name` as soon as that is set.
-    fn setup(&self, hub: &Arc<Shared>, row: &Session, name: &Arc<OnceLock<Arc<str>>>) -> SessionSetup {
+    fn setup(&self, hub: &Arc<HubShared>, row: &SessionRow, name: &Arc<OnceLock<Arc<str>>>) -> SessionSetup {
         let params = self.params.clone();
         SessionSetup {
             session_id: Arc::clone(&row.id),
@@ -93,13 +95,13 @@ impl Wish {
 /// Begins a session, by `session/new` or another request that only the agent can answer, and brings it into use. `row` says
 /// what is known of it, `past` what is to be written of what was said.
 pub(crate) async fn begin(
-    hub: &Arc<Shared>,
-    source: &Source,
+    hub: &Arc<HubShared>,
+    source: &SessionSource,
     method: &str,
-    mut row: Session,
-    past: Vec<Op>,
-    wish: &Wish,
-) -> Result<(Arc<str>, Handle), Error> {
+    mut row: SessionRow,
+    past: Vec<StoreOp>,
+    wish: &RestoreWish,
+) -> Result<(Arc<str>, SessionHandle), Error> {
     let name = Arc::new(OnceLock::new());
     let opened = source.begin(method, wish.setup(hub, &row, &name)).await?;
     let OpenedSession { backend: agent, agent_session_id, replayed } = opened;
@@ -112,14 +114,14 @@ pub(crate) async fn begin(
     let _ = name.set(Arc::clone(&row.id));
     source.name().clone_into(&mut row.backend);
     let lease = hub.lease(&row.id).await?;
-    let mut ops = vec![Op::CreateSession(row.clone())];
+    let mut ops = vec![StoreOp::CreateSession(row.clone())];
     ops.extend(past);
     let mut next_seq = ops.iter().filter_map(next_seq).max().unwrap_or(0);
     let mut runs = MessageRuns::default();
     for mut update in replayed {
         runs.name(&mut update, || shape::mint("msg"));
         if update.kind.is_stored() {
-            ops.push(Op::Append(entry(next_seq, &update, now())));
+            ops.push(StoreOp::Append(entry(next_seq, &update, now())));
             next_seq += 1;
         }
     }
@@ -127,12 +129,12 @@ pub(crate) async fn begin(
     let environment = wish.environment.clone();
     let id = Arc::clone(&row.id);
     let stored = StoredParts { next_seq, ..StoredParts::default() };
-    Ok((id, start(hub, Parts { row, lease, agent, stored, environment })))
+    Ok((id, start(hub, DriverParts { row, lease, agent, stored, environment })))
 }
 
 /// Writes down that there is a session. If that cannot be, it is nobody's.
-async fn write_first(hub: &Shared, lease: &Lease, ops: Vec<Op>) -> Result<(), Error> {
-    let batch = Batch { session: lease.session.clone(), lease: lease.clone(), ops };
+async fn write_first(hub: &HubShared, lease: &SessionLease, ops: Vec<StoreOp>) -> Result<(), Error> {
+    let batch = WriteBatch { session: lease.session.clone(), lease: lease.clone(), ops };
     let written = hub.store.commit(batch).await.map_err(store_error);
     if written.is_err() {
         hub.release(lease.clone()).await;
@@ -141,15 +143,15 @@ async fn write_first(hub: &Shared, lease: &Lease, ops: Vec<Op>) -> Result<(), Er
 }
 
 /// The number behind that of an entry that is written.
-fn next_seq(op: &Op) -> Option<u64> {
+fn next_seq(op: &StoreOp) -> Option<u64> {
     match op {
-        Op::Append(entry) => Some(entry.seq + 1),
+        StoreOp::Append(entry) => Some(entry.seq + 1),
         _ => None,
     }
 }
 
 /// Brings a stored session into use. Nothing of it runs before a client has joined.
-pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Handle, Error> {
+pub(crate) async fn open(hub: &Arc<HubShared>, id: &str, wish: &RestoreWish) -> Result<SessionHandle, Error> {
     if hub.store.session(id).await.map_err(store_error)?.is_none() {
         return Err(unknown_session());
     }
@@ -161,7 +163,12 @@ pub(crate) async fn open(hub: &Arc<Shared>, id: &str, wish: &Wish) -> Result<Han
     opened
 }
 
-async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Result<Handle, Error> {
+async fn take_up(
+    hub: &Arc<HubShared>,
+    id: &str,
+    lease: SessionLease,
+    wish: &RestoreWish,
+) -> Result<SessionHandle, Error> {
     let mut row = hub.store.session(id).await.map_err(store_error)?.ok_or_else(unknown_session)?;
     if let Some(directories) = &wish.additional_directories {
         row.additional_directories.clone_from(directories);
@@ -173,7 +180,8 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
     // Another agent cannot know it by that id.
     setup.agent_session_id = setup.agent_session_id.filter(|_| is_its_own);
     let (past, mut taking_up) = recall(hub, id, source, setup).await?;
-    let Restored { mailbox, next_seq, operations, interruption } = Restored::new(inputs, past, shape::seed());
+    let RestoredSession { mailbox, next_seq, operations, interruption } =
+        RestoredSession::new(inputs, past, shape::seed());
     for update in &interruption {
         taking_up.hear(update);
     }
@@ -182,30 +190,30 @@ async fn take_up(hub: &Arc<Shared>, id: &str, lease: Lease, wish: &Wish) -> Resu
         row.agent_session_id = Some(id.to_string());
     }
     let mut ops = store_ops(operations, now());
-    ops.push(Op::UpdateSession(SessionChange {
+    ops.push(StoreOp::UpdateSession(SessionChange {
         closed: Some(false),
         agent_session_id: Some(row.agent_session_id.clone()),
         ..SessionChange::default()
     }));
-    let batch = Batch { session: row.id.clone(), lease: lease.clone(), ops };
+    let batch = WriteBatch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(store_error)?;
     let environment = wish.environment.clone();
     let stored = StoredParts { mailbox, is_held: true, next_seq, next_input };
-    Ok(start(hub, Parts { row, lease, agent, stored, environment }))
+    Ok(start(hub, DriverParts { row, lease, agent, stored, environment }))
 }
 
-fn start(hub: &Arc<Shared>, parts: Parts) -> Handle {
+fn start(hub: &Arc<HubShared>, parts: DriverParts) -> SessionHandle {
     SessionDriver::start(Arc::clone(hub), parts)
 }
 
 /// What the transcript tells, also to an agent that does not remember it: the end of it, and all of it only if that does not
 /// tell whether a turn was under way.
 async fn recall(
-    hub: &Shared,
+    hub: &HubShared,
     id: &str,
-    source: &Source,
+    source: &SessionSource,
     setup: SessionSetup,
-) -> Result<(Past, Box<dyn SessionRestore<PassedMessage>>), Error> {
+) -> Result<(TranscriptPast, Box<dyn SessionRestore<PassedMessage>>), Error> {
     let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
     let mut taking_up = source.take_up(setup.clone());
     let tail = read_past(hub, id, next.saturating_sub(TAIL), Some(&mut *taking_up)).await?;
@@ -217,21 +225,21 @@ async fn recall(
 }
 
 /// What the transcript tells of how things stand.
-pub(super) async fn past(hub: &Shared, id: &str) -> Result<Past, Error> {
+pub(super) async fn past(hub: &HubShared, id: &str) -> Result<TranscriptPast, Error> {
     let next = hub.store.last_seq(id).await.map_err(store_error)?.map_or(0, |last| last + 1);
     let tail = read_past(hub, id, next.saturating_sub(TAIL), None).await?;
     if tail.has_state || next <= TAIL { Ok(tail) } else { read_past(hub, id, 0, None).await }
 }
 
 async fn read_past(
-    hub: &Shared,
+    hub: &HubShared,
     id: &str,
     from: u64,
     taking_up: Option<&mut dyn SessionRestore<PassedMessage>>,
-) -> Result<Past, Error> {
+) -> Result<TranscriptPast, Error> {
     let mut taking_up = taking_up.filter(|taking_up| taking_up.wants_history());
-    let mut past = Past::default();
-    let mut pages = Pages::new(&*hub.store, id, from);
+    let mut past = TranscriptPast::default();
+    let mut pages = TranscriptPages::new(&*hub.store, id, from);
     while let Some(page) = pages.next().await.map_err(store_error)? {
         for entry in &page {
             past.next_seq = entry.seq + 1;
@@ -259,9 +267,9 @@ pub(super) fn told(error: &StoreError, what: &str) -> Error {
 }
 
 /// A row for a new session.
-pub(crate) fn row(cwd: String, additional_directories: Vec<String>) -> Session {
+pub(crate) fn row(cwd: String, additional_directories: Vec<String>) -> SessionRow {
     let at = now();
-    Session {
+    SessionRow {
         id: shape::mint("sess"),
         cwd,
         additional_directories,

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use nudge_backend::OptionPlan;
-use nudge_bridge::Call;
-use nudge_peer::Responder;
+use nudge_bridge::MethodCall;
+use nudge_peer::RequestResponder;
 use nudge_session::{SessionRequest, unknown_session};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    client::{Client, Out},
-    session::{Command, driver::SessionDriver},
+    client::{ClientMessage, ConnectedClient},
+    session::{SessionCommand, driver::SessionDriver},
 };
 
 /// What an agent answered to a request that sets something.
 #[derive(Debug)]
 pub(crate) struct SetDone {
-    client: Arc<Client>,
+    client: Arc<ConnectedClient>,
     is_mode: bool,
-    call: Call,
+    call: MethodCall,
     outcome: Result<RawJson, Error>,
-    responder: Responder,
+    responder: RequestResponder,
 }
 
 impl SetDone {
@@ -35,10 +35,10 @@ impl SessionDriver {
     /// Sets a mode or an option: once that is written down, or as the agent decides.
     pub(crate) fn set(
         &mut self,
-        client: &Arc<Client>,
+        client: &Arc<ConnectedClient>,
         is_mode: bool,
         params: &RawJson,
-        responder: Responder,
+        responder: RequestResponder,
     ) {
         let (call, plan) = match self.plan(client, is_mode, params) {
             Ok(planned) => planned,
@@ -58,7 +58,7 @@ impl SessionDriver {
                     let outcome = asked.await;
                     let done = SetDone { client, is_mode, call, outcome, responder };
                     // Without a session nobody can set anything, and dropping the request answers it.
-                    let _ = handle.send(Command::SetDone(Box::new(done))).await;
+                    let _ = handle.send(SessionCommand::SetDone(Box::new(done))).await;
                 });
             }
         }
@@ -66,10 +66,10 @@ impl SessionDriver {
 
     fn plan(
         &mut self,
-        client: &Client,
+        client: &ConnectedClient,
         is_mode: bool,
         params: &RawJson,
-    ) -> Result<(Call, OptionPlan), Error> {
+    ) -> Result<(MethodCall, OptionPlan), Error> {
         let version = self.agent.version();
         let view = self.view(client.id).ok_or_else(unknown_session)?;
         let call = view.set_call(version, is_mode, params);
@@ -85,10 +85,16 @@ impl SessionDriver {
             self.agent.option_answered(&call, &answer);
             self.answer_for(&client, is_mode, &call, answer)
         });
-        client.push(Out::Answer(responder, outcome));
+        client.push(ClientMessage::Answer(responder, outcome));
     }
 
-    fn answer_for(&mut self, client: &Client, is_mode: bool, call: &Call, answer: RawJson) -> RawJson {
+    fn answer_for(
+        &mut self,
+        client: &ConnectedClient,
+        is_mode: bool,
+        call: &MethodCall,
+        answer: RawJson,
+    ) -> RawJson {
         let version = self.agent.version();
         match self.view(client.id) {
             Some(view) => view.set_answer(version, is_mode, call, answer),

@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, Dialect, Message, MessageId, Mode, Saved};
-use nudge_session::{FORMER_CLIENT, InputChange, MessageBody, Operation, RowChange};
-use nudge_store::{Entry, Input, InputState, Op, SessionChange};
+use nudge_mailbox::{DeliveryMode, InputDialect, MailboxChange, MailboxMessage, MessageId, SavedMailbox};
+use nudge_session::{FORMER_CLIENT, InputChange, MessageBody, RowChange, StoreOperation};
+use nudge_store::{InputState, SessionChange, StoreOp, StoredInput, TranscriptEntry};
 use nudge_wire::{RawJson, Version};
 
 use crate::{history, shape};
 
 /// Adds what an operation comes to, decided at this time.
-pub(crate) fn push_ops(ops: &mut Vec<Op>, operation: Operation, at: u64) {
+pub(crate) fn push_ops(ops: &mut Vec<StoreOp>, operation: StoreOperation, at: u64) {
     match operation {
-        Operation::Append { seq, update } => ops.push(Op::Append(entry(seq, &update, at))),
-        Operation::Input(change) => push_input_ops(ops, change),
-        Operation::UpdateSession(change) => ops.push(Op::UpdateSession(row_change(change, at))),
-        Operation::DeleteSession => ops.push(Op::DeleteSession),
+        StoreOperation::Append { seq, update } => ops.push(StoreOp::Append(entry(seq, &update, at))),
+        StoreOperation::Input(change) => push_input_ops(ops, change),
+        StoreOperation::UpdateSession(change) => ops.push(StoreOp::UpdateSession(row_change(change, at))),
+        StoreOperation::DeleteSession => ops.push(StoreOp::DeleteSession),
     }
 }
 
 /// All that operations come to.
-pub(crate) fn ops(operations: Vec<Operation>, at: u64) -> Vec<Op> {
+pub(crate) fn ops(operations: Vec<StoreOperation>, at: u64) -> Vec<StoreOp> {
     let mut ops = Vec::with_capacity(operations.len());
     for operation in operations {
         push_ops(&mut ops, operation, at);
@@ -30,13 +30,13 @@ pub(crate) fn ops(operations: Vec<Operation>, at: u64) -> Vec<Op> {
 }
 
 /// An entry of the transcript that came at this time.
-pub(crate) fn entry(seq: u64, update: &IndexedUpdate, at: u64) -> Entry {
-    Entry {
+pub(crate) fn entry(seq: u64, update: &IndexedUpdate, at: u64) -> TranscriptEntry {
+    TranscriptEntry {
         seq,
         at,
         dialect: match update.version {
-            Version::V1 => nudge_store::Dialect::V1,
-            Version::V2 => nudge_store::Dialect::V2,
+            Version::V1 => nudge_store::FrameDialect::V1,
+            Version::V2 => nudge_store::FrameDialect::V2,
         },
         kind: update.kind.name().into(),
         message_id: update.message_id.as_deref().map(Into::into),
@@ -47,7 +47,7 @@ pub(crate) fn entry(seq: u64, update: &IndexedUpdate, at: u64) -> Entry {
 }
 
 /// The update of an entry; `None` if it is not text.
-pub(crate) fn stored_update(entry: &Entry) -> Option<IndexedUpdate> {
+pub(crate) fn stored_update(entry: &TranscriptEntry) -> Option<IndexedUpdate> {
     let message_id = entry.message_id.as_deref().map(Into::into);
     let kind = UpdateKind::of(&entry.kind);
     let update = IndexedUpdate::stored(history::version(entry), kind, message_id, history::json(entry)?);
@@ -68,30 +68,30 @@ fn row_change(change: RowChange, at: u64) -> SessionChange {
     }
 }
 
-fn push_input_ops(ops: &mut Vec<Op>, InputChange { change, seq }: InputChange) {
+fn push_input_ops(ops: &mut Vec<StoreOp>, InputChange { change, seq }: InputChange) {
     match change {
-        Change::Added(message) => ops.push(Op::AddInput(input(&message, seq))),
-        Change::Replaced { id, content } => {
+        MailboxChange::Added(message) => ops.push(StoreOp::AddInput(input(&message, seq))),
+        MailboxChange::Replaced { id, content } => {
             let content = content.content.as_str().to_owned();
-            ops.push(Op::ReplaceInput { id, content });
+            ops.push(StoreOp::ReplaceInput { id, content });
         }
-        Change::Revoked { id } => ops.push(set_input(id, InputState::Revoked)),
-        Change::Delivered { ids } => {
+        MailboxChange::Revoked { id } => ops.push(set_input(id, InputState::Revoked)),
+        MailboxChange::Delivered { ids } => {
             ops.extend(ids.into_iter().map(|id| set_input(id, InputState::Delivered)));
         }
     }
 }
 
-fn set_input(id: MessageId, state: InputState) -> Op {
-    Op::SetInput { id, state }
+fn set_input(id: MessageId, state: InputState) -> StoreOp {
+    StoreOp::SetInput { id, state }
 }
 
-fn input(message: &Message<MessageBody>, seq: u64) -> Input {
-    Input {
+fn input(message: &MailboxMessage<MessageBody>, seq: u64) -> StoredInput {
+    StoredInput {
         id: message.id.clone(),
         seq,
         client: message.client.0,
-        mode: MODES[usize::from(message.mode == Mode::Steer)].to_owned(),
+        mode: MODES[usize::from(message.mode == DeliveryMode::Steer)].to_owned(),
         dialect: dialect_name(message.dialect).to_owned(),
         key: message.key.as_deref().map(str::to_owned),
         state: InputState::Pending,
@@ -103,9 +103,9 @@ const MODES: [&str; 2] = ["queue", "steer"];
 
 /// What is stored of the pending input, and the number of the next. Who sent it is gone; ids of connections begin anew with
 /// each process.
-pub(crate) fn saved(inputs: Vec<Input>) -> (Saved<MessageBody>, u64) {
+pub(crate) fn saved(inputs: Vec<StoredInput>) -> (SavedMailbox<MessageBody>, u64) {
     let next = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
-    let mut saved = Saved::default();
+    let mut saved = SavedMailbox::default();
     for input in inputs {
         // A prompt that was dropped may be sent again.
         let is_dropped = input.state == InputState::Revoked && input.dialect.starts_with("prompt");
@@ -121,33 +121,33 @@ pub(crate) fn saved(inputs: Vec<Input>) -> (Saved<MessageBody>, u64) {
     (saved, next)
 }
 
-fn message(input: Input) -> Message<MessageBody> {
+fn message(input: StoredInput) -> MailboxMessage<MessageBody> {
     let content = input.content.and_then(|content| RawJson::parse(content).ok());
     let content = content.unwrap_or_else(|| shape::raw(&serde_json::json!([])));
-    Message {
+    MailboxMessage {
         client: FORMER_CLIENT,
         id: input.id,
-        mode: if input.mode == MODES[1] { Mode::Steer } else { Mode::Queue },
+        mode: if input.mode == MODES[1] { DeliveryMode::Steer } else { DeliveryMode::Queue },
         dialect: dialect(&input.dialect),
         content: MessageBody { content, params: None },
         key: input.key.map(|key| Arc::from(&*key)),
     }
 }
 
-fn dialect_name(dialect: Dialect) -> &'static str {
+fn dialect_name(dialect: InputDialect) -> &'static str {
     match dialect {
-        Dialect::Inject => "inject",
-        Dialect::Steering => "steering",
-        Dialect::PromptV1 => "prompt_v1",
-        Dialect::PromptV2 => "prompt_v2",
+        InputDialect::Inject => "inject",
+        InputDialect::Steering => "steering",
+        InputDialect::PromptV1 => "prompt_v1",
+        InputDialect::PromptV2 => "prompt_v2",
     }
 }
 
-fn dialect(name: &str) -> Dialect {
+fn dialect(name: &str) -> InputDialect {
     match name {
-        "steering" => Dialect::Steering,
-        "prompt_v1" => Dialect::PromptV1,
-        "prompt_v2" => Dialect::PromptV2,
-        _ => Dialect::Inject,
+        "steering" => InputDialect::Steering,
+        "prompt_v1" => InputDialect::PromptV1,
+        "prompt_v2" => InputDialect::PromptV2,
+        _ => InputDialect::Inject,
     }
 }

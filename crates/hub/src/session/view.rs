@@ -2,20 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_bridge::{Call, IndexedUpdate, JoinChunks, ToV1, ToV2, update_params};
+use nudge_bridge::{IndexedUpdate, JoinChunks, MethodCall, ToV1, ToV2, update_params};
 use nudge_wire::{RawJson, Version};
 use tokio::time::Instant;
 
 use nudge_peer::RawNotification;
 
 use crate::{
-    client::{Client, Out},
+    client::{ClientMessage, ConnectedClient},
     shape,
 };
 
 /// A client of a session, and what it has seen.
-pub(crate) struct View {
-    pub(crate) client: Arc<Client>,
+pub(crate) struct ClientView {
+    pub(crate) client: Arc<ConnectedClient>,
     /// Entries of the transcript before this one have been shown already.
     pub(crate) from: u64,
     /// How a client of version 1 is told what is written in version 2.
@@ -35,23 +35,23 @@ const AGAIN: usize = 128 * 1024;
 const LONGEST_HELD_BACK: Duration = Duration::from_secs(5);
 
 /// One update on its way to several clients, written once for each version.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownUpdate<'a> {
     session: &'a str,
     update: &'a IndexedUpdate,
     params: Option<RawJson>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownUpdate<'a> {
     pub(crate) fn new(session: &'a str, update: &'a IndexedUpdate) -> Self {
         Self { session, update, params: None }
     }
 
     /// The notification it came in, if that names the session as the clients do.
-    fn as_it_came(&mut self) -> Out {
+    fn as_it_came(&mut self) -> ClientMessage {
         let message = self.update.message_for(self.session).cloned();
         match message.and_then(RawNotification::from_message) {
-            Some(note) => Out::Note(note),
-            None => Out::Update(self.params()),
+            Some(note) => ClientMessage::Note(note),
+            None => ClientMessage::Update(self.params()),
         }
     }
 
@@ -61,21 +61,21 @@ impl<'a> Shown<'a> {
     }
 
     /// The notifications for what became of the update in another version.
-    fn converted(&self, updates: &[RawJson]) -> Vec<Out> {
-        updates.iter().map(|raw| Out::Update(self.update.params_with(self.session, raw))).collect()
+    fn converted(&self, updates: &[RawJson]) -> Vec<ClientMessage> {
+        updates.iter().map(|raw| ClientMessage::Update(self.update.params_with(self.session, raw))).collect()
     }
 }
 
-impl View {
+impl ClientView {
     /// A client's view of a session in this directory.
-    pub(crate) fn new(client: Arc<Client>, cwd: &str) -> Self {
+    pub(crate) fn new(client: Arc<ConnectedClient>, cwd: &str) -> Self {
         let to_v1 = client.v1.map(ToV1::new);
         let to_v2 = to_v1.is_none().then(|| ToV2::new("nudge-").with_cwd(cwd));
         Self { client, from: 0, to_v1, to_v2, history: JoinChunks::default(), flush_at: None }
     }
 
     /// Sends an update without waiting.
-    pub(crate) fn show(&mut self, shown: &mut Shown<'_>) {
+    pub(crate) fn show(&mut self, shown: &mut ShownUpdate<'_>) {
         for out in self.outs(shown) {
             self.client.push(out);
         }
@@ -90,7 +90,7 @@ impl View {
     pub(crate) fn flush(&mut self, session: &str) {
         self.flush_at = None;
         for raw in self.to_v1.as_mut().map(ToV1::flush).unwrap_or_default() {
-            self.client.push(Out::Update(update_params(session, &raw)));
+            self.client.push(ClientMessage::Update(update_params(session, &raw)));
         }
     }
 
@@ -108,14 +108,14 @@ impl View {
     }
 
     /// Sends an update of the history, waiting for room.
-    pub(crate) async fn show_when_room(&mut self, shown: &mut Shown<'_>) {
+    pub(crate) async fn show_when_room(&mut self, shown: &mut ShownUpdate<'_>) {
         for out in self.outs_of_history(shown) {
             self.client.push_when_room(out).await;
         }
     }
 
     /// Sends an update of the history without waiting.
-    pub(crate) fn show_history(&mut self, shown: &mut Shown<'_>) {
+    pub(crate) fn show_history(&mut self, shown: &mut ShownUpdate<'_>) {
         for out in self.outs_of_history(shown) {
             self.client.push(out);
         }
@@ -124,7 +124,7 @@ impl View {
     /// Sends what is left of the history: the client has been shown all of it.
     pub(crate) fn end_history(&mut self, session: &str) {
         for raw in std::mem::take(&mut self.history).finish() {
-            self.client.push(Out::Update(update_params(session, &raw)));
+            self.client.push(ClientMessage::Update(update_params(session, &raw)));
         }
         self.flush(session);
     }
@@ -141,13 +141,18 @@ impl View {
     }
 
     /// The result of a request that brings a session into use, and the updates that go with it.
-    pub(crate) fn opened(&mut self, session: &str, version: Version, result: RawJson) -> (RawJson, Vec<Out>) {
+    pub(crate) fn opened(
+        &mut self,
+        session: &str,
+        version: Version,
+        result: RawJson,
+    ) -> (RawJson, Vec<ClientMessage>) {
         let setup = match (version, &mut self.to_v1, &mut self.to_v2) {
             (Version::V2, Some(to_v1), _) => to_v1.setup(&result),
             (Version::V1, _, Some(to_v2)) => to_v2.setup(&result),
             _ => return (result, Vec::new()),
         };
-        let updates = setup.updates.iter().map(|raw| Out::Update(update_params(session, raw)));
+        let updates = setup.updates.iter().map(|raw| ClientMessage::Update(update_params(session, raw)));
         (setup.result, updates.collect())
     }
 
@@ -161,8 +166,8 @@ impl View {
     }
 
     /// The request that sets a mode or an option, for an agent of this version; `None` if there are no modes to set.
-    pub(crate) fn set_call(&self, version: Version, is_mode: bool, params: &RawJson) -> Option<Call> {
-        let as_is = |method: &str, params: RawJson| Call { method: method.to_owned(), params };
+    pub(crate) fn set_call(&self, version: Version, is_mode: bool, params: &RawJson) -> Option<MethodCall> {
+        let as_is = |method: &str, params: RawJson| MethodCall { method: method.to_owned(), params };
         match (version, &self.to_v1, &self.to_v2) {
             (Version::V2, Some(_), _) => {
                 let params = self.set_params(is_mode, params.clone())?;
@@ -179,7 +184,7 @@ impl View {
         &mut self,
         version: Version,
         is_mode: bool,
-        call: &Call,
+        call: &MethodCall,
         answer: RawJson,
     ) -> RawJson {
         match (version, &mut self.to_v1, &mut self.to_v2) {
@@ -198,7 +203,7 @@ impl View {
     }
 
     /// What was said before, for a client of version 2 in whole messages.
-    fn outs_of_history(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
+    fn outs_of_history(&mut self, shown: &mut ShownUpdate<'_>) -> Vec<ClientMessage> {
         if self.client.version == Version::V1 {
             return self.outs(shown);
         }
@@ -210,7 +215,7 @@ impl View {
         shown.converted(&joined)
     }
 
-    fn outs(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
+    fn outs(&mut self, shown: &mut ShownUpdate<'_>) -> Vec<ClientMessage> {
         if shown.update.version == Version::V1 {
             return self.outs_of_v1(shown);
         }
@@ -221,13 +226,13 @@ impl View {
             }
             Some(to_v1) => {
                 to_v1.update(&shown.update.raw);
-                vec![Out::Update(shown.params())]
+                vec![ClientMessage::Update(shown.params())]
             }
             None => vec![shown.as_it_came()],
         }
     }
 
-    fn outs_of_v1(&mut self, shown: &mut Shown<'_>) -> Vec<Out> {
+    fn outs_of_v1(&mut self, shown: &mut ShownUpdate<'_>) -> Vec<ClientMessage> {
         match self.converted_to_v2(shown.update) {
             Some(converted) => shown.converted(&converted),
             None => vec![shown.as_it_came()],
@@ -245,7 +250,7 @@ impl View {
     }
 }
 
-/// Waits for [`View::next_flush`].
+/// Waits for [`ClientView::next_flush`].
 pub(crate) async fn flush_time(at: Option<Instant>) {
     if let Some(at) = at {
         tokio::time::sleep_until(at).await;
@@ -258,7 +263,7 @@ fn held_back(bytes: usize) -> Duration {
     (HELD_BACK + Duration::from_millis(millis)).min(LONGEST_HELD_BACK)
 }
 
-impl std::fmt::Debug for View {
+impl std::fmt::Debug for ClientView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("View").field("client", &self.client).field("from", &self.from).finish_non_exhaustive()
     }

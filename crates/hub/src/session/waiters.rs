@@ -3,30 +3,30 @@
 use std::sync::Arc;
 
 use nudge_mailbox::ClientId;
-use nudge_peer::{DropGuard, Responder};
+use nudge_peer::{DropGuard, RequestResponder};
 use nudge_wire::{Error, RawJson};
 use tokio::sync::oneshot;
 
 use crate::{
-    client::{Client, Out},
-    door::Closing,
-    session::{Attached, JoinRequest},
+    client::{ClientMessage, ConnectedClient},
+    door::ClosingSession,
+    session::{AttachOutcome, JoinRequest},
     shape,
 };
 
 /// Who waits for an answer.
-pub(crate) enum Waiter {
+pub(crate) enum AnswerWaiter {
     /// A client that asked something of the session.
     Client {
-        client: Arc<Client>,
-        responder: Responder,
+        client: Arc<ConnectedClient>,
+        responder: RequestResponder,
         /// Ends the task that waits for the request to be cancelled.
         _watch: Option<DropGuard>,
     },
     /// A client that wants to join.
-    Join(Box<Joining>),
+    Join(Box<JoiningClient>),
     /// A client that wants to close the session.
-    Close(Closing, Responder),
+    Close(ClosingSession, RequestResponder),
     /// Somebody who wants to delete it.
     Delete(oneshot::Sender<Result<(), Error>>),
     /// Somebody who wants it to come into use anew; not told if it stays.
@@ -35,26 +35,28 @@ pub(crate) enum Waiter {
 
 /// A wish to join that waits for its place.
 #[derive(Debug)]
-pub(crate) struct Joining {
+pub(crate) struct JoiningClient {
     pub(crate) attach: JoinRequest,
-    pub(crate) reply: oneshot::Sender<Attached>,
+    pub(crate) reply: oneshot::Sender<AttachOutcome>,
 }
 
-impl Joining {
+impl JoiningClient {
     /// It does not join, and is told why.
     pub(crate) fn refuse(self, error: &Error) {
         let JoinRequest { view, responder, .. } = self.attach;
-        view.client.push(Out::Answer(responder, Err(error.clone())));
+        view.client.push(ClientMessage::Answer(responder, Err(error.clone())));
     }
 }
 
-impl Waiter {
+impl AnswerWaiter {
     pub(crate) fn answer(self, outcome: Result<RawJson, Error>) {
         match (self, outcome) {
-            (Self::Client { client, responder, .. }, outcome) => client.push(Out::Answer(responder, outcome)),
+            (Self::Client { client, responder, .. }, outcome) => {
+                client.push(ClientMessage::Answer(responder, outcome))
+            }
             (Self::Join(joining), Err(error)) => joining.refuse(&error),
             (Self::Close(closing, responder), Ok(_)) => {
-                closing.client().push(Out::Answer(responder, Ok(shape::empty())));
+                closing.client().push(ClientMessage::Answer(responder, Ok(shape::empty())));
             }
             (Self::Close(closing, responder), Err(error)) => closing.refuse(responder, &error),
             // Whoever waits may be gone.
@@ -66,7 +68,7 @@ impl Waiter {
     }
 
     /// The client that wants to join, if it is that.
-    pub(crate) fn joining(&self) -> Option<&Arc<Client>> {
+    pub(crate) fn joining(&self) -> Option<&Arc<ConnectedClient>> {
         match self {
             Self::Join(joining) => Some(&joining.attach.view.client),
             _ => None,

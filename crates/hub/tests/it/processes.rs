@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nudge_hub::{Hub, Options};
+use nudge_hub::{Hub, HubOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -27,7 +27,7 @@ impl Folder {
 
     /// A client of a hub that opens the file anew.
     async fn client(&self, version: u64) -> Client {
-        let options = Options {
+        let options = HubOptions {
             store: format!("sqlite:{}", self.path().join("sessions.db").display()),
             owners: Some(self.path().join("owners")),
             built_in: rehearsed(REHEARSAL),

@@ -10,10 +10,10 @@ use std::{
 };
 
 use nudge_wire::{
-    Body, Notification, RawJson, Request, Version,
+    MessageKind, Notification, RawJson, Request, Version,
     caps::ClientInit,
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
-    message::Parsed,
+    message::ParsedFrame,
     nes::v1::{
         AcceptNotification, CloseRequest, PositionEncoding, RejectNotification, StartRequest, SuggestRequest,
     },
@@ -63,11 +63,11 @@ fn we_take_what_it_says() {
     let Some(report) = report() else { return };
     let mut methods = BTreeSet::new();
     for frame in entries(report, "sent") {
-        let Parsed::Single(Ok(message)) = Parsed::from_frame(frame.to_string().into()) else {
+        let ParsedFrame::Single(Ok(message)) = ParsedFrame::from_frame(frame.to_string().into()) else {
             panic!("not a message: {frame}");
         };
-        let (Body::Request { method, params: Some(params), .. }
-        | Body::Notification { method, params: Some(params) }) = message.body
+        let (MessageKind::Request { method, params: Some(params), .. }
+        | MessageKind::Notification { method, params: Some(params) }) = message.body
         else {
             panic!("not a call with params: {frame}");
         };

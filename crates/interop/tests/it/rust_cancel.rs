@@ -6,7 +6,7 @@ use agent_client_protocol::{
     v1::{self, schema as s1},
     v2::{self, schema as s2},
 };
-use nudge_peer::{CallError, Child, Peer};
+use nudge_peer::{CallError, ChildProgram, Peer};
 use nudge_wire::acp::v1 as ours;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -135,7 +135,7 @@ async fn a_cancellation_goes_to_their_agent_and_comes_back() -> Result<(), CallE
                 Ok(ours::RequestPermissionResponse::new(ours::RequestPermissionOutcome::Cancelled))
             }
         })
-        .connect(Child::new(SDK_ECHO_AGENT))
+        .connect(ChildProgram::new(SDK_ECHO_AGENT))
         .expect("their agent starts")
         .run_until(async |agent| {
             agent.request(ours::InitializeRequest::new(nudge_wire::acp::ProtocolVersion::V1)).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_lsp::{Connecting, Options, serve};
+use nudge_lsp::{LspOptions, NesConnecting, serve};
 use nudge_peer::Transport;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -29,13 +29,13 @@ pub(crate) struct Editor {
 impl Editor {
     /// An editor that says this in `initialize`, with all kinds of suggestion wanted.
     pub(crate) async fn new(mut initialize: Value, suggestions: Value, answers: Answers) -> Self {
-        let connect = move || -> Connecting {
+        let connect = move || -> NesConnecting {
             let (own, other) = duplex(ROOM);
             tokio::spawn(make(other, suggestions.clone(), answers));
             let (reader, writer) = split(own);
             Box::pin(std::future::ready(Ok(Transport::new(reader, writer))))
         };
-        let options = Options { connect: Arc::new(connect), version: "0".to_owned(), max_message: ROOM };
+        let options = LspOptions { connect: Arc::new(connect), version: "0".to_owned(), max_message: ROOM };
         let ((own_in, server_in), (server_out, own_out)) = (duplex(ROOM), duplex(ROOM));
         tokio::spawn(serve(server_in, server_out, options));
         let mut editor = Self { input: split(own_in).1, output: BufReader::new(split(own_out).0), asked: 0 };

@@ -1,19 +1,20 @@
 //! What the calls themselves promise, apart from what messages mean.
 
 use nudge_mailbox::{
-    Accepted, Change, ClientId, Dialect, Fate, Mailbox, Message, MessageId, Mode, Refusal, Revoked, Saved,
+    AcceptedMessage, ClientId, DeliveryMode, InputDialect, Mailbox, MailboxChange, MailboxMessage,
+    MailboxRefusal, MessageFate, MessageId, RevokedMessage, SavedMailbox,
 };
 
-fn message(id: &str, mode: Mode, dialect: Dialect) -> Message<u8> {
-    Message { id: id.into(), client: ClientId(1), mode, dialect, content: 0, key: None }
+fn message(id: &str, mode: DeliveryMode, dialect: InputDialect) -> MailboxMessage<u8> {
+    MailboxMessage { id: id.into(), client: ClientId(1), mode, dialect, content: 0, key: None }
 }
 
-fn queued(id: &str) -> Message<u8> {
-    message(id, Mode::Queue, Dialect::Inject)
+fn queued(id: &str) -> MailboxMessage<u8> {
+    message(id, DeliveryMode::Queue, InputDialect::Inject)
 }
 
-fn steer(id: &str) -> Message<u8> {
-    message(id, Mode::Steer, Dialect::Inject)
+fn steer(id: &str) -> MailboxMessage<u8> {
+    message(id, DeliveryMode::Steer, InputDialect::Inject)
 }
 
 fn ids<const N: usize>(ids: [&str; N]) -> Vec<MessageId> {
@@ -32,26 +33,26 @@ fn begun() -> Mailbox<u8> {
 #[test]
 fn changes_are_told_once_and_in_order() {
     let mut mailbox = begun();
-    let kept = Message { key: Some("k".into()), ..steer("b") };
+    let kept = MailboxMessage { key: Some("k".into()), ..steer("b") };
     mailbox.accept(kept.clone(), true).expect("a turn runs");
-    mailbox.accept(Message { id: "z".into(), ..kept.clone() }, true).expect("the key is known");
+    mailbox.accept(MailboxMessage { id: "z".into(), ..kept.clone() }, true).expect("the key is known");
     mailbox
-        .accept(message("c", Mode::Queue, Dialect::PromptV1), true)
+        .accept(message("c", DeliveryMode::Queue, InputDialect::PromptV1), true)
         .expect("a queued message is always taken");
     mailbox.accept(queued("d"), true).expect("a queued message is always taken");
     mailbox.replace("b", 7).expect("b waits");
     mailbox.revoke("d").expect("d waits");
     mailbox.revoke("d").expect("d is remembered");
-    assert_eq!(mailbox.drop_prompts(), [message("c", Mode::Queue, Dialect::PromptV1)]);
-    assert_eq!(mailbox.take_for_turn(), [Message { content: 7, ..kept.clone() }]);
+    assert_eq!(mailbox.drop_prompts(), [message("c", DeliveryMode::Queue, InputDialect::PromptV1)]);
+    assert_eq!(mailbox.take_for_turn(), [MailboxMessage { content: 7, ..kept.clone() }]);
     let expected = [
-        Change::Added(kept),
-        Change::Added(message("c", Mode::Queue, Dialect::PromptV1)),
-        Change::Added(queued("d")),
-        Change::Replaced { id: "b".into(), content: 7 },
-        Change::Revoked { id: "d".into() },
-        Change::Revoked { id: "c".into() },
-        Change::Delivered { ids: ids(["b"]) },
+        MailboxChange::Added(kept),
+        MailboxChange::Added(message("c", DeliveryMode::Queue, InputDialect::PromptV1)),
+        MailboxChange::Added(queued("d")),
+        MailboxChange::Replaced { id: "b".into(), content: 7 },
+        MailboxChange::Revoked { id: "d".into() },
+        MailboxChange::Revoked { id: "c".into() },
+        MailboxChange::Delivered { ids: ids(["b"]) },
     ];
     assert_eq!(mailbox.take_changes(), expected);
     assert_eq!(mailbox.take_changes(), []);
@@ -60,9 +61,9 @@ fn changes_are_told_once_and_in_order() {
 #[test]
 fn the_changes_add_up_to_what_is_saved() {
     let mut mailbox = Mailbox::new();
-    let mut saved = Saved::default();
+    let mut saved = SavedMailbox::default();
     for id in ["a", "b", "c", "d"] {
-        let keyed = Message { key: Some(format!("key of {id}").into()), ..queued(id) };
+        let keyed = MailboxMessage { key: Some(format!("key of {id}").into()), ..queued(id) };
         mailbox.accept(keyed, false).expect("a queued message is always taken");
     }
     mailbox.take_for_turn();
@@ -78,13 +79,13 @@ fn the_changes_add_up_to_what_is_saved() {
 
     let restored = Mailbox::restore(saved);
     let fates = ["a", "b", "c", "d", "e"].map(|id| restored.fate(id));
-    let (waits, gone) = (Some(Fate::Pending), Some(Fate::Revoked));
-    assert_eq!(fates, [Some(Fate::Delivered), waits, gone, waits, None]);
+    let (waits, gone) = (Some(MessageFate::Pending), Some(MessageFate::Revoked));
+    assert_eq!(fates, [Some(MessageFate::Delivered), waits, gone, waits, None]);
 }
 
 #[test]
 fn a_saved_mailbox_that_contradicts_itself_delivers_nothing_twice() {
-    let saved = Saved {
+    let saved = SavedMailbox {
         pending: ["a", "b", "c", "c", "d"].map(queued).to_vec(),
         delivered: ids(["a", "b"]),
         revoked: ids(["b", "d"]),
@@ -92,40 +93,40 @@ fn a_saved_mailbox_that_contradicts_itself_delivers_nothing_twice() {
     };
     let mut mailbox = Mailbox::restore(saved);
     assert_eq!(mailbox.pending().count(), 1);
-    assert_eq!(mailbox.fate("b"), Some(Fate::Delivered));
+    assert_eq!(mailbox.fate("b"), Some(MessageFate::Delivered));
     assert_eq!(mailbox.take_for_turn(), [queued("c")]);
     assert_eq!(mailbox.take_for_turn(), []);
 }
 
 #[test]
 fn a_key_that_only_its_message_knows_survives_a_restart() {
-    let keyed = Message { key: Some("k".into()), ..queued("a") };
-    let saved = Saved { pending: vec![keyed], ..Saved::default() };
+    let keyed = MailboxMessage { key: Some("k".into()), ..queued("a") };
+    let saved = SavedMailbox { pending: vec![keyed], ..SavedMailbox::default() };
     let mut mailbox = Mailbox::restore(saved);
-    let again = Message { key: Some("k".into()), ..queued("b") };
-    assert_eq!(mailbox.accept(again, false), Ok(Accepted { id: "a".into(), fresh: false }));
+    let again = MailboxMessage { key: Some("k".into()), ..queued("b") };
+    assert_eq!(mailbox.accept(again, false), Ok(AcceptedMessage { id: "a".into(), fresh: false }));
 }
 
 #[test]
 fn an_id_that_was_used_before_is_the_same_message() {
     let mut mailbox = begun();
-    assert_eq!(mailbox.accept(queued("a"), true), Ok(Accepted { id: "a".into(), fresh: false }));
-    assert_eq!(mailbox.accept(queued("b"), true), Ok(Accepted { id: "b".into(), fresh: true }));
-    assert_eq!(mailbox.accept(steer("b"), true), Ok(Accepted { id: "b".into(), fresh: false }));
+    assert_eq!(mailbox.accept(queued("a"), true), Ok(AcceptedMessage { id: "a".into(), fresh: false }));
+    assert_eq!(mailbox.accept(queued("b"), true), Ok(AcceptedMessage { id: "b".into(), fresh: true }));
+    assert_eq!(mailbox.accept(steer("b"), true), Ok(AcceptedMessage { id: "b".into(), fresh: false }));
     assert_eq!(mailbox.pending().collect::<Vec<_>>(), [&queued("b")]);
 }
 
 #[test]
 fn a_replace_keeps_everything_but_the_content() {
     let mut mailbox = begun();
-    let before = Message {
+    let before = MailboxMessage {
         key: Some("k".into()),
         client: ClientId(9),
-        ..message("b", Mode::Steer, Dialect::Steering)
+        ..message("b", DeliveryMode::Steer, InputDialect::Steering)
     };
     mailbox.accept(before.clone(), true).expect("a turn runs");
     mailbox.replace("b", 7).expect("b waits");
-    assert_eq!(mailbox.pending().collect::<Vec<_>>(), [&Message { content: 7, ..before }]);
+    assert_eq!(mailbox.pending().collect::<Vec<_>>(), [&MailboxMessage { content: 7, ..before }]);
 }
 
 #[test]
@@ -148,15 +149,15 @@ fn what_starts_a_turn_is_all_the_steers_or_else_the_oldest_queued_message() {
 #[test]
 fn a_steer_needs_a_turn_only_if_it_is_an_inject() {
     for (dialect, is_taken) in [
-        (Dialect::Inject, false),
-        (Dialect::Steering, true),
-        (Dialect::PromptV1, true),
-        (Dialect::PromptV2, true),
+        (InputDialect::Inject, false),
+        (InputDialect::Steering, true),
+        (InputDialect::PromptV1, true),
+        (InputDialect::PromptV2, true),
     ] {
         let mut mailbox = Mailbox::new();
-        let accepted = mailbox.accept(message("a", Mode::Steer, dialect), false);
-        let taken = Accepted { id: "a".into(), fresh: true };
-        let expected = if is_taken { Ok(taken) } else { Err(Refusal::NoRunningTurn) };
+        let accepted = mailbox.accept(message("a", DeliveryMode::Steer, dialect), false);
+        let taken = AcceptedMessage { id: "a".into(), fresh: true };
+        let expected = if is_taken { Ok(taken) } else { Err(MailboxRefusal::NoRunningTurn) };
         assert_eq!(accepted, expected, "{dialect:?}");
     }
 }
@@ -165,11 +166,11 @@ fn a_steer_needs_a_turn_only_if_it_is_an_inject() {
 fn revoke_and_replace_end_with_delivery() {
     let mut mailbox = begun();
     mailbox.accept(queued("b"), true).expect("a queued message is always taken");
-    assert_eq!(mailbox.revoke("b"), Ok(Revoked::Now(queued("b"))));
-    assert_eq!(mailbox.revoke("b"), Ok(Revoked::Already));
-    assert_eq!(mailbox.replace("b", 7), Err(Refusal::UnknownMessage));
-    assert_eq!(mailbox.revoke("a"), Err(Refusal::AlreadyDelivered));
-    assert_eq!(mailbox.replace("a", 7), Err(Refusal::AlreadyDelivered));
-    assert_eq!(mailbox.revoke("c"), Err(Refusal::UnknownMessage));
-    assert_eq!(mailbox.replace("c", 7), Err(Refusal::UnknownMessage));
+    assert_eq!(mailbox.revoke("b"), Ok(RevokedMessage::Now(queued("b"))));
+    assert_eq!(mailbox.revoke("b"), Ok(RevokedMessage::Already));
+    assert_eq!(mailbox.replace("b", 7), Err(MailboxRefusal::UnknownMessage));
+    assert_eq!(mailbox.revoke("a"), Err(MailboxRefusal::AlreadyDelivered));
+    assert_eq!(mailbox.replace("a", 7), Err(MailboxRefusal::AlreadyDelivered));
+    assert_eq!(mailbox.revoke("c"), Err(MailboxRefusal::UnknownMessage));
+    assert_eq!(mailbox.replace("c", 7), Err(MailboxRefusal::UnknownMessage));
 }

@@ -1,6 +1,9 @@
 //! Random calls: the mailbox and a plain list of messages say the same, whatever is called in whatever order.
 
-use nudge_mailbox::{ClientId, Dialect, Fate, Mailbox, Message, MessageId, Mode, Refusal, Revoked, Saved};
+use nudge_mailbox::{
+    ClientId, DeliveryMode, InputDialect, Mailbox, MailboxMessage, MailboxRefusal, MessageFate, MessageId,
+    RevokedMessage, SavedMailbox,
+};
 use proptest::{collection::vec, prelude::*, sample::select};
 
 /// How many ids there are; a few messages of a run share one.
@@ -8,73 +11,77 @@ const IDS: u8 = 12;
 /// Run by default; `PROPTEST_CASES` asks for more.
 const CASES: u32 = 3_000;
 
-type Taken = Vec<Message<u8>>;
+type Taken = Vec<MailboxMessage<u8>>;
 
 /// Every message that was ever accepted, in that order, and what became of it.
 #[derive(Debug, Clone, Default)]
-struct Naive(Vec<(Message<u8>, Fate)>);
+struct Naive(Vec<(MailboxMessage<u8>, MessageFate)>);
 
 impl Naive {
-    fn accept(&mut self, message: &Message<u8>, a_turn_runs: bool) -> Result<(MessageId, bool), Refusal> {
-        let has_key = |old: &Message<u8>| old.key.is_some() && old.key == message.key;
-        let is_heard = |old: &Message<u8>, fate| !(is_prompt(old) && fate == Fate::Revoked);
+    fn accept(
+        &mut self,
+        message: &MailboxMessage<u8>,
+        a_turn_runs: bool,
+    ) -> Result<(MessageId, bool), MailboxRefusal> {
+        let has_key = |old: &MailboxMessage<u8>| old.key.is_some() && old.key == message.key;
+        let is_heard = |old: &MailboxMessage<u8>, fate| !(is_prompt(old) && fate == MessageFate::Revoked);
         let by_key = self.0.iter().find(|(old, fate)| has_key(old) && is_heard(old, *fate));
         let same = by_key.or_else(|| self.0.iter().find(|(old, _)| old.id == message.id));
         if let Some((old, _)) = same {
             return Ok((old.id.clone(), false));
         }
-        if !a_turn_runs && message.mode == Mode::Steer && message.dialect == Dialect::Inject {
-            return Err(Refusal::NoRunningTurn);
+        if !a_turn_runs && message.mode == DeliveryMode::Steer && message.dialect == InputDialect::Inject {
+            return Err(MailboxRefusal::NoRunningTurn);
         }
-        self.0.push((message.clone(), Fate::Pending));
+        self.0.push((message.clone(), MessageFate::Pending));
         Ok((message.id.clone(), true))
     }
 
     /// Gives those that wait and are meant the fate, and tells which these are: steers first.
-    fn become_of(&mut self, fate: Fate, is_meant: impl Fn(&Message<u8>) -> bool) -> Taken {
+    fn become_of(&mut self, fate: MessageFate, is_meant: impl Fn(&MailboxMessage<u8>) -> bool) -> Taken {
         let mut taken = Vec::new();
         for (message, now) in &mut self.0 {
-            if *now == Fate::Pending && is_meant(message) {
+            if *now == MessageFate::Pending && is_meant(message) {
                 *now = fate;
                 taken.push(message.clone());
             }
         }
-        taken.sort_by_key(|message| message.mode == Mode::Queue);
+        taken.sort_by_key(|message| message.mode == DeliveryMode::Queue);
         taken
     }
 
     fn pending(&self) -> Taken {
-        self.clone().become_of(Fate::Delivered, |_| true)
+        self.clone().become_of(MessageFate::Delivered, |_| true)
     }
 
     fn take_for_turn(&mut self) -> Taken {
         let Some(first) = self.pending().into_iter().next() else { return Vec::new() };
-        let is_steer = first.mode == Mode::Steer;
-        self.become_of(Fate::Delivered, |message| {
-            if is_steer { message.mode == Mode::Steer } else { message.id == first.id }
+        let is_steer = first.mode == DeliveryMode::Steer;
+        self.become_of(MessageFate::Delivered, |message| {
+            if is_steer { message.mode == DeliveryMode::Steer } else { message.id == first.id }
         })
     }
 
-    fn fate(&self, id: &str) -> Option<Fate> {
+    fn fate(&self, id: &str) -> Option<MessageFate> {
         self.0.iter().find(|(message, _)| &*message.id == id).map(|(_, fate)| *fate)
     }
 
-    fn revoke(&mut self, id: &str) -> Result<Option<Message<u8>>, Refusal> {
+    fn revoke(&mut self, id: &str) -> Result<Option<MailboxMessage<u8>>, MailboxRefusal> {
         match self.fate(id) {
-            None => Err(Refusal::UnknownMessage),
-            Some(Fate::Delivered) => Err(Refusal::AlreadyDelivered),
-            Some(_) => Ok(self.become_of(Fate::Revoked, |message| &*message.id == id).pop()),
+            None => Err(MailboxRefusal::UnknownMessage),
+            Some(MessageFate::Delivered) => Err(MailboxRefusal::AlreadyDelivered),
+            Some(_) => Ok(self.become_of(MessageFate::Revoked, |message| &*message.id == id).pop()),
         }
     }
 
-    fn replace(&mut self, id: &str, content: u8) -> Result<(), Refusal> {
+    fn replace(&mut self, id: &str, content: u8) -> Result<(), MailboxRefusal> {
         let Some((message, fate)) = self.0.iter_mut().find(|(message, _)| &*message.id == id) else {
-            return Err(Refusal::UnknownMessage);
+            return Err(MailboxRefusal::UnknownMessage);
         };
         match fate {
-            Fate::Revoked => Err(Refusal::UnknownMessage),
-            Fate::Delivered => Err(Refusal::AlreadyDelivered),
-            Fate::Pending => {
+            MessageFate::Revoked => Err(MailboxRefusal::UnknownMessage),
+            MessageFate::Delivered => Err(MailboxRefusal::AlreadyDelivered),
+            MessageFate::Pending => {
                 message.content = content;
                 Ok(())
             }
@@ -82,17 +89,17 @@ impl Naive {
     }
 
     fn restart(&mut self) {
-        self.become_of(Fate::Revoked, |message| message.dialect == Dialect::PromptV2);
+        self.become_of(MessageFate::Revoked, |message| message.dialect == InputDialect::PromptV2);
     }
 }
 
-fn is_prompt(message: &Message<u8>) -> bool {
-    matches!(message.dialect, Dialect::PromptV1 | Dialect::PromptV2)
+fn is_prompt(message: &MailboxMessage<u8>) -> bool {
+    matches!(message.dialect, InputDialect::PromptV1 | InputDialect::PromptV2)
 }
 
 #[derive(Debug, Clone)]
 enum Call {
-    Accept { message: Message<u8>, a_turn_runs: bool },
+    Accept { message: MailboxMessage<u8>, a_turn_runs: bool },
     Revoke(u8),
     Replace(u8, u8),
     DropPrompts,
@@ -120,13 +127,18 @@ fn call() -> impl Strategy<Value = Call> {
 }
 
 fn accept() -> impl Strategy<Value = Call> {
-    let modes = select(vec![Mode::Queue, Mode::Steer]);
-    let dialects = select(vec![Dialect::Inject, Dialect::Steering, Dialect::PromptV1, Dialect::PromptV2]);
+    let modes = select(vec![DeliveryMode::Queue, DeliveryMode::Steer]);
+    let dialects = select(vec![
+        InputDialect::Inject,
+        InputDialect::Steering,
+        InputDialect::PromptV1,
+        InputDialect::PromptV2,
+    ]);
     let keys = select(vec![None, None, None, Some("k"), Some("l")]);
     let parts = (0..IDS, 1..3u64, modes, dialects, keys, any::<bool>());
     parts.prop_map(|(number, client, mode, dialect, key, a_turn_runs)| {
         let (id, client, key) = (id(number), ClientId(client), key.map(Into::into));
-        Call::Accept { message: Message { id, client, mode, dialect, content: 0, key }, a_turn_runs }
+        Call::Accept { message: MailboxMessage { id, client, mode, dialect, content: 0, key }, a_turn_runs }
     })
 }
 
@@ -135,7 +147,7 @@ fn accept() -> impl Strategy<Value = Call> {
 struct Pair {
     mailbox: Mailbox<u8>,
     naive: Naive,
-    saved: Saved<u8>,
+    saved: SavedMailbox<u8>,
     committed: Naive,
 }
 
@@ -150,8 +162,8 @@ impl Pair {
             }
             Call::Revoke(number) => {
                 let revoked = mailbox.revoke(&id(number)).map(|revoked| match revoked {
-                    Revoked::Now(message) => Some(message),
-                    Revoked::Already => None,
+                    RevokedMessage::Now(message) => Some(message),
+                    RevokedMessage::Already => None,
                 });
                 prop_assert_eq!(revoked, naive.revoke(&id(number)));
             }
@@ -160,11 +172,12 @@ impl Pair {
                 prop_assert_eq!(replaced, naive.replace(&id(number), content));
             }
             Call::DropPrompts => {
-                prop_assert_eq!(mailbox.drop_prompts(), naive.become_of(Fate::Revoked, is_prompt));
+                prop_assert_eq!(mailbox.drop_prompts(), naive.become_of(MessageFate::Revoked, is_prompt));
             }
             Call::TakeForTurn => prop_assert_eq!(mailbox.take_for_turn(), naive.take_for_turn()),
             Call::TakeSteers => {
-                let steers = naive.become_of(Fate::Delivered, |message| message.mode == Mode::Steer);
+                let steers =
+                    naive.become_of(MessageFate::Delivered, |message| message.mode == DeliveryMode::Steer);
                 prop_assert_eq!(mailbox.take_steers(), steers);
             }
             Call::Commit => self.commit()?,
@@ -178,7 +191,7 @@ impl Pair {
         self.mailbox.take_changes().into_iter().for_each(|change| self.saved.apply(change));
         self.committed = self.naive.clone();
         let (mut waiting, pending) = (self.saved.pending.clone(), self.naive.pending());
-        waiting.sort_by_key(|message| message.mode == Mode::Queue);
+        waiting.sort_by_key(|message| message.mode == DeliveryMode::Queue);
         prop_assert_eq!(waiting, pending);
         Ok(())
     }
@@ -192,7 +205,7 @@ impl Pair {
     /// Whatever can be asked is answered alike.
     fn compare(&self) -> Result<(), TestCaseError> {
         let pending = self.naive.pending();
-        let has_steers = pending.iter().any(|message| message.mode == Mode::Steer);
+        let has_steers = pending.iter().any(|message| message.mode == DeliveryMode::Steer);
         prop_assert_eq!(self.mailbox.has_steers(), has_steers);
         prop_assert_eq!(self.mailbox.pending().cloned().collect::<Vec<_>>(), pending);
         for id in (0..IDS).map(id) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::Command;
+use crate::SlashCommand;
 
 /// The step names that have a meaning of their own.
 pub(super) const END: &str = "end";
@@ -20,42 +20,42 @@ pub(super) struct Rehearsal {
     #[serde(default)]
     pub(super) token_ms: u64,
     #[serde(default)]
-    pub(super) command: Vec<Command>,
+    pub(super) command: Vec<SlashCommand>,
     #[serde(default)]
-    pub(super) turn: Vec<Turn>,
+    pub(super) turn: Vec<ScriptTurn>,
     /// Rules for steers in any turn, after the turn's own.
     #[serde(default)]
-    pub(super) steer: Vec<Steer>,
+    pub(super) steer: Vec<ScriptSteer>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Turn {
+pub(super) struct ScriptTurn {
     literal: Option<String>,
     #[serde(default, deserialize_with = "pattern")]
     regex: Option<Regex>,
     pub(super) token_ms: Option<u64>,
-    pub(super) step: Vec<Step>,
+    pub(super) step: Vec<ScriptStep>,
     #[serde(default)]
-    pub(super) steer: Vec<Steer>,
+    pub(super) steer: Vec<ScriptSteer>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
+pub(super) struct ScriptStep {
     pub(super) label: Option<String>,
     /// How often it is played, each time as an answer of its own.
-    pub(super) times: Option<Count>,
-    pub(super) find: Option<Find>,
+    pub(super) times: Option<ScriptCount>,
+    pub(super) find: Option<ScriptFind>,
     #[serde(default)]
-    pub(super) play: Vec<Act>,
+    pub(super) play: Vec<ScriptAct>,
     pub(super) next: Option<String>,
 }
 
 /// A condition: takes a text apart, or goes elsewhere.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Find {
+pub(super) struct ScriptFind {
     pub(super) r#in: String,
     #[serde(deserialize_with = "needed_pattern")]
     pub(super) regex: Regex,
@@ -64,38 +64,38 @@ pub(super) struct Find {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Steer {
+pub(super) struct ScriptSteer {
     literal: Option<String>,
     #[serde(default, deserialize_with = "pattern")]
     regex: Option<Regex>,
     #[serde(default)]
-    pub(super) play: Vec<Act>,
+    pub(super) play: Vec<ScriptAct>,
     pub(super) next: Option<String>,
 }
 
 /// One thing an answer does; exactly one of the fields that name a deed is set.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Act {
+pub(super) struct ScriptAct {
     pub(super) text: Option<String>,
     pub(super) thought: Option<String>,
     pub(super) call: Option<String>,
-    pub(super) plan: Option<Vec<Entry>>,
-    pub(super) usage: Option<Usage>,
+    pub(super) plan: Option<Vec<ScriptEntry>>,
+    pub(super) usage: Option<ScriptUsage>,
     pub(super) pause_ms: Option<u64>,
     pub(super) wait_ms: Option<u64>,
-    pub(super) stop: Option<Stop>,
+    pub(super) stop: Option<ScriptStop>,
     pub(super) error: Option<String>,
 
     pub(super) input: Option<toml::Table>,
     pub(super) raw_input: Option<String>,
-    pub(super) repeat: Option<Count>,
+    pub(super) repeat: Option<ScriptCount>,
     pub(super) token_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub(super) struct ScriptEntry {
     pub(super) content: String,
     #[serde(default = "medium")]
     pub(super) priority: String,
@@ -105,14 +105,14 @@ pub(super) struct Entry {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Usage {
+pub(super) struct ScriptUsage {
     pub(super) used: u64,
     pub(super) size: u64,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Stop {
+pub(super) enum ScriptStop {
     EndTurn,
     MaxTokens,
     Refusal,
@@ -121,7 +121,7 @@ pub(super) enum Stop {
 /// A number, or a template that becomes one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Count {
+pub(super) enum ScriptCount {
     Number(u64),
     Template(String),
 }
@@ -139,7 +139,7 @@ impl Rehearsal {
     }
 }
 
-impl Turn {
+impl ScriptTurn {
     /// The named parts of what the user said, if this turn is for it.
     pub(super) fn matches(&self, text: &str) -> Option<Vec<(String, String)>> {
         matches(self.literal.as_deref(), self.regex.as_ref(), text)
@@ -150,7 +150,7 @@ impl Turn {
         self.step.iter().position(|step| step.label.as_deref() == Some(label))
     }
 
-    fn check(&self, general: &[Steer]) -> Result<(), String> {
+    fn check(&self, general: &[ScriptSteer]) -> Result<(), String> {
         if self.step.is_empty() {
             return Err("expected at least one [[turn.step]]".to_owned());
         }
@@ -171,18 +171,18 @@ impl Turn {
         }
         let acts = self.step.iter().flat_map(|step| &step.play);
         let steers = self.steer.iter().chain(general).flat_map(|rule| &rule.play);
-        acts.chain(steers).try_for_each(Act::check)
+        acts.chain(steers).try_for_each(ScriptAct::check)
     }
 }
 
-impl Steer {
+impl ScriptSteer {
     /// The named parts of the steer, if this rule is for it.
     pub(super) fn matches(&self, text: &str) -> Option<Vec<(String, String)>> {
         matches(self.literal.as_deref(), self.regex.as_ref(), text)
     }
 }
 
-impl Act {
+impl ScriptAct {
     fn check(&self) -> Result<(), String> {
         let deeds = [
             self.text.is_some(),

@@ -37,17 +37,17 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 
-use crate::{Command, Error, Model, Pieces, Request};
+use crate::{AnswerPieces, LanguageModel, ModelError, ModelRequest, SlashCommand};
 use format::Rehearsal;
 
 /// A model that plays a rehearsal.
 #[derive(Debug, Clone)]
-pub struct Script(Arc<Rehearsal>);
+pub struct ScriptedModel(Arc<Rehearsal>);
 
-impl Script {
+impl ScriptedModel {
     /// Reads a rehearsal.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        Rehearsal::parse(text).map(|rehearsal| Self(Arc::new(rehearsal))).map_err(Error::Rehearsal)
+    pub fn parse(text: &str) -> Result<Self, ModelError> {
+        Rehearsal::parse(text).map(|rehearsal| Self(Arc::new(rehearsal))).map_err(ModelError::Rehearsal)
     }
 
     /// The rehearsal that Nudge brings with it: a short tour of the workspace, with the real tools.
@@ -56,15 +56,15 @@ impl Script {
     }
 }
 
-impl Model for Script {
+impl LanguageModel for ScriptedModel {
     fn name(&self) -> &str {
         &self.0.name
     }
 
-    fn stream(&self, request: Request) -> Pieces {
+    fn stream(&self, request: ModelRequest) -> AnswerPieces {
         let cues = match place::next(&self.0, &request.messages) {
             Ok(scene) => play::cues(scene),
-            Err(why) => vec![play::Cue::at_once(Err(Error::Rehearsal(why)))],
+            Err(why) => vec![play::ScriptCue::at_once(Err(ModelError::Rehearsal(why)))],
         };
         let played = stream::iter(cues).then(|cue| async move {
             if !cue.after.is_zero() {
@@ -75,7 +75,7 @@ impl Model for Script {
         Box::pin(played)
     }
 
-    fn commands(&self) -> Vec<Command> {
+    fn commands(&self) -> Vec<SlashCommand> {
         self.0.command.clone()
     }
 }

@@ -1,19 +1,19 @@
 //! Where in the rehearsal a conversation is.
 
 use super::{
-    format::{Act, END, Rehearsal, STAY, Steer, Turn, named},
-    template::Values,
+    format::{END, Rehearsal, STAY, ScriptAct, ScriptSteer, ScriptTurn, named},
+    template::TemplateValues,
 };
-use crate::Message;
+use crate::ChatMessage;
 
 /// How many steps may be passed over in search of one that can be played.
 const MOST_JUMPS: usize = 1000;
 
 /// What is to be played now.
 #[derive(Debug)]
-pub(super) struct Scene {
-    pub(super) acts: Vec<Act>,
-    pub(super) values: Values,
+pub(super) struct ScriptScene {
+    pub(super) acts: Vec<ScriptAct>,
+    pub(super) values: TemplateValues,
     /// Milliseconds before each word, where the act does not say.
     pub(super) token_ms: u64,
     /// How many tools were called before.
@@ -21,37 +21,37 @@ pub(super) struct Scene {
 }
 
 /// What comes next after these messages.
-pub(super) fn next(rehearsal: &Rehearsal, messages: &[Message]) -> Result<Scene, String> {
+pub(super) fn next(rehearsal: &Rehearsal, messages: &[ChatMessage]) -> Result<ScriptScene, String> {
     let (prompt, since) = prompt(messages).ok_or("expected a message of the user")?;
     let chosen = rehearsal.turn.iter().find_map(|turn| Some((turn, turn.matches(&prompt)?)));
     let (turn, parts) = chosen.ok_or("no [[turn]] matches what the user said")?;
-    let mut values = Values::default();
+    let mut values = TemplateValues::default();
     values.extend(parts);
     values.set("user", prompt);
     let mut place = Place { rehearsal, turn, step: Some(0), round: 1, values, results: 0, steer: None };
     for message in since {
         match message {
-            Message::User { text, .. } => place.steered(text),
-            Message::Agent { .. } => drop(place.answer()),
-            Message::Tool { output, .. } => place.result(output),
+            ChatMessage::User { text, .. } => place.steered(text),
+            ChatMessage::Agent { .. } => drop(place.answer()),
+            ChatMessage::Tool { output, .. } => place.result(output),
         }
     }
     let acts = place.answer();
     let token_ms = turn.token_ms.unwrap_or(rehearsal.token_ms);
     let calls = messages.iter().map(|message| match message {
-        Message::Agent { calls, .. } => calls.len(),
+        ChatMessage::Agent { calls, .. } => calls.len(),
         _ => 0,
     });
-    Ok(Scene { acts, values: place.values, token_ms, calls: calls.sum() })
+    Ok(ScriptScene { acts, values: place.values, token_ms, calls: calls.sum() })
 }
 
 /// What the user said to begin the turn, and what followed.
-fn prompt(messages: &[Message]) -> Option<(String, &[Message])> {
-    let begins = |message: &Message| matches!(message, Message::User { steer: false, .. });
+fn prompt(messages: &[ChatMessage]) -> Option<(String, &[ChatMessage])> {
+    let begins = |message: &ChatMessage| matches!(message, ChatMessage::User { steer: false, .. });
     let last = messages.iter().rposition(begins)?;
     let first = messages[..last].iter().rposition(|message| !begins(message)).map_or(0, |before| before + 1);
     let texts = messages[first..=last].iter().filter_map(|message| match message {
-        Message::User { text, .. } => Some(text.as_str()),
+        ChatMessage::User { text, .. } => Some(text.as_str()),
         _ => None,
     });
     Some((texts.collect::<Vec<_>>().join("\n"), &messages[last + 1..]))
@@ -59,12 +59,12 @@ fn prompt(messages: &[Message]) -> Option<(String, &[Message])> {
 
 struct Place<'a> {
     rehearsal: &'a Rehearsal,
-    turn: &'a Turn,
+    turn: &'a ScriptTurn,
     /// The step that comes next; none at the end.
     step: Option<usize>,
     /// Which time that will be.
     round: u64,
-    values: Values,
+    values: TemplateValues,
     results: usize,
     /// What the user said since the last answer.
     steer: Option<String>,
@@ -86,7 +86,7 @@ impl<'a> Place<'a> {
     }
 
     /// The acts of the next answer; goes on to what follows it.
-    fn answer(&mut self) -> Vec<Act> {
+    fn answer(&mut self) -> Vec<ScriptAct> {
         let mut acts = Vec::new();
         if let Some(text) = self.steer.take()
             && let Some((rule, parts)) = self.rule(&text)
@@ -111,7 +111,7 @@ impl<'a> Place<'a> {
         acts
     }
 
-    fn rule(&self, text: &str) -> Option<(&'a Steer, Vec<(String, String)>)> {
+    fn rule(&self, text: &str) -> Option<(&'a ScriptSteer, Vec<(String, String)>)> {
         let mut rules = self.turn.steer.iter().chain(&self.rehearsal.steer);
         rules.find_map(|rule| Some((rule, rule.matches(text)?)))
     }

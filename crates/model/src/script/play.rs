@@ -5,30 +5,30 @@ use std::time::Duration;
 use nudge_wire::RawJson;
 
 use super::{
-    format::{Act, Stop},
-    place::Scene,
-    template::Values,
+    format::{ScriptAct, ScriptStop},
+    place::ScriptScene,
+    template::TemplateValues,
 };
-use crate::{Error, Piece, PlanEntry, StopReason, ToolCall};
+use crate::{AnswerPiece, ModelError, PlanEntry, StopReason, ToolCall};
 
 /// How many pieces an answer has at most.
 const MOST_PIECES: usize = 100_000;
 
 /// A piece and how long it keeps us waiting.
 #[derive(Debug)]
-pub(super) struct Cue {
+pub(super) struct ScriptCue {
     pub(super) after: Duration,
-    pub(super) piece: Result<Piece, Error>,
+    pub(super) piece: Result<AnswerPiece, ModelError>,
 }
 
-impl Cue {
-    pub(super) fn at_once(piece: Result<Piece, Error>) -> Self {
+impl ScriptCue {
+    pub(super) fn at_once(piece: Result<AnswerPiece, ModelError>) -> Self {
         Self { after: Duration::ZERO, piece }
     }
 }
 
 /// The pieces of an answer. It ends with a stop or an error.
-pub(super) fn cues(scene: Scene) -> Vec<Cue> {
+pub(super) fn cues(scene: ScriptScene) -> Vec<ScriptCue> {
     let mut answer = Answer {
         values: scene.values,
         token_ms: scene.token_ms,
@@ -42,62 +42,62 @@ pub(super) fn cues(scene: Scene) -> Vec<Cue> {
             return answer.cues;
         }
     }
-    answer.push(Piece::Stop(StopReason::EndTurn));
+    answer.push(AnswerPiece::Stop(StopReason::EndTurn));
     answer.cues
 }
 
 struct Answer {
-    values: Values,
+    values: TemplateValues,
     token_ms: u64,
     calls: usize,
     /// Waiting that belongs to the next piece.
     wait: Duration,
-    cues: Vec<Cue>,
+    cues: Vec<ScriptCue>,
 }
 
 impl Answer {
     fn is_over(&self) -> bool {
-        matches!(self.cues.last(), Some(Cue { piece: Ok(Piece::Stop(_)) | Err(_), .. }))
+        matches!(self.cues.last(), Some(ScriptCue { piece: Ok(AnswerPiece::Stop(_)) | Err(_), .. }))
     }
 
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: AnswerPiece) {
         let after = std::mem::take(&mut self.wait);
-        self.cues.push(Cue { after, piece: Ok(piece) });
+        self.cues.push(ScriptCue { after, piece: Ok(piece) });
     }
 
-    fn act(&mut self, act: &Act) {
+    fn act(&mut self, act: &ScriptAct) {
         if let Some(text) = &act.text {
-            self.words(act, text, Piece::Text);
+            self.words(act, text, AnswerPiece::Text);
         } else if let Some(text) = &act.thought {
-            self.words(act, text, Piece::Thought);
+            self.words(act, text, AnswerPiece::Thought);
         } else if let Some(name) = &act.call {
             self.call(act, name);
         } else if let Some(entries) = &act.plan {
-            let entry = |entry: &super::format::Entry| PlanEntry {
+            let entry = |entry: &super::format::ScriptEntry| PlanEntry {
                 content: self.values.fill(&entry.content),
                 priority: entry.priority.clone(),
                 status: entry.status.clone(),
             };
             let plan = entries.iter().map(entry).collect();
-            self.push(Piece::Plan(plan));
+            self.push(AnswerPiece::Plan(plan));
         } else if let Some(usage) = act.usage {
-            self.push(Piece::Usage { used: usage.used, size: usage.size });
+            self.push(AnswerPiece::Usage { used: usage.used, size: usage.size });
         } else if let Some(pause) = act.pause_ms {
-            self.push(Piece::Paused);
+            self.push(AnswerPiece::Paused);
             self.wait += Duration::from_millis(pause);
-            self.push(Piece::Resumed);
+            self.push(AnswerPiece::Resumed);
         } else if let Some(wait) = act.wait_ms {
             self.wait += Duration::from_millis(wait);
         } else if let Some(stop) = act.stop {
-            self.push(Piece::Stop(reason(stop)));
+            self.push(AnswerPiece::Stop(reason(stop)));
         } else if let Some(why) = &act.error {
             let after = std::mem::take(&mut self.wait);
-            self.cues.push(Cue { after, piece: Err(Error::Unavailable(why.clone())) });
+            self.cues.push(ScriptCue { after, piece: Err(ModelError::Unavailable(why.clone())) });
         }
     }
 
     /// A text word by word, as often as the act says.
-    fn words(&mut self, act: &Act, text: &str, piece: fn(String) -> Piece) {
+    fn words(&mut self, act: &ScriptAct, text: &str, piece: fn(String) -> AnswerPiece) {
         let times = act.repeat.as_ref().map_or(1, |repeat| self.values.number(repeat));
         let token = Duration::from_millis(act.token_ms.unwrap_or(self.token_ms));
         for i in 1..=times {
@@ -112,7 +112,7 @@ impl Answer {
         }
     }
 
-    fn call(&mut self, act: &Act, name: &str) {
+    fn call(&mut self, act: &ScriptAct, name: &str) {
         self.calls += 1;
         let input = match (&act.raw_input, &act.input) {
             (Some(raw), _) => RawJson::parse(self.values.fill(raw)).ok(),
@@ -121,14 +121,14 @@ impl Answer {
         };
         let input = input.unwrap_or_else(|| RawJson::parse("{}").expect("braces are an object"));
         let (id, name) = (format!("call_{}", self.calls), self.values.fill(name));
-        self.push(Piece::ToolCall(ToolCall { id, name, input }));
+        self.push(AnswerPiece::ToolCall(ToolCall { id, name, input }));
     }
 }
 
-fn reason(stop: Stop) -> StopReason {
+fn reason(stop: ScriptStop) -> StopReason {
     match stop {
-        Stop::EndTurn => StopReason::EndTurn,
-        Stop::MaxTokens => StopReason::MaxTokens,
-        Stop::Refusal => StopReason::Refusal,
+        ScriptStop::EndTurn => StopReason::EndTurn,
+        ScriptStop::MaxTokens => StopReason::MaxTokens,
+        ScriptStop::Refusal => StopReason::Refusal,
     }
 }

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::format::Count;
+use super::format::ScriptCount;
 
 /// How much one filled-in text may hold; a result that is put in many times does not grow without end.
 const MOST: usize = 256 * 1024;
 
 /// What placeholders stand for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Values(Vec<(String, String)>);
+pub(super) struct TemplateValues(Vec<(String, String)>);
 
-impl Values {
+impl TemplateValues {
     pub(super) fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let (name, value) = (name.into(), value.into());
         match self.0.iter_mut().find(|(known, _)| *known == name) {
@@ -57,10 +57,10 @@ impl Values {
     }
 
     /// The number a count is; one where a template gives none.
-    pub(super) fn number(&self, count: &Count) -> u64 {
+    pub(super) fn number(&self, count: &ScriptCount) -> u64 {
         match count {
-            Count::Number(number) => *number,
-            Count::Template(template) => self.fill(template).trim().parse().unwrap_or(1),
+            ScriptCount::Number(number) => *number,
+            ScriptCount::Template(template) => self.fill(template).trim().parse().unwrap_or(1),
         }
     }
 

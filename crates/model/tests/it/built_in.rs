@@ -1,12 +1,12 @@
 //! The rehearsal that Nudge brings with it.
 
-use nudge_model::{Model, script::Script};
+use nudge_model::{LanguageModel, script::ScriptedModel};
 
 use crate::stage::Stage;
 
 #[tokio::test(start_paused = true)]
 async fn it_looks_around_and_says_what_it_is() {
-    let mut stage = Stage::of(Script::built_in());
+    let mut stage = Stage::of(ScriptedModel::built_in());
     stage.prompt("Fix the bug\nin line 3");
     let first = stage.answer().await;
     assert!(
@@ -30,7 +30,7 @@ async fn it_looks_around_and_says_what_it_is() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_readme_it_reads_a_source_file_or_none() {
-    let mut stage = Stage::of(Script::built_in());
+    let mut stage = Stage::of(ScriptedModel::built_in());
     stage.prompt("hello");
     stage.answer().await;
     stage.result("src/");
@@ -40,7 +40,7 @@ async fn without_a_readme_it_reads_a_source_file_or_none() {
     let reads = stage.answer().await;
     assert!(reads.contains(r#"read {"limit":40,"path":"src/main.py"}"#), "{reads}");
 
-    let mut stage = Stage::of(Script::built_in());
+    let mut stage = Stage::of(ScriptedModel::built_in());
     stage.prompt("hello");
     stage.answer().await;
     stage.result("The folder is empty.");
@@ -60,7 +60,7 @@ async fn it_can_be_steered_anywhere() {
         ("search for parse_line", r#"search {"pattern":"parse_line"}"#, false),
         ("use tabs", "I heard you: “use tabs”.", false),
     ] {
-        let mut stage = Stage::of(Script::built_in());
+        let mut stage = Stage::of(ScriptedModel::built_in());
         stage.prompt("hello");
         stage.play(4).await;
         stage.steer(steer);
@@ -72,14 +72,15 @@ async fn it_can_be_steered_anywhere() {
 
 #[tokio::test(start_paused = true)]
 async fn its_commands_do_what_they_say() {
-    let names: Vec<String> = Script::built_in().commands().into_iter().map(|command| command.name).collect();
+    let names: Vec<String> =
+        ScriptedModel::built_in().commands().into_iter().map(|command| command.name).collect();
     assert_eq!(names, ["search", "read", "run"]);
     for (said, calls) in [
         ("/search a b", r#"[call_1 search {"pattern":"a b"}]"#),
         ("/read src/x.rs", r#"[call_1 read {"limit":60,"path":"src/x.rs"}]"#),
         ("/run make -k", r#"[call_1 run {"command":"make -k"}]"#),
     ] {
-        let mut stage = Stage::of(Script::built_in());
+        let mut stage = Stage::of(ScriptedModel::built_in());
         stage.prompt(said);
         let answer = stage.answer().await;
         assert!(answer.starts_with(calls), "{answer}");

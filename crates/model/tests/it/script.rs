@@ -1,6 +1,6 @@
 //! Rehearsals and what is played of them.
 
-use nudge_model::script::Script;
+use nudge_model::script::ScriptedModel;
 
 use crate::stage::Stage;
 
@@ -171,18 +171,18 @@ async fn a_rehearsal_without_a_fitting_turn_says_so() {
 fn the_example_of_the_description_is_a_rehearsal() {
     let description = include_str!("../../REHEARSAL.md");
     let example = description.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
-    Script::parse(example.expect("there is an example")).unwrap();
+    ScriptedModel::parse(example.expect("there is an example")).unwrap();
 }
 
 #[test]
 fn the_example_of_a_steer_is_a_rehearsal() {
-    Script::parse(include_str!("../../../../examples/steer.toml")).unwrap();
+    ScriptedModel::parse(include_str!("../../../../examples/steer.toml")).unwrap();
 }
 
 #[test]
 fn mistakes_are_found_when_the_file_is_read() {
     let check = |rehearsal: &str, says: &str| {
-        let error = Script::parse(rehearsal).unwrap_err().to_string();
+        let error = ScriptedModel::parse(rehearsal).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     };
     check("", "expected at least one [[turn]]");

@@ -3,22 +3,22 @@
 use std::fmt::Write;
 
 use futures_util::StreamExt;
-use nudge_model::{Error, Message, Model, Piece, Request, script::Script};
+use nudge_model::{AnswerPiece, ChatMessage, LanguageModel, ModelError, ModelRequest, script::ScriptedModel};
 use nudge_wire::RawJson;
 use tokio::time::Instant;
 
 /// A conversation that grows by what the rehearsal says.
 pub(crate) struct Stage {
-    script: Script,
-    pub(crate) messages: Vec<Message>,
+    script: ScriptedModel,
+    pub(crate) messages: Vec<ChatMessage>,
 }
 
 impl Stage {
     pub(crate) fn new(rehearsal: &str) -> Self {
-        Self { script: Script::parse(rehearsal).unwrap(), messages: Vec::new() }
+        Self { script: ScriptedModel::parse(rehearsal).unwrap(), messages: Vec::new() }
     }
 
-    pub(crate) fn of(script: Script) -> Self {
+    pub(crate) fn of(script: ScriptedModel) -> Self {
         Self { script, messages: Vec::new() }
     }
 
@@ -32,16 +32,16 @@ impl Stage {
 
     fn user(&mut self, text: &str, steer: bool) {
         let content = RawJson::of(&serde_json::json!([{ "type": "text", "text": text }])).unwrap();
-        self.messages.push(Message::User { text: text.to_owned(), content, steer });
+        self.messages.push(ChatMessage::User { text: text.to_owned(), content, steer });
     }
 
     pub(crate) fn result(&mut self, output: &str) {
         let calls = self.messages.iter().rev().find_map(|message| match message {
-            Message::Agent { calls, .. } => Some(calls.clone()),
+            ChatMessage::Agent { calls, .. } => Some(calls.clone()),
             _ => None,
         });
         let id = calls.unwrap().last().unwrap().id.clone();
-        self.messages.push(Message::Tool { id, output: output.to_owned(), failed: false });
+        self.messages.push(ChatMessage::Tool { id, output: output.to_owned(), failed: false });
     }
 
     /// Plays one answer to its end and writes it down, with the virtual milliseconds it took.
@@ -52,27 +52,28 @@ impl Stage {
     /// Plays the first pieces of an answer, which is then cut off.
     pub(crate) async fn play(&mut self, most: usize) -> String {
         let began = Instant::now();
-        let request = Request { messages: self.messages.clone(), ..Request::default() };
-        let pieces: Vec<Result<Piece, Error>> = self.script.stream(request).take(most).collect().await;
+        let request = ModelRequest { messages: self.messages.clone(), ..ModelRequest::default() };
+        let pieces: Vec<Result<AnswerPiece, ModelError>> =
+            self.script.stream(request).take(most).collect().await;
         let (mut text, mut calls) = (String::new(), Vec::new());
         let mut told = String::new();
         for piece in pieces {
             match piece {
-                Ok(Piece::Text(more)) => {
+                Ok(AnswerPiece::Text(more)) => {
                     told += &more;
                     text += &more;
                 }
-                Ok(Piece::Thought(more)) => drop(write!(told, "({more})")),
-                Ok(Piece::ToolCall(call)) => {
+                Ok(AnswerPiece::Thought(more)) => drop(write!(told, "({more})")),
+                Ok(AnswerPiece::ToolCall(call)) => {
                     let _ = write!(told, "[{} {} {:?}]", call.id, call.name, call.input);
                     calls.push(call);
                 }
-                Ok(Piece::Plan(entries)) => {
+                Ok(AnswerPiece::Plan(entries)) => {
                     let entries: Vec<String> =
                         entries.iter().map(|entry| format!("{} {}", entry.status, entry.content)).collect();
                     let _ = write!(told, "<{}>", entries.join(", "));
                 }
-                Ok(Piece::Stop(reason)) => {
+                Ok(AnswerPiece::Stop(reason)) => {
                     let _ = write!(told, " {reason:?}");
                 }
                 Ok(other) => {
@@ -83,7 +84,7 @@ impl Stage {
                 }
             }
         }
-        self.messages.push(Message::Agent { text, calls });
+        self.messages.push(ChatMessage::Agent { text, calls });
         let _ = write!(told, " {}", began.elapsed().as_millis());
         told
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use nudge_predict::Trigger;
+use nudge_predict::SuggestTrigger;
 use nudge_syntax::Language;
 use nudge_wire::nes::TriggerKind;
 use serde_json::{Value, json};
@@ -93,10 +93,10 @@ fn triggers_are_told_apart_and_an_unknown_one_is_automatic() {
         "diagnostics": [{"uri": URI, "range": range(0, 0, 0, 1), "severity": "warning", "message": "m"}],
     });
     let cases = [
-        (TriggerKind::Automatic, Trigger::Automatic),
-        (TriggerKind::Diagnostic, Trigger::Diagnostic),
-        (TriggerKind::Manual, Trigger::Manual),
-        (TriggerKind::Other("_voice".to_owned()), Trigger::Automatic),
+        (TriggerKind::Automatic, SuggestTrigger::Automatic),
+        (TriggerKind::Diagnostic, SuggestTrigger::Diagnostic),
+        (TriggerKind::Manual, SuggestTrigger::Manual),
+        (TriggerKind::Other("_voice".to_owned()), SuggestTrigger::Automatic),
     ];
     for (told, seen) in cases {
         let mut request = attach(editor.ask(1, 0, 0), &context);

@@ -2,9 +2,10 @@
 
 use std::{ops::Range, sync::Arc};
 
-use nudge_nes::{Connection, Engine, Options, Pending, Service};
+use nudge_nes::{NesConnection, NesEngine, NesOptions, NesService, PendingSuggestion};
 use nudge_predict::{
-    Eagerness, Effect, Features, Kind, Offers, Outcome, Predictor, Scene, Suggestion, Trigger,
+    Eagerness, EngineSuggestion, OfferedKinds, PredictorName, Scene, SuggestOutcome, SuggestTrigger,
+    SuggestionEffect, SuggestionFeatures, SuggestionKind,
 };
 use nudge_syntax::Language;
 use nudge_text::{Edit, Edits};
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 
 pub(crate) const URI: &str = "file:///w/a.rs";
 
-type Answer = Box<dyn Fn(&Scene<'_>) -> Vec<Suggestion> + Send + Sync>;
+type Answer = Box<dyn Fn(&Scene<'_>) -> Vec<EngineSuggestion> + Send + Sync>;
 
 /// An engine that answers what it is told to and remembers what it was asked.
 #[derive(Default)]
@@ -43,14 +44,14 @@ pub(crate) struct Seen {
     pub(crate) actions: Vec<String>,
     pub(crate) snippets: Vec<String>,
     pub(crate) files: usize,
-    pub(crate) offers: Offers,
+    pub(crate) offers: OfferedKinds,
     pub(crate) eagerness: Eagerness,
-    pub(crate) trigger: Trigger,
+    pub(crate) trigger: SuggestTrigger,
 }
 
 impl Fake {
     /// What it says from now on.
-    pub(crate) fn says(&self, answer: impl Fn(&Scene<'_>) -> Vec<Suggestion> + Send + Sync + 'static) {
+    pub(crate) fn says(&self, answer: impl Fn(&Scene<'_>) -> Vec<EngineSuggestion> + Send + Sync + 'static) {
         *self.answer.lock() = Some(Arc::new(Box::new(answer)));
     }
 
@@ -65,23 +66,23 @@ impl Fake {
     }
 }
 
-impl Engine for Fake {
+impl NesEngine for Fake {
     fn name(&self) -> &'static str {
         "fake"
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
         self.seen.lock().push(Seen::of(scene));
         let answer = self.answer.lock().clone();
         let suggestions = answer.map(|answer| answer(scene)).unwrap_or_default();
         let why_nothing = if suggestions.is_empty() { "the script says nothing" } else { "" };
-        Outcome { suggestions, why_nothing }
+        SuggestOutcome { suggestions, why_nothing }
     }
 }
 
 impl Seen {
     fn of(scene: &Scene<'_>) -> Self {
-        let text = |source: &nudge_syntax::Source| source.text().to_string();
+        let text = |source: &nudge_syntax::AnalysedDocument| source.text().to_string();
         Self {
             text: text(scene.source),
             language: scene.source.language(),
@@ -110,29 +111,33 @@ impl Seen {
 }
 
 /// A suggestion of this kind.
-pub(crate) fn suggestion(kind: Kind) -> Suggestion {
-    let features =
-        Features { predictor: Predictor::Repeat, language: Language::Rust, here: true, prior: 0.8 };
-    Suggestion {
-        effect: Effect::default(),
+pub(crate) fn suggestion(kind: SuggestionKind) -> EngineSuggestion {
+    let features = SuggestionFeatures {
+        predictor: PredictorName::Repeat,
+        language: Language::Rust,
+        here: true,
+        prior: 0.8,
+    };
+    EngineSuggestion {
+        effect: SuggestionEffect::default(),
         kind,
-        predictor: Predictor::Repeat,
+        predictor: PredictorName::Repeat,
         reason: "repeats your edit on line 1".to_owned(),
         confidence: 0.8,
         features,
-        chain: 0,
+        group: 0,
         evidence: Vec::new(),
     }
 }
 
 /// A suggestion that makes these edits, with the cursor behind the last.
-pub(crate) fn edit(uri: &str, edits: &[(Range<usize>, &str)]) -> Suggestion {
+pub(crate) fn edit(uri: &str, edits: &[(Range<usize>, &str)]) -> EngineSuggestion {
     let edits: Vec<Edit> = edits.iter().map(|(range, text)| Edit::new(range.clone(), *text)).collect();
     let last = edits.last().expect("there is an edit").clone();
     let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
     let shrunk: usize = edits.iter().map(|edit| edit.range.len()).sum();
     let cursor = last.range.end + grown - shrunk;
-    suggestion(Kind::Edit {
+    suggestion(SuggestionKind::Edit {
         uri: uri.into(),
         edits: Edits::new(edits).expect("edits fit each other"),
         cursor,
@@ -140,14 +145,14 @@ pub(crate) fn edit(uri: &str, edits: &[(Range<usize>, &str)]) -> Suggestion {
 }
 
 /// A suggestion that gives what is declared at an offset of the document another name.
-pub(crate) fn rename(offset: usize, name: &str, edits: Vec<(Arc<str>, Edits)>) -> Suggestion {
-    suggestion(Kind::Rename { uri: URI.into(), offset, name: name.to_owned(), edits })
+pub(crate) fn rename(offset: usize, name: &str, edits: Vec<(Arc<str>, Edits)>) -> EngineSuggestion {
+    suggestion(SuggestionKind::Rename { uri: URI.into(), offset, name: name.to_owned(), edits })
 }
 
 /// A client with one session.
 pub(crate) struct Editor {
-    pub(crate) service: Service,
-    pub(crate) connection: Connection,
+    pub(crate) service: NesService,
+    pub(crate) connection: NesConnection,
     pub(crate) engine: Arc<Fake>,
     pub(crate) session: String,
 }
@@ -159,12 +164,12 @@ impl Editor {
 
     /// A client that says this in `initialize` and in `nes/start`.
     pub(crate) fn with(capabilities: &Value, start: &Value) -> Self {
-        Self::with_options(capabilities, start, Options { index: false, ..Options::default() })
+        Self::with_options(capabilities, start, NesOptions { index: false, ..NesOptions::default() })
     }
 
-    pub(crate) fn with_options(capabilities: &Value, start: &Value, options: Options) -> Self {
+    pub(crate) fn with_options(capabilities: &Value, start: &Value, options: NesOptions) -> Self {
         let engine = Arc::new(Fake::default());
-        let service = Service::new(Options { engine: engine.clone(), ..options });
+        let service = NesService::new(NesOptions { engine: engine.clone(), ..options });
         let connection = service.connect(&client(Version::V1, capabilities));
         let session = begin(&connection, start);
         Self { service, connection, engine, session }
@@ -189,7 +194,7 @@ impl Editor {
         SuggestRequest::new(&self.session, URI, version, position, TriggerKind::Automatic)
     }
 
-    pub(crate) fn begin(&self, request: SuggestRequest) -> Result<Pending, String> {
+    pub(crate) fn begin(&self, request: SuggestRequest) -> Result<PendingSuggestion, String> {
         self.connection.suggest(request, 0).map_err(|error| name(&error))
     }
 
@@ -215,7 +220,7 @@ pub(crate) fn client(version: Version, capabilities: &Value) -> ClientInit {
     ClientInit::new(version, RawJson::of(&params).unwrap())
 }
 
-pub(crate) fn begin(connection: &Connection, start: &Value) -> String {
+pub(crate) fn begin(connection: &NesConnection, start: &Value) -> String {
     let request = serde_json::from_value(start.clone()).unwrap();
     connection.start(&request).expect("a session begins").session_id
 }

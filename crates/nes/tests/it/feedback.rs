@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use nudge_nes::{Engine, Local, Options, Service};
-use nudge_predict::{Kind, Outcome, Scene};
+use nudge_nes::{LocalEngine, NesEngine, NesOptions, NesService};
+use nudge_predict::{Scene, SuggestOutcome, SuggestionKind};
 use nudge_wire::{
     Version,
     document::DidClose,
@@ -26,14 +26,14 @@ fn confidence(editor: &Editor) -> f32 {
     *told.lock()
 }
 
-fn editor_with(options: Options, start: &serde_json::Value) -> Editor {
-    let editor = Editor::with_options(&json!({}), start, Options { index: false, ..options });
+fn editor_with(options: NesOptions, start: &serde_json::Value) -> Editor {
+    let editor = Editor::with_options(&json!({}), start, NesOptions { index: false, ..options });
     editor.open(URI, 1, "one\n");
     editor
 }
 
 fn editor() -> Editor {
-    editor_with(Options::default(), &json!({}))
+    editor_with(NesOptions::default(), &json!({}))
 }
 
 /// Shows a suggestion and gives this feedback.
@@ -133,7 +133,7 @@ fn what_is_rejected_late_is_found_where_it_is_by_then() {
 fn what_does_the_same_as_what_was_rejected_is_not_shown_any_more() {
     let editor = Editor::with(&json!({"nes": {"searchAndReplace": {}, "rename": {}}}), &json!({}));
     editor.open(URI, 1, "one\ntwo\n");
-    let replace = |search: &str| Kind::Replace {
+    let replace = |search: &str| SuggestionKind::Replace {
         uri: URI.into(),
         search: search.to_owned(),
         replace: "1".to_owned(),
@@ -200,7 +200,7 @@ fn a_suggestion_is_judged_once() {
 
 #[test]
 fn sessions_in_one_workspace_learn_together() {
-    let editor = editor_with(Options::default(), &repository("w"));
+    let editor = editor_with(NesOptions::default(), &repository("w"));
     let same = begin(&editor.connection, &repository("w"));
     let elsewhere = begin(&editor.connection, &repository("other"));
     let told = Arc::new(parking_lot::Mutex::new(0.0));
@@ -244,8 +244,8 @@ fn repository(name: &str) -> serde_json::Value {
     json!({"repository": {"name": name, "owner": "o", "remoteUrl": url}})
 }
 
-fn kept_in(folder: &Path) -> Options {
-    Options { data_dir: Some(folder.to_owned()), ..Options::default() }
+fn kept_in(folder: &Path) -> NesOptions {
+    NesOptions { data_dir: Some(folder.to_owned()), ..NesOptions::default() }
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn a_folder_that_cannot_be_written_to_does_no_harm() {
 /// An engine for which one has to sign in.
 struct Locked(std::sync::atomic::AtomicBool);
 
-impl Engine for Locked {
+impl NesEngine for Locked {
     fn name(&self) -> &'static str {
         "locked"
     }
@@ -336,15 +336,16 @@ impl Engine for Locked {
         self.0.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
-        Local.suggest(scene)
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
+        LocalEngine.suggest(scene)
     }
 }
 
 #[test]
 fn an_engine_without_credentials_asks_for_them() {
     let engine = Arc::new(Locked(true.into()));
-    let service = Service::new(Options { engine: engine.clone(), index: false, ..Options::default() });
+    let service =
+        NesService::new(NesOptions { engine: engine.clone(), index: false, ..NesOptions::default() });
     let connection = service.connect(&client(Version::V1, &json!({})));
     let start = nudge_wire::nes::StartRequest::default();
     let refused = connection.start(&start).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use nudge_predict::{Kind, Suggestion};
+use nudge_predict::{EngineSuggestion, SuggestionKind};
 use nudge_wire::nes::{RejectReason, v1};
 
 use crate::editor::{Editor, URI, edit, edits, manual, piece};
@@ -64,9 +64,9 @@ fn a_jump_to_a_file_that_is_not_open_stays() {
     let start = serde_json::json!({"workspaceUri": format!("file://{}", folder.path().display())});
     let editor = Editor::with(&serde_json::json!({"nes": {"jump": {}}}), &start);
     editor.open(URI, 1, "one\n");
-    editor
-        .engine
-        .says(move |_| vec![crate::editor::suggestion(Kind::Jump { uri: uri.as_str().into(), offset: 3 })]);
+    editor.engine.says(move |_| {
+        vec![crate::editor::suggestion(SuggestionKind::Jump { uri: uri.as_str().into(), offset: 3 })]
+    });
     let first = asked(&editor, 1, 0, 0);
     assert_eq!(first.len(), 1);
     editor.engine.says(|_| Vec::new());
@@ -143,7 +143,7 @@ fn type_through(before: &str, shown: &'static [(Range<usize>, &'static str)], ty
     };
     let (line, character) = place(&text, cursor);
     assert_eq!(asked(&editor, 1, line, character).len(), 1);
-    editor.engine.says(|_| Vec::<Suggestion>::new());
+    editor.engine.says(|_| Vec::<EngineSuggestion>::new());
     editor.replace(2, (line, character, line, character), typed);
     let mut now = text.clone();
     now.insert_str(cursor, typed);

@@ -1,6 +1,6 @@
 //! Suggestions of every kind, as the client gets them.
 
-use nudge_predict::{Kind, Offers, Suggestion};
+use nudge_predict::{EngineSuggestion, OfferedKinds, SuggestionKind};
 use nudge_text::Edits;
 use nudge_wire::{Version, nes::v2};
 use serde_json::{Value, json};
@@ -9,12 +9,12 @@ use crate::editor::{Editor, URI, client, edit, rename, suggestion};
 
 const ALL: [&str; 3] = ["jump", "rename", "searchAndReplace"];
 
-fn all_kinds() -> Vec<Suggestion> {
+fn all_kinds() -> Vec<EngineSuggestion> {
     vec![
         edit(URI, &[(0..1, "A"), (6..7, "B")]),
-        suggestion(Kind::Jump { uri: URI.into(), offset: 6 }),
+        suggestion(SuggestionKind::Jump { uri: URI.into(), offset: 6 }),
         rename(7, "new", vec![(URI.into(), Edits::one(6..8, "new"))]),
-        suggestion(Kind::Replace {
+        suggestion(SuggestionKind::Replace {
             uri: "file:///w".into(),
             search: "old".to_owned(),
             replace: "new".to_owned(),
@@ -40,7 +40,7 @@ fn a_kind_is_suggested_only_if_the_client_can_show_it() {
         let shown = editor.suggestions(2, 0, 1);
         let shown: Vec<&str> = shown.iter().map(nudge_wire::nes::v1::Suggestion::kind).collect();
         assert_eq!(shown, [&["edit"], kinds].concat());
-        let offers = Offers {
+        let offers = OfferedKinds {
             jump: kinds.contains(&"jump"),
             rename: kinds.contains(&"rename"),
             search_and_replace: kinds.contains(&"searchAndReplace"),
@@ -109,13 +109,13 @@ fn version_2_calls_the_id_otherwise() {
 #[test]
 fn what_does_not_fit_the_document_is_not_shown() {
     let editor = editor(&ALL, "utf-16");
-    let cases: [fn() -> Suggestion; 7] = [
+    let cases: [fn() -> EngineSuggestion; 7] = [
         || edit(URI, &[(0..99, "outside")]),
         || edit(URI, &[(2..3, "inside a code point")]),
         || edit(URI, &[(0..1, "a")]),
         || edit("file:///unknown", &[(0..1, "b")]),
-        || suggestion(Kind::Jump { uri: URI.into(), offset: 99 }),
-        || suggestion(Kind::Jump { uri: "file:///unknown".into(), offset: 0 }),
+        || suggestion(SuggestionKind::Jump { uri: URI.into(), offset: 99 }),
+        || suggestion(SuggestionKind::Jump { uri: "file:///unknown".into(), offset: 0 }),
         || rename(2, "x", vec![]),
     ];
     for (index, case) in cases.into_iter().enumerate() {

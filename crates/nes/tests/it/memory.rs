@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use nudge_nes::{Connection, Engine, Options, Outcome, Scene, Service};
-use nudge_syntax::{HeldBytes, Source};
+use nudge_nes::{NesConnection, NesEngine, NesOptions, NesService, Scene, SuggestOutcome};
+use nudge_syntax::{AnalysedDocument, HeldBytes};
 use nudge_wire::{
     Version,
     document::{DidClose, DidOpen},
@@ -21,21 +21,22 @@ struct Curious {
     saw: Mutex<(bool, usize)>,
 }
 
-impl Engine for Curious {
+impl NesEngine for Curious {
     fn name(&self) -> &'static str {
         "curious"
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
-        let has_tree = |source: &&Source| !source.content().is_empty() && source.is_sound().is_some();
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
+        let has_tree =
+            |source: &&AnalysedDocument| !source.content().is_empty() && source.is_sound().is_some();
         let others = scene.others.iter().filter(has_tree).count();
         *self.saw.lock() = (has_tree(&scene.source), others);
-        Outcome { suggestions: Vec::new(), why_nothing: "it only looks" }
+        SuggestOutcome { suggestions: Vec::new(), why_nothing: "it only looks" }
     }
 }
 
 struct Editor {
-    connection: Connection,
+    connection: NesConnection,
     engine: Arc<Curious>,
     session: String,
 }
@@ -43,7 +44,8 @@ struct Editor {
 impl Editor {
     fn new() -> Self {
         let engine = Arc::new(Curious::default());
-        let service = Service::new(Options { engine: engine.clone(), index: false, ..Options::default() });
+        let service =
+            NesService::new(NesOptions { engine: engine.clone(), index: false, ..NesOptions::default() });
         let connection = service.connect(&client(Version::V1, &json!({})));
         let session = begin(&connection, &json!({}));
         Self { connection, engine, session }

@@ -1,6 +1,6 @@
 //! What the user refused, with the engine itself: it does not come back by itself, whatever is done around it.
 
-use nudge_nes::{Connection, Options, Service, SettingValue};
+use nudge_nes::{NesConnection, NesOptions, NesService, SettingValue};
 use nudge_wire::{
     Version,
     document::{DidChange, DidFocus, DidOpen},
@@ -15,7 +15,7 @@ const LOOP: &str =
 
 /// A client that types.
 struct Person {
-    connection: Connection,
+    connection: NesConnection,
     session: String,
     text: String,
     version: i64,
@@ -23,7 +23,7 @@ struct Person {
 
 impl Person {
     fn new(capabilities: &Value, text: &str) -> Self {
-        let service = Service::new(Options { index: false, ..Options::default() });
+        let service = NesService::new(NesOptions { index: false, ..NesOptions::default() });
         let connection = service.connect(&client(Version::V1, capabilities));
         let session = begin(&connection, &json!({}));
         let eager = SettingValue::Id("high".to_owned());
@@ -53,7 +53,7 @@ impl Person {
         let (line, character) = self.position(at);
         let position = Position::new(line, character);
         let request = SuggestRequest::new(&self.session, URI, self.version, position, trigger);
-        let response = self.connection.suggest(request, 0).and_then(nudge_nes::Pending::run);
+        let response = self.connection.suggest(request, 0).and_then(nudge_nes::PendingSuggestion::run);
         SuggestResponse::from(response.expect("an answer")).suggestions
     }
 

@@ -10,9 +10,11 @@ use std::{
 };
 
 use nudge_nes::Scene;
-use nudge_predict::{Eagerness, Kind, Lessons, Memory, Offers, Trigger, consider};
-use nudge_syntax::{Index, Language, Source};
-use nudge_text::{Edits, Text, history::History};
+use nudge_predict::{
+    Eagerness, FeedbackMemory, LessonCache, OfferedKinds, SuggestTrigger, SuggestionKind, consider,
+};
+use nudge_syntax::{AnalysedDocument, Language, WorkspaceIndex};
+use nudge_text::{Edits, Text, history::EditHistory};
 
 /// How many files of each language are looked at, and how many things are done to each. `NUDGE_SOUND=20` does 20 times as
 /// much, also with files that are on this machine and not on another.
@@ -84,14 +86,17 @@ impl Chance {
 
 /// A file that somebody works in.
 struct Work {
-    source: Source,
-    history: History,
+    source: AnalysedDocument,
+    history: EditHistory,
 }
 
 impl Work {
     fn new(uri: &str, text: &str) -> Self {
         let language = Language::of(None, uri);
-        Self { source: Source::new(uri.into(), language, Text::new(text)), history: History::default() }
+        Self {
+            source: AnalysedDocument::new(uri.into(), language, Text::new(text)),
+            history: EditHistory::default(),
+        }
     }
 
     fn edit(&mut self, edits: &Edits) {
@@ -113,16 +118,16 @@ impl Work {
             diagnostics: &[],
             actions: &[],
             snippets: &[],
-            index: &Index::default(),
-            memory: &Memory::default(),
-            lessons: &Lessons::default(),
-            offers: Offers::default(),
+            index: &WorkspaceIndex::default(),
+            memory: &FeedbackMemory::default(),
+            lessons: &LessonCache::default(),
+            offers: OfferedKinds::default(),
             eagerness: Eagerness::High,
-            trigger: Trigger::Automatic,
+            trigger: SuggestTrigger::Automatic,
             cancelled: &|| false,
         });
         let edits = |kind| match kind {
-            Kind::Edit { edits, .. } => Some(edits),
+            SuggestionKind::Edit { edits, .. } => Some(edits),
             _ => None,
         };
         found.suggestions.into_iter().filter_map(|found| edits(found.kind)).collect()
@@ -161,13 +166,13 @@ fn empty_pairs(text: &str) -> usize {
 }
 
 /// Whether edits of a sound file leave one, and take no block's last statement.
-fn leaves_sound(before: &Source, edits: &Edits) -> bool {
+fn leaves_sound(before: &AnalysedDocument, edits: &Edits) -> bool {
     let after = edits.apply(before.text());
     let gone: usize = edits.iter().map(|edit| empty_pairs(&before.text().slice(edit.range.clone()))).sum();
     let written: usize = edits.iter().map(|edit| empty_pairs(&edit.text)).sum();
     let empty = before.language() == Language::Python
         || empty_pairs(&after.to_string()) + gone <= empty_pairs(before.content()) + written;
-    let fresh = Source::new(Arc::clone(before.uri()), before.language(), after);
+    let fresh = AnalysedDocument::new(Arc::clone(before.uri()), before.language(), after);
     empty && fresh.is_sound() != Some(false)
 }
 
@@ -184,7 +189,7 @@ fn no_suggestion_breaks_a_real_file() {
             let Some((edits, others)) = deed(&text, &mut chance) else { continue };
             let place = edits.as_slice()[0].range.start;
             let cursors: Vec<usize> =
-                others.iter().map(|at| edits.map(*at, nudge_text::Bias::After)).collect();
+                others.iter().map(|at| edits.map(*at, nudge_text::InsertBias::After)).collect();
             work.edit(&edits);
             if work.source.is_sound() != Some(true) {
                 continue;

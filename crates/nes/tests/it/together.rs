@@ -3,7 +3,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use nudge_nes::{Connection, Engine, Local, Options, Outcome, Scene, Service};
+use nudge_nes::{LocalEngine, NesConnection, NesEngine, NesOptions, NesService, Scene, SuggestOutcome};
 use nudge_wire::{
     Version,
     document::{DidChange, DidOpen},
@@ -58,14 +58,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 #[derive(Default)]
 struct Watched(Mutex<Option<(String, usize)>>);
 
-impl Engine for Watched {
+impl NesEngine for Watched {
     fn name(&self) -> &'static str {
         "watched"
     }
 
-    fn suggest(&self, scene: &Scene<'_>) -> Outcome {
+    fn suggest(&self, scene: &Scene<'_>) -> SuggestOutcome {
         *self.0.lock() = Some((scene.source.text().to_string(), scene.cursor));
-        Local.suggest(scene)
+        LocalEngine.suggest(scene)
     }
 }
 
@@ -73,22 +73,22 @@ impl Engine for Watched {
 struct Told {
     encoding: &'static str,
     engine: Arc<Watched>,
-    connection: Connection,
+    connection: NesConnection,
     session: String,
 }
 
 impl Told {
     fn new(encoding: &'static str) -> Self {
         let engine = Arc::new(Watched::default());
-        let options = Options {
+        let options = NesOptions {
             engine: engine.clone(),
             index: false,
             parsed_bytes: PARSED_BYTES,
-            ..Options::default()
+            ..NesOptions::default()
         };
         let all = json!({"jump": {}, "rename": {}, "searchAndReplace": {}});
         let capabilities = json!({"nes": all, "positionEncodings": [encoding]});
-        let connection = Service::new(options).connect(&client(Version::V1, &capabilities));
+        let connection = NesService::new(options).connect(&client(Version::V1, &capabilities));
         let session = begin(&connection, &json!({}));
         Self { encoding, engine, connection, session }
     }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_nes::Options;
+use nudge_nes::NesOptions;
 use nudge_wire::{document::DidSave, nes::CloseRequest};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ fn files_are_read_in_the_background() {
         ("latin", b"caf\xe9"),
         ("long.txt", &long),
     ]);
-    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), NesOptions::default());
     sees(&editor, &editor.session, 2);
     // A file that is saved is read, be it new, changed or gone.
     let save = |name: &str| {
@@ -75,7 +75,7 @@ fn files_are_read_in_the_background() {
 #[test]
 fn sessions_in_the_same_folder_share_it() {
     let folder = workspace(&[("a.rs", b"fn a() {}\n")]);
-    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), NesOptions::default());
     sees(&editor, &editor.session, 1);
     // Shared: the new session sees what is not there any more.
     fs::remove_file(folder.path().join("a.rs")).unwrap();
@@ -92,11 +92,11 @@ fn sessions_in_the_same_folder_share_it() {
 #[test]
 fn without_folders_or_when_it_is_not_wanted_nothing_is_read() {
     let folder = workspace(&[("a.rs", b"fn a() {}\n")]);
-    let without = Options { index: false, ..Options::default() };
+    let without = NesOptions { index: false, ..NesOptions::default() };
     let editor = Editor::with_options(&json!({}), &start(folder.path()), without);
     sees(&editor, &editor.session, 0);
     let editor =
-        Editor::with_options(&json!({}), &json!({"workspaceUri": "file:///no/such"}), Options::default());
+        Editor::with_options(&json!({}), &json!({"workspaceUri": "file:///no/such"}), NesOptions::default());
     sees(&editor, &editor.session, 0);
 }
 
@@ -109,7 +109,7 @@ fn no_suggestion_waits_for_the_workspace() {
     }
     // Somebody may stop this thread until all is read, but not every time.
     let early = (0..100).map(|_| {
-        let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+        let editor = Editor::with_options(&json!({}), &start(folder.path()), NesOptions::default());
         editor.open(URI, 1, "x\n");
         editor.suggest(manual(editor.ask(1, 0, 1))).unwrap();
         editor
@@ -160,7 +160,7 @@ fn what_is_in_the_way_is_left_out_and_told() {
     }
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("e.rs"), "fn e() {}\n").unwrap();
-    let editor = Editor::with_options(&json!({}), &start(folder.path()), Options::default());
+    let editor = Editor::with_options(&json!({}), &start(folder.path()), NesOptions::default());
     sees(&editor, &editor.session, 3);
     let began = Instant::now();
     while not_read(&editor).is_empty() {

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_process::{Command, Tree};
+use nudge_process::{ProcessCommand, ProcessTree};
 use nudge_wire::mask;
 use parking_lot::Mutex;
 use tokio::{
@@ -36,21 +36,21 @@ const LAST_LINES_WAIT: Duration = Duration::from_millis(200);
 /// It runs in a process group of its own and is killed, with everything it started, when the connection goes. Its
 /// standard error goes line by line to `tracing`, target `agent`, with secrets masked.
 #[derive(Debug)]
-pub struct Child {
+pub struct ChildProgram {
     name: String,
-    command: Command,
+    command: ProcessCommand,
 }
 
-impl Child {
+impl ChildProgram {
     /// A program found as the shell would find it.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         let program = program.as_ref();
         let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned();
-        Self { name, command: Command::new(program) }
+        Self { name, command: ProcessCommand::new(program) }
     }
 
     /// A command that is made already.
-    pub fn of(name: impl Into<String>, command: Command) -> Self {
+    pub fn of(name: impl Into<String>, command: ProcessCommand) -> Self {
         Self { name: name.into(), command }
     }
 
@@ -79,7 +79,7 @@ impl Child {
     }
 }
 
-impl Connect for Child {
+impl Connect for ChildProgram {
     fn open(self) -> io::Result<Transport> {
         let command = self.command.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped());
         let mut child = command.spawn().map_err(|error| cannot_start(&self.name, &error))?;
@@ -102,7 +102,7 @@ impl Connect for Child {
             let report = ExitReport { name, status: status.ok(), stderr: last_lines.take() };
             let _ = sender.send(report);
         });
-        let exit = Exit { coming: Some(report), report: None, _tree: tree };
+        let exit = ChildExit { coming: Some(report), report: None, _tree: tree };
         Ok(Transport { exit: Some(exit), ..Transport::new(reader, writer).named(self.name) })
     }
 }
@@ -144,14 +144,14 @@ impl fmt::Display for ExitReport {
 }
 
 /// The handle of a child: tells how it ended, and kills it when dropped.
-pub(crate) struct Exit {
+pub(crate) struct ChildExit {
     /// Gone once the report has come.
     coming: Option<oneshot::Receiver<ExitReport>>,
     report: Option<Arc<ExitReport>>,
-    _tree: Tree,
+    _tree: ProcessTree,
 }
 
-impl Exit {
+impl ChildExit {
     /// How the child ended, once it has.
     pub(crate) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Arc<ExitReport>> {
         if let Some(coming) = &mut self.coming

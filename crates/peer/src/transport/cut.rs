@@ -8,16 +8,16 @@ use std::{
 };
 
 use bytes::Bytes;
-use nudge_wire::frame::Piece;
+use nudge_wire::frame::FramePiece;
 use parking_lot::Mutex;
 
 use super::{FrameTransport, Packing, Transport};
-use crate::Closed;
+use crate::ConnectionClosed;
 
 /// The means to end a transport from elsewhere.
-pub struct Cut(Arc<Mutex<State>>);
+pub struct TransportCut(Arc<Mutex<State>>);
 
-impl Cut {
+impl TransportCut {
     /// Closes the transport, at once. The connection finds the end of its input, and that it cannot write. A line without its
     /// end is dropped.
     pub fn now(self) {
@@ -32,12 +32,12 @@ impl Cut {
 
 impl Transport {
     /// The same transport, and the means to end it from elsewhere.
-    pub fn with_cut(self) -> (Self, Cut) {
+    pub fn with_cut(self) -> (Self, TransportCut) {
         let Self { name, frames, exit } = self;
         let packing = frames.packing();
         let state = Arc::new(Mutex::new(State { transport: Some(frames), waiting: None }));
         let frames = Box::new(Cuttable { state: Arc::clone(&state), packing });
-        (Self { name, frames, exit }, Cut(state))
+        (Self { name, frames, exit }, TransportCut(state))
     }
 }
 
@@ -85,10 +85,10 @@ impl FrameTransport for Cuttable {
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        deliver: &mut dyn FnMut(Piece),
-    ) -> Poll<Result<(), Closed>> {
+        deliver: &mut dyn FnMut(FramePiece),
+    ) -> Poll<Result<(), ConnectionClosed>> {
         let received = self.poll(cx, |transport, cx| transport.poll_receive(cx, deliver));
-        received.unwrap_or(Poll::Ready(Err(Closed::Eof)))
+        received.unwrap_or(Poll::Ready(Err(ConnectionClosed::Eof)))
     }
 
     fn is_mid_frame(&self) -> bool {
@@ -99,11 +99,11 @@ impl FrameTransport for Cuttable {
         &mut self,
         cx: &mut Context<'_>,
         frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, Closed>> {
+    ) -> Poll<Result<usize, ConnectionClosed>> {
         self.poll(cx, |transport, cx| transport.poll_send(cx, frames)).unwrap_or_else(broken)
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
         self.poll(cx, |transport, cx| transport.poll_flush(cx)).unwrap_or_else(broken)
     }
 
@@ -113,11 +113,11 @@ impl FrameTransport for Cuttable {
         }
     }
 
-    fn poll_close(&mut self, cx: &mut Context<'_>, why: &Closed) -> Poll<()> {
+    fn poll_close(&mut self, cx: &mut Context<'_>, why: &ConnectionClosed) -> Poll<()> {
         self.poll(cx, |transport, cx| transport.poll_close(cx, why)).unwrap_or(Poll::Ready(()))
     }
 }
 
-fn broken<T>() -> Poll<Result<T, Closed>> {
+fn broken<T>() -> Poll<Result<T, ConnectionClosed>> {
     Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into()))
 }

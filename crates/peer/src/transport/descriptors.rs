@@ -15,16 +15,16 @@ use tokio::{
     net::unix::pipe,
 };
 
-use super::{Connect, Transport, socket::Socket, widen};
+use super::{Connect, Transport, socket::SharedSocket, widen};
 
 /// A transport over two pipes or sockets that this process was given. To be opened inside a tokio runtime.
 #[derive(Debug)]
-pub struct Descriptors {
+pub struct DescriptorTransport {
     input: OwnedFd,
     output: OwnedFd,
 }
 
-impl Descriptors {
+impl DescriptorTransport {
     /// What is received comes from `input`, what is sent goes to `output`.
     pub fn new(input: OwnedFd, output: OwnedFd) -> Self {
         Self { input, output }
@@ -36,7 +36,7 @@ impl Descriptors {
     }
 }
 
-impl Connect for Descriptors {
+impl Connect for DescriptorTransport {
     fn open(self) -> io::Result<Transport> {
         let reader = reader(self.input.as_fd())?.ok_or_else(unsuitable)?;
         let writer = writer(self.output.as_fd())?.ok_or_else(unsuitable)?;
@@ -56,7 +56,7 @@ pub(super) fn reader(fd: BorrowedFd<'_>) -> io::Result<Option<Box<dyn AsyncRead 
             widen(&receiver);
             Some(Box::new(receiver))
         }
-        Kind::Socket => Some(Box::new(Socket::new(fd.try_clone_to_owned()?)?)),
+        Kind::Socket => Some(Box::new(SharedSocket::new(fd.try_clone_to_owned()?)?)),
         Kind::Other => None,
     })
 }
@@ -69,7 +69,7 @@ pub(super) fn writer(fd: BorrowedFd<'_>) -> io::Result<Option<Box<dyn AsyncWrite
             widen(&sender);
             Some(Box::new(sender))
         }
-        Kind::Socket => Some(Box::new(Socket::new(fd.try_clone_to_owned()?)?)),
+        Kind::Socket => Some(Box::new(SharedSocket::new(fd.try_clone_to_owned()?)?)),
         Kind::Other => None,
     })
 }

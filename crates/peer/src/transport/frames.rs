@@ -6,9 +6,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use nudge_wire::frame::Piece;
+use nudge_wire::frame::FramePiece;
 
-use crate::Closed;
+use crate::ConnectionClosed;
 
 /// Carries the messages of one connection, each whole, in both directions: lines of a byte stream, messages of a socket,
 /// values in memory.
@@ -21,7 +21,7 @@ use crate::Closed;
 ///
 /// 1. [`packing`](Self::packing) and [`set_max_message`](Self::set_max_message), once, before all else.
 /// 2. [`poll_receive`](Self::poll_receive), [`poll_send`](Self::poll_send) and [`poll_flush`](Self::poll_flush), in turns. A call
-///    that is `Pending` has arranged for the task to be woken when it is worth repeating.
+///    that is `PendingCalls` has arranged for the task to be woken when it is worth repeating.
 /// 3. Once `poll_receive` has failed it is not called again; sending goes on until what is queued is out. Once `poll_send` or
 ///    `poll_flush` has failed neither is called again; receiving goes on for a moment, for last words.
 /// 4. [`poll_close`](Self::poll_close) when the connection is over, until it is ready or a moment has passed.
@@ -29,7 +29,7 @@ use crate::Closed;
 ///
 /// # A connection may outlive its socket
 ///
-/// The connection ends when a call fails, and a transport that can find another socket need not fail: it is `Pending` while
+/// The connection ends when a call fails, and a transport that can find another socket need not fail: it is `PendingCalls` while
 /// it has none. A frame that `poll_send` has taken is the transport's. If it can be lost with a socket, the transport keeps it
 /// until the other side has it, and sends it again.
 pub trait FrameTransport: Send {
@@ -38,20 +38,20 @@ pub trait FrameTransport: Send {
         Packing::Frames
     }
 
-    /// Tells how long a message may be, in bytes. A longer one is reported as [`Piece::TooLong`], with what could be told
-    /// about it; it is no reason to fail. [`Piece::of_message`] does so for messages that come whole.
+    /// Tells how long a message may be, in bytes. A longer one is reported as [`FramePiece::TooLong`], with what could be told
+    /// about it; it is no reason to fail. [`FramePiece::of_message`] does so for messages that come whole.
     fn set_max_message(&mut self, max: usize);
 
     /// Receives what is there, up to about 64 KiB or one frame, and gives each frame to `deliver`.
     ///
     /// Ready when something has come, if only a part of a frame. This is not called while the connection has no room: what is
-    /// not received then makes the other side wait. `Err` tells why nothing more will come, [`Closed::Eof`] if the other side
+    /// not received then makes the other side wait. `Err` tells why nothing more will come, [`ConnectionClosed::Eof`] if the other side
     /// has said all.
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        deliver: &mut dyn FnMut(Piece),
-    ) -> Poll<Result<(), Closed>>;
+        deliver: &mut dyn FnMut(FramePiece),
+    ) -> Poll<Result<(), ConnectionClosed>>;
 
     /// Whether part of a frame has been received, so that more is on its way.
     fn is_mid_frame(&self) -> bool {
@@ -59,19 +59,19 @@ pub trait FrameTransport: Send {
     }
 
     /// Takes what it can off the front of `frames`, which are not empty, and tells how many bytes that were. If it can take
-    /// none it is `Pending`; a count of 0 ends the connection.
+    /// none it is `PendingCalls`; a count of 0 ends the connection.
     ///
-    /// What it leaves makes whoever sends wait; so it takes no more than it has room for. While this is `Pending` there is no
+    /// What it leaves makes whoever sends wait; so it takes no more than it has room for. While this is `PendingCalls` there is no
     /// flush: it has to go on by itself with what it has taken. With [`Packing::Lines`] it may take
     /// part of a chunk.
     fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
         frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, Closed>>;
+    ) -> Poll<Result<usize, ConnectionClosed>>;
 
     /// Ready when all that was taken is on its way. Called when there is nothing more to send for now.
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
         let _ = cx;
         Poll::Ready(Ok(()))
     }
@@ -80,7 +80,7 @@ pub trait FrameTransport: Send {
     fn rest(&mut self) {}
 
     /// Ends the connection towards the other side, which is told `why` where there is a way to.
-    fn poll_close(&mut self, cx: &mut Context<'_>, why: &Closed) -> Poll<()> {
+    fn poll_close(&mut self, cx: &mut Context<'_>, why: &ConnectionClosed) -> Poll<()> {
         let _ = (cx, why);
         Poll::Ready(())
     }

@@ -8,12 +8,12 @@ use std::{
 };
 
 use bytes::{Buf, Bytes, BytesMut};
-use nudge_wire::frame::{Framer, Piece};
+use nudge_wire::frame::{FramePiece, LineFramer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::io::poll_read_buf;
 
 use super::{FrameTransport, Packing, spare};
-use crate::Closed;
+use crate::ConnectionClosed;
 
 /// How much is asked for with one read.
 const READ: usize = 64 * 1024;
@@ -23,22 +23,22 @@ const SMALL: usize = 4 * 1024;
 const LARGE: usize = 1024 * 1024;
 
 /// One message a line, over two byte streams.
-pub(super) struct Lines {
+pub(super) struct LineTransport {
     reader: Box<dyn AsyncRead + Send + Unpin>,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
-    framer: Framer,
+    framer: LineFramer,
     /// The beginning of a line whose end has not been read.
     rest: BytesMut,
     /// Whether the buffer of `rest` has held a large message.
     grown: bool,
 }
 
-impl Lines {
+impl LineTransport {
     pub(super) fn new(
         reader: Box<dyn AsyncRead + Send + Unpin>,
         writer: Box<dyn AsyncWrite + Send + Unpin>,
     ) -> Self {
-        Self { reader, writer, framer: Framer::new(usize::MAX), rest: BytesMut::new(), grown: false }
+        Self { reader, writer, framer: LineFramer::new(usize::MAX), rest: BytesMut::new(), grown: false }
     }
 
     /// Reads behind a short `rest` in the thread's buffer.
@@ -83,26 +83,26 @@ impl Lines {
     }
 }
 
-impl FrameTransport for Lines {
+impl FrameTransport for LineTransport {
     fn packing(&self) -> Packing {
         Packing::Lines
     }
 
     fn set_max_message(&mut self, max: usize) {
-        self.framer = Framer::new(max);
+        self.framer = LineFramer::new(max);
     }
 
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        deliver: &mut dyn FnMut(Piece),
-    ) -> Poll<Result<(), Closed>> {
+        deliver: &mut dyn FnMut(FramePiece),
+    ) -> Poll<Result<(), ConnectionClosed>> {
         let is_spare = self.rest.len() <= SMALL;
         let read = if is_spare { self.poll_read_spare(cx) } else { self.poll_read_rest(cx) };
         let (count, mut buffer) = ready!(read)?;
         if count == 0 {
             self.framer.finish(&mut buffer).into_iter().for_each(deliver);
-            return Poll::Ready(Err(Closed::Eof));
+            return Poll::Ready(Err(ConnectionClosed::Eof));
         }
         self.grown |= buffer.len() > LARGE;
         while let Some(piece) = self.framer.next(&mut buffer) {
@@ -120,7 +120,7 @@ impl FrameTransport for Lines {
         &mut self,
         cx: &mut Context<'_>,
         frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, Closed>> {
+    ) -> Poll<Result<usize, ConnectionClosed>> {
         let count = ready!(poll_write_some(self.writer.as_mut(), cx, frames))?;
         if count == 0 {
             return Poll::Ready(Err(io::Error::from(io::ErrorKind::WriteZero).into()));
@@ -129,8 +129,8 @@ impl FrameTransport for Lines {
         Poll::Ready(Ok(count))
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
-        Pin::new(&mut self.writer).poll_flush(cx).map_err(Closed::from)
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
+        Pin::new(&mut self.writer).poll_flush(cx).map_err(ConnectionClosed::from)
     }
 }
 

@@ -8,11 +8,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use nudge_wire::frame::{Piece, Skimmed};
+use nudge_wire::frame::{FramePiece, SkimmedFrame};
 use parking_lot::Mutex;
 
 use super::{FrameTransport, Transport};
-use crate::Closed;
+use crate::ConnectionClosed;
 
 /// How much may be on its way in one direction, in bytes; one frame more if it is large.
 const ROOM: usize = 256 * 1024;
@@ -65,12 +65,12 @@ impl FrameTransport for End {
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        deliver: &mut dyn FnMut(Piece),
-    ) -> Poll<Result<(), Closed>> {
+        deliver: &mut dyn FnMut(FramePiece),
+    ) -> Poll<Result<(), ConnectionClosed>> {
         let mut way = self.receiving.0.lock();
         if way.frames.is_empty() {
             if way.closed {
-                return Poll::Ready(Err(Closed::Eof));
+                return Poll::Ready(Err(ConnectionClosed::Eof));
             }
             wait(&mut way.receiver, cx);
             return Poll::Pending;
@@ -83,9 +83,9 @@ impl FrameTransport for End {
         }
         for frame in self.taken.drain(..) {
             deliver(if frame.len() <= self.max_message {
-                Piece::Line(frame)
+                FramePiece::Line(frame)
             } else {
-                Piece::TooLong(Skimmed::of(&frame))
+                FramePiece::TooLong(SkimmedFrame::of(&frame))
             });
         }
         Poll::Ready(Ok(()))
@@ -95,7 +95,7 @@ impl FrameTransport for End {
         &mut self,
         cx: &mut Context<'_>,
         frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, Closed>> {
+    ) -> Poll<Result<usize, ConnectionClosed>> {
         let mut way = self.sending.0.lock();
         if way.closed {
             return Poll::Ready(Err(io::Error::from(io::ErrorKind::BrokenPipe).into()));

@@ -12,22 +12,22 @@ mod stdio;
 
 use std::{fmt, io, os::fd::AsFd};
 
-use lines::Lines;
+use lines::LineTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub(crate) use child::Exit;
-pub use child::{Child, ExitReport};
-pub use cut::Cut;
-pub use descriptors::Descriptors;
+pub(crate) use child::ChildExit;
+pub use child::{ChildProgram, ExitReport};
+pub use cut::TransportCut;
+pub use descriptors::DescriptorTransport;
 pub use frames::{FrameTransport, Packing};
 pub use memory::pair;
-pub use stdio::Stdio;
+pub use stdio::StdioTransport;
 
 /// What a connection runs over, open.
 pub struct Transport {
     pub(crate) name: Option<String>,
     pub(crate) frames: Box<dyn FrameTransport>,
-    pub(crate) exit: Option<Exit>,
+    pub(crate) exit: Option<ChildExit>,
 }
 
 impl Transport {
@@ -54,7 +54,7 @@ impl Transport {
         reader: Box<dyn AsyncRead + Send + Unpin>,
         writer: Box<dyn AsyncWrite + Send + Unpin>,
     ) -> Self {
-        Self::of_frames(Lines::new(reader, writer))
+        Self::of_frames(LineTransport::new(reader, writer))
     }
 }
 

@@ -21,11 +21,11 @@ thread_local! {
 }
 
 /// One handle of the socket, for one direction.
-pub(super) struct Socket {
+pub(super) struct SharedSocket {
     fd: AsyncFd<OwnedFd>,
 }
 
-impl Socket {
+impl SharedSocket {
     #[expect(
         deprecated,
         reason = "what replaces it asks by `unsafe` for what an `OwnedFd` is: a descriptor that stays"
@@ -35,7 +35,7 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Socket {
+impl AsyncRead for SharedSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -63,7 +63,7 @@ fn receive(socket: &OwnedFd, buffer: &mut ReadBuf<'_>) -> io::Result<()> {
     })
 }
 
-impl AsyncWrite for Socket {
+impl AsyncWrite for SharedSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
     }

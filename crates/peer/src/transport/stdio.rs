@@ -9,9 +9,9 @@ use super::{Connect, Transport, descriptors};
 
 /// The transport over standard input and output. To be opened once per process, inside a tokio runtime.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Stdio;
+pub struct StdioTransport;
 
-impl Connect for Stdio {
+impl Connect for StdioTransport {
     fn open(self) -> io::Result<Transport> {
         let reader = descriptors::reader(io::stdin().as_fd()).ok().flatten();
         let writer = descriptors::writer(io::stdout().as_fd()).ok().flatten();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use nudge_peer::{CallError, Limits, Peer, Unhandled, pair};
-use nudge_wire::{Code, Error, RawJson};
+use nudge_peer::{CallError, ConnectionLimits, Peer, UnhandledMessage, pair};
+use nudge_wire::{Error, ErrorCode, RawJson};
 use serde_json::json;
 
 use crate::{
@@ -131,11 +131,11 @@ async fn callers_learn_what_went_wrong() {
     let agent = Peer::agent().on_request(|_: Echo, _| async { Err(Error::auth_required()) }).on_unknown(
         |message, _| async move {
             match message {
-                Unhandled::Request(request) => {
+                UnhandledMessage::Request(request) => {
                     let wrong = RawJson::parse(r#"{"body":["not text"]}"#).unwrap();
                     request.into_responder().respond_raw(&wrong).await
                 }
-                Unhandled::Notification(_) => Ok(()),
+                UnhandledMessage::Notification(_) => Ok(()),
             }
         },
     );
@@ -148,7 +148,7 @@ async fn callers_learn_what_went_wrong() {
             };
             assert_eq!(
                 (error.code, error.get_reason().as_deref()),
-                (Code::AUTH_REQUIRED, Some("auth_required"))
+                (ErrorCode::AUTH_REQUIRED, Some("auth_required"))
             );
             let Err(CallError::Decode { method, expectation }) = cx.request(Wait {}).await else {
                 panic!("a result of another shape")
@@ -181,9 +181,9 @@ async fn a_batch_is_answered_when_its_last_request_is() {
 
 #[tokio::test]
 async fn giving_up_on_an_answer_still_answers() {
-    let limits = Limits { outbound_soft: 64 * 1024, ..Limits::default() };
+    let limits = ConnectionLimits { outbound_soft: 64 * 1024, ..ConnectionLimits::default() };
     let peer = Peer::agent().limits(limits).on_unknown(|message, _| async move {
-        if let Unhandled::Request(request) = message {
+        if let UnhandledMessage::Request(request) = message {
             let large = "x".repeat(48 * 1024);
             let _ = tokio::time::timeout(Duration::from_millis(20), request.respond(Ok(large))).await;
         }
@@ -219,7 +219,7 @@ async fn a_response_that_cannot_be_read_fails_its_caller() {
         script.next().await;
         script.send(&[broken]).await;
         assert!(
-            matches!(request.await, Err(CallError::Rpc(error)) if error.code == Code::INTERNAL_ERROR),
+            matches!(request.await, Err(CallError::Rpc(error)) if error.code == ErrorCode::INTERNAL_ERROR),
             "{broken}"
         );
         script.end().await.unwrap();
@@ -240,7 +240,7 @@ async fn ids_have_a_limit() {
 
 #[tokio::test]
 async fn open_requests_have_a_limit() {
-    let limits = Limits { max_open: 2, ..Limits::default() };
+    let limits = ConnectionLimits { max_open: 2, ..ConnectionLimits::default() };
     let peer = Peer::agent().limits(limits).on_request_beside(|_: Wait, _| async {
         std::future::pending::<()>().await;
         Ok(echo("never"))

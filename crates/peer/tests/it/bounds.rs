@@ -9,7 +9,9 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use nudge_peer::{CallError, Child, Closed, Connect, Cx, Limits, Peer, Transport, pair};
+use nudge_peer::{
+    CallError, ChildProgram, Connect, ConnectionClosed, ConnectionLimits, Cx, Peer, Transport, pair,
+};
 use nudge_testkit::{PATIENCE, example, memory, peak_memory};
 use nudge_wire::Request;
 use serde::{Deserialize, Serialize};
@@ -46,7 +48,8 @@ fn ways() -> [(Transport, Transport); 2] {
 #[tokio::test]
 async fn a_flood_at_a_slow_handler_makes_the_sender_wait() {
     const COUNT: u64 = 100_000;
-    let connection = Peer::client().connect(Child::new(example("nudge-peer", "peer_fixture"))).unwrap();
+    let connection =
+        Peer::client().connect(ChildProgram::new(example("nudge-peer", "peer_fixture"))).unwrap();
     connection
         .run_until(async |cx| {
             cx.request(echo("warm")).await.unwrap();
@@ -128,12 +131,12 @@ async fn cross_fire_in_memory_finishes_over(near: Transport, far: Transport) {
 
 #[tokio::test]
 async fn cross_fire_with_a_process_finishes() {
-    cross_fire(Child::new(example("nudge-peer", "peer_fixture")), None, 50).await;
+    cross_fire(ChildProgram::new(example("nudge-peer", "peer_fixture")), None, 50).await;
 }
 
 #[tokio::test]
 async fn reading_stops_while_the_handler_is_slow_and_nobody_waits() {
-    let limits = Limits { inbound_soft: 64 * 1024, ..Limits::default() };
+    let limits = ConnectionLimits { inbound_soft: 64 * 1024, ..ConnectionLimits::default() };
     let peer = Peer::agent().limits(limits).on_notification(|_: Note, _| std::future::pending());
     let (connection, mut far) = open(peer);
     let served = tokio::spawn(connection.serve());
@@ -155,12 +158,12 @@ async fn reading_stops_while_the_handler_is_slow_and_nobody_waits() {
 
 #[tokio::test]
 async fn a_queue_that_never_moves_is_given_up_and_says_why() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         inbound_soft: 64 * 1024,
         inbound_hard: 256 * 1024,
         stall: Duration::from_millis(10),
         give_up: Duration::from_millis(300),
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let peer = Peer::agent().limits(limits).on_notification(|_: Note, _| std::future::pending());
     let (connection, mut far) = open(peer);
@@ -170,7 +173,9 @@ async fn a_queue_that_never_moves_is_given_up_and_says_why() {
     let waiting = cx.request(echo("x"));
     let flood = async { while far.write_all(line(900).as_bytes()).await.is_ok() {} };
     let (ended, ()) = timeout(PATIENCE, async { tokio::join!(served, flood) }).await.expect("it ends");
-    let Err(Closed::InboundFull { limit, held }) = ended.unwrap() else { panic!("it ends for this reason") };
+    let Err(ConnectionClosed::InboundFull { limit, held }) = ended.unwrap() else {
+        panic!("it ends for this reason")
+    };
     assert_eq!(limit, 256 * 1024);
     assert!(held < 512 * 1024, "{held}");
     let Err(CallError::Closed(why)) = waiting.await else { panic!("whoever waited is told") };
@@ -187,12 +192,12 @@ fn line(size: usize) -> String {
 
 #[tokio::test]
 async fn a_slow_handler_is_no_reason_to_end_while_somebody_waits() {
-    let limits = Limits {
+    let limits = ConnectionLimits {
         inbound_soft: 16 * 1024,
         inbound_hard: 64 * 1024,
         stall: Duration::from_millis(2),
         give_up: Duration::from_millis(500),
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let handled = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&handled);
@@ -220,7 +225,7 @@ async fn a_slow_handler_is_no_reason_to_end_while_somebody_waits() {
 
 #[tokio::test]
 async fn a_large_message_beside_the_queue_does_not_stop_the_reading() {
-    let limits = Limits { inbound_soft: 16 * 1024, ..Limits::default() };
+    let limits = ConnectionLimits { inbound_soft: 16 * 1024, ..ConnectionLimits::default() };
     let peer = Peer::agent().limits(limits).on_request_beside(|_: Echo, _| async {
         std::future::pending::<()>().await;
         Ok(echo("never"))
@@ -246,7 +251,8 @@ async fn frames_larger_than_the_queue_go_one_at_a_time() {
 }
 
 async fn frames_larger_than_the_queue_go_one_at_a_time_over(near: Transport, far: Transport) {
-    let limits = Limits { outbound_soft: MIB, outbound_hard: 8 * MIB, ..Limits::default() };
+    let limits =
+        ConnectionLimits { outbound_soft: MIB, outbound_hard: 8 * MIB, ..ConnectionLimits::default() };
     let agent = Peer::agent().on_notification(|_: Note, _| async { Ok(()) });
     let served = tokio::spawn(agent.serve(far));
     let client = Peer::client().limits(limits).connect(near).unwrap();
@@ -271,12 +277,12 @@ async fn notes_against_notes_do_not_come_to_a_standstill() {
 
 async fn notes_against_notes_do_not_come_to_a_standstill_over(near: Transport, far: Transport) {
     const COUNT: usize = 400;
-    let limits = Limits {
+    let limits = ConnectionLimits {
         inbound_soft: 64 * 1024,
         inbound_hard: 64 * MIB,
         outbound_soft: 64 * 1024,
         stall: Duration::from_millis(2),
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let answering = |seen: &Arc<AtomicUsize>| {
         let seen = Arc::clone(seen);
@@ -320,11 +326,11 @@ async fn answers_do_not_wait_behind_requests() {
 
 async fn answers_do_not_wait_behind_requests_over(near: Transport, far: Transport) {
     // Far more in flight than the queues hold, in both directions, answered in order.
-    let limits = Limits {
+    let limits = ConnectionLimits {
         inbound_soft: 256 * 1024,
         inbound_hard: MIB,
         outbound_soft: 256 * 1024,
-        ..Limits::default()
+        ..ConnectionLimits::default()
     };
     let peer =
         || Peer::agent().limits(limits.clone()).on_request(|request: Echo, _| async move { Ok(request) });
@@ -344,7 +350,8 @@ async fn answers_do_not_wait_behind_requests_over(near: Transport, far: Transpor
 
 #[tokio::test]
 async fn a_peer_that_asks_and_never_reads_is_slowed_down_and_not_cut_off() {
-    let limits = Limits { inbound_soft: 64 * 1024, outbound_soft: 64 * 1024, ..Limits::default() };
+    let limits =
+        ConnectionLimits { inbound_soft: 64 * 1024, outbound_soft: 64 * 1024, ..ConnectionLimits::default() };
     let (connection, mut far) = open(Peer::agent().limits(limits));
     let served = tokio::spawn(connection.serve());
     let written = Arc::new(AtomicUsize::new(0));
@@ -364,7 +371,7 @@ async fn a_peer_that_asks_and_never_reads_is_slowed_down_and_not_cut_off() {
 
 #[tokio::test]
 async fn a_reader_that_does_not_read_makes_sending_wait() {
-    let limits = Limits { outbound_soft: 64 * 1024, ..Limits::default() };
+    let limits = ConnectionLimits { outbound_soft: 64 * 1024, ..ConnectionLimits::default() };
     let (connection, far) = open(Peer::client().limits(limits));
     let cx = connection.cx();
     let served = tokio::spawn(connection.serve());
@@ -390,8 +397,9 @@ async fn handlers_beside_the_queue_are_limited_in_number_over(near: Transport, f
     let running = Arc::new(AtomicUsize::new(0));
     let most = Arc::new(AtomicUsize::new(0));
     let (now, peak) = (Arc::clone(&running), Arc::clone(&most));
-    let peer = Peer::agent().limits(Limits { max_beside: 8, ..Limits::default() }).on_request_beside(
-        move |_: Wait, _| {
+    let peer = Peer::agent()
+        .limits(ConnectionLimits { max_beside: 8, ..ConnectionLimits::default() })
+        .on_request_beside(move |_: Wait, _| {
             let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
             async move {
                 peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -399,8 +407,7 @@ async fn handlers_beside_the_queue_are_limited_in_number_over(near: Transport, f
                 now.fetch_sub(1, Ordering::SeqCst);
                 Ok(echo("done"))
             }
-        },
-    );
+        });
     let served = tokio::spawn(peer.serve(far));
     Peer::client()
         .connect(near)
@@ -423,7 +430,7 @@ async fn a_response_over_the_limit_fails_its_caller_at_once() {
 }
 
 async fn a_response_over_the_limit_fails_its_caller_at_once_over(near: Transport, far: Transport) {
-    let limits = Limits { max_message: 2000, ..Limits::default() };
+    let limits = ConnectionLimits { max_message: 2000, ..ConnectionLimits::default() };
     tokio::spawn(Peer::agent().on_request(|request: Echo, _| async move { Ok(request) }).serve(far));
     Peer::client()
         .limits(limits)

@@ -2,15 +2,15 @@
 
 use std::{io::Write, sync::Arc};
 
-use nudge_peer::{CallError, Child, Closed, Peer};
+use nudge_peer::{CallError, ChildProgram, ConnectionClosed, Peer};
 use nudge_testkit::{eventually, example, is_alive};
 use nudge_wire::RawJson;
 use parking_lot::Mutex;
 
 use crate::messages::echo;
 
-fn fixture() -> Child {
-    Child::new(example("nudge-peer", "peer_fixture")).name("fixture")
+fn fixture() -> ChildProgram {
+    ChildProgram::new(example("nudge-peer", "peer_fixture")).name("fixture")
 }
 
 fn json(text: &str) -> RawJson {
@@ -43,7 +43,8 @@ async fn an_exit_is_reported_with_status_and_last_words() {
     let cx = connection.cx();
     let served = tokio::spawn(connection.serve());
     let leave = json(r#"{"status":7}"#);
-    let Err(CallError::Closed(Closed::Exited(report))) = cx.request_raw("test/leave", Some(&leave)).await
+    let Err(CallError::Closed(ConnectionClosed::Exited(report))) =
+        cx.request_raw("test/leave", Some(&leave)).await
     else {
         panic!("the caller learns of the exit")
     };
@@ -51,7 +52,7 @@ async fn an_exit_is_reported_with_status_and_last_words() {
     assert_eq!(report.stderr, ["something is wrong", "the key was ***", "leaving with 7"]);
     let text = report.to_string();
     assert!(text.starts_with("`fixture` ended (exit status: 7); its last lines"), "{text}");
-    assert!(matches!(served.await.unwrap(), Err(Closed::Exited(_))));
+    assert!(matches!(served.await.unwrap(), Err(ConnectionClosed::Exited(_))));
 }
 
 #[tokio::test]
@@ -80,7 +81,7 @@ async fn standard_error_goes_to_the_log_under_the_name_of_the_agent() {
 
 #[tokio::test]
 async fn a_program_that_does_not_start_says_so() {
-    let error = Peer::client().connect(Child::new("no-such-agent-here")).unwrap_err();
+    let error = Peer::client().connect(ChildProgram::new("no-such-agent-here")).unwrap_err();
     assert!(error.to_string().starts_with("cannot start `no-such-agent-here`"), "{error}");
     assert!(error.to_string().ends_with("is it installed and on PATH?"), "{error}");
 }
@@ -93,18 +94,20 @@ async fn a_child_that_ends_at_once_is_an_exit_and_not_a_broken_pipe() {
 }
 
 async fn ends_at_once() {
-    let connection = Peer::client().connect(Child::new("sh").args(["-c", "echo gone >&2; exit 3"])).unwrap();
+    let connection =
+        Peer::client().connect(ChildProgram::new("sh").args(["-c", "echo gone >&2; exit 3"])).unwrap();
     let failed = connection.run_until(async |cx| cx.request(echo("x")).await).await;
-    let Err(CallError::Closed(Closed::Exited(report))) = failed else { panic!("{failed:?}") };
+    let Err(CallError::Closed(ConnectionClosed::Exited(report))) = failed else { panic!("{failed:?}") };
     assert_eq!(report.status.and_then(|status| status.code()), Some(3));
     assert_eq!(report.stderr, ["gone"]);
 }
 
 #[tokio::test]
 async fn a_child_that_ends_is_noticed_even_if_its_output_is_held_open() {
-    let connection = Peer::client().connect(Child::new("sh").args(["-c", "sleep 1000 & exit 3"])).unwrap();
+    let connection =
+        Peer::client().connect(ChildProgram::new("sh").args(["-c", "sleep 1000 & exit 3"])).unwrap();
     let failed = connection.run_until(async |cx| cx.request(echo("x")).await).await;
-    let Err(CallError::Closed(Closed::Exited(report))) = failed else { panic!("{failed:?}") };
+    let Err(CallError::Closed(ConnectionClosed::Exited(report))) = failed else { panic!("{failed:?}") };
     assert_eq!(report.status.and_then(|status| status.code()), Some(3));
 }
 
@@ -125,7 +128,7 @@ async fn a_child_is_given_a_moment_to_leave_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved");
     let script = format!("cat >/dev/null; sleep 0.2; echo saved > {}", saved.display());
-    let connection = Peer::client().connect(Child::new("sh").args(["-c", &script])).unwrap();
+    let connection = Peer::client().connect(ChildProgram::new("sh").args(["-c", &script])).unwrap();
     let cx = connection.cx();
     cx.close();
     connection.serve().await.unwrap();

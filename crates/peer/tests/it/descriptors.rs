@@ -5,7 +5,7 @@ use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},
 };
 
-use nudge_peer::{CallError, Closed, Connect, Descriptors, Peer, pair};
+use nudge_peer::{CallError, Connect, ConnectionClosed, DescriptorTransport, Peer, pair};
 
 use crate::messages::{Echo, Wait, echo};
 
@@ -33,8 +33,8 @@ async fn messages_pass_and_the_descriptors_stay_blocking() {
     for (near, far) in [pipes(), sockets()] {
         let kept = [&near.0, &near.1, &far.0, &far.1].map(|end| end.try_clone().unwrap());
         let agent = Peer::agent().on_request(|echo: Echo, _| async { Ok(echo) });
-        let serving = tokio::spawn(agent.serve(Descriptors::new(far.0, far.1)));
-        let client = Peer::client().connect(Descriptors::new(near.0, near.1)).unwrap();
+        let serving = tokio::spawn(agent.serve(DescriptorTransport::new(far.0, far.1)));
+        let client = Peer::client().connect(DescriptorTransport::new(near.0, near.1)).unwrap();
         client
             .run_until(async |cx| {
                 for length in [0, 1, 60_000, 3_000_000] {
@@ -52,7 +52,7 @@ async fn messages_pass_and_the_descriptors_stay_blocking() {
 #[tokio::test]
 async fn only_pipes_and_sockets_can_be_opened() {
     let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
-    let error = Descriptors::new(null(), null()).open().expect_err("it is neither");
+    let error = DescriptorTransport::new(null(), null()).open().expect_err("it is neither");
     assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
 }
 
@@ -67,7 +67,7 @@ async fn a_cut_ends_a_connection_from_elsewhere() {
     let waiting = cx.request(Wait {});
     tokio::task::yield_now().await;
     cut.now();
-    assert!(matches!(waiting.await, Err(CallError::Closed(Closed::Eof))));
+    assert!(matches!(waiting.await, Err(CallError::Closed(ConnectionClosed::Eof))));
     serving.await.unwrap().unwrap();
     // It would not end by itself if a stream were still open.
     let _ = Peer::agent().serve(far).await;

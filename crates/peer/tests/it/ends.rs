@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nudge_peer::{CallError, Closed, Limits, Peer, pair};
+use nudge_peer::{CallError, ConnectionClosed, ConnectionLimits, Peer, pair};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -18,12 +18,12 @@ async fn callers_are_told_when_the_other_side_goes() {
     let served = tokio::spawn(connection.serve());
     let pending = cx.request(echo("x"));
     drop(far);
-    assert!(matches!(pending.await, Err(CallError::Closed(Closed::Eof | Closed::Io(_)))));
+    assert!(matches!(pending.await, Err(CallError::Closed(ConnectionClosed::Eof | ConnectionClosed::Io(_)))));
     let _ = served.await.unwrap();
     let Err(error) = cx.request(echo("too late")).await else { panic!("nobody is there") };
     assert!(error.to_string().starts_with("no answer: the connection"), "{error}");
     assert!(cx.notify(note("too late")).await.is_err());
-    assert!(matches!(cx.closed().await, Closed::Eof | Closed::Io(_)));
+    assert!(matches!(cx.closed().await, ConnectionClosed::Eof | ConnectionClosed::Io(_)));
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_handler_that_awaits_the_side_that_went_is_not_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_never_ends_is_given_up_after_the_drain_time() {
-    let limits = Limits { drain: Duration::from_secs(5), ..Limits::default() };
+    let limits = ConnectionLimits { drain: Duration::from_secs(5), ..ConnectionLimits::default() };
     let peer = Peer::agent().limits(limits).on_request_beside(|_: Wait, _| async {
         std::future::pending::<()>().await;
         Ok(echo("never"))
@@ -110,7 +110,7 @@ async fn close_ends_it_from_this_side() {
     cx.close();
     served.await.unwrap().unwrap();
     drop(far);
-    assert!(matches!(cx.closed().await, Closed::Local));
+    assert!(matches!(cx.closed().await, ConnectionClosed::Local));
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn closing_answers_what_is_open() {
 
 #[tokio::test]
 async fn a_slow_reader_gets_everything_after_the_input_ended() {
-    let limits = Limits { drain: Duration::from_millis(200), ..Limits::default() };
+    let limits = ConnectionLimits { drain: Duration::from_millis(200), ..ConnectionLimits::default() };
     let (connection, mut far) =
         open(Peer::agent().limits(limits).on_request(|request: Echo, _| async move { Ok(request) }));
     let served = tokio::spawn(connection.serve());
@@ -169,7 +169,7 @@ async fn a_slow_reader_gets_everything_after_the_input_ended() {
 
 #[tokio::test]
 async fn a_reader_that_stops_after_the_input_ended_is_told_in_the_log_and_the_result() {
-    let limits = Limits { drain: Duration::from_millis(100), ..Limits::default() };
+    let limits = ConnectionLimits { drain: Duration::from_millis(100), ..ConnectionLimits::default() };
     let (connection, mut far) = open(Peer::agent().limits(limits));
     let served = tokio::spawn(connection.serve());
     for id in 0..2000 {

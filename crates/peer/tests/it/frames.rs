@@ -8,9 +8,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use nudge_peer::{Closed, Cx, FrameTransport, Limits, Peer, Transport, pair};
+use nudge_peer::{ConnectionClosed, ConnectionLimits, Cx, FrameTransport, Peer, Transport, pair};
 use nudge_testkit::PATIENCE;
-use nudge_wire::frame::Piece;
+use nudge_wire::frame::FramePiece;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -91,14 +91,14 @@ impl FrameTransport for Resuming {
     fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,
-        deliver: &mut dyn FnMut(Piece),
-    ) -> Poll<Result<(), Closed>> {
+        deliver: &mut dyn FnMut(FramePiece),
+    ) -> Poll<Result<(), ConnectionClosed>> {
         let mut state = self.0.lock();
         let Some(message) = state.incoming.pop_front() else {
             state.waiting.push(cx.waker().clone());
             return Poll::Pending;
         };
-        Piece::of_message(message, state.max_message).into_iter().for_each(deliver);
+        FramePiece::of_message(message, state.max_message).into_iter().for_each(deliver);
         Poll::Ready(Ok(()))
     }
 
@@ -106,7 +106,7 @@ impl FrameTransport for Resuming {
         &mut self,
         cx: &mut Context<'_>,
         frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, Closed>> {
+    ) -> Poll<Result<usize, ConnectionClosed>> {
         let mut state = self.0.lock();
         let held: usize = state.ring.iter().map(Bytes::len).sum();
         state.put_on_socket();
@@ -120,20 +120,20 @@ impl FrameTransport for Resuming {
         Poll::Ready(Ok(bytes))
     }
 
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
         let mut state = self.0.lock();
         state.waiting.push(cx.waker().clone());
         state.put_on_socket();
         if state.on_socket.is_some() { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
-    fn poll_close(&mut self, _: &mut Context<'_>, why: &Closed) -> Poll<()> {
+    fn poll_close(&mut self, _: &mut Context<'_>, why: &ConnectionClosed) -> Poll<()> {
         self.0.lock().closed = Some(why.to_string());
         Poll::Ready(())
     }
 }
 
-fn open(limits: Limits) -> (Resuming, Cx, tokio::task::JoinHandle<Result<(), Closed>>) {
+fn open(limits: ConnectionLimits) -> (Resuming, Cx, tokio::task::JoinHandle<Result<(), ConnectionClosed>>) {
     let peer = Peer::agent().limits(limits).on_request(|request: Echo, _| async move { Ok(request) });
     let transport = Resuming::default();
     let connection = peer.connect(Transport::of_frames(transport.clone())).unwrap();
@@ -151,7 +151,7 @@ fn ids(messages: &[Value]) -> Vec<u64> {
 
 #[tokio::test]
 async fn a_connection_outlives_its_socket() {
-    let (transport, _cx, served) = open(Limits::default());
+    let (transport, _cx, served) = open(ConnectionLimits::default());
     transport.connect();
     (0..3).for_each(|id| transport.say(&request(id, "x")));
     Resuming::settle().await;
@@ -171,8 +171,11 @@ async fn a_connection_outlives_its_socket() {
 
 #[tokio::test]
 async fn without_a_socket_sending_waits_once_the_ring_is_full() {
-    let (transport, cx, served) =
-        open(Limits { outbound_soft: 64 * KIB, outbound_hard: 512 * KIB, ..Limits::default() });
+    let (transport, cx, served) = open(ConnectionLimits {
+        outbound_soft: 64 * KIB,
+        outbound_hard: 512 * KIB,
+        ..ConnectionLimits::default()
+    });
     let mut sent = 0;
     while timeout(Duration::from_millis(200), cx.notify(note("x".repeat(KIB)))).await.is_ok() {
         sent += 1;
@@ -190,7 +193,7 @@ async fn without_a_socket_sending_waits_once_the_ring_is_full() {
 
 #[tokio::test]
 async fn a_message_that_is_too_long_is_answered_and_one_of_many_lines_is_read() {
-    let (transport, cx, served) = open(Limits { max_message: KIB, ..Limits::default() });
+    let (transport, cx, served) = open(ConnectionLimits { max_message: KIB, ..ConnectionLimits::default() });
     transport.connect();
     transport.say(&request(1, &"x".repeat(2 * KIB)));
     transport.say(
@@ -213,7 +216,7 @@ async fn a_message_that_is_too_long_is_answered_and_one_of_many_lines_is_read() 
 #[tokio::test]
 async fn a_pair_in_memory_is_bounded() {
     let (near, far) = pair();
-    let limits = Limits { outbound_soft: 64 * KIB, ..Limits::default() };
+    let limits = ConnectionLimits { outbound_soft: 64 * KIB, ..ConnectionLimits::default() };
     let connection = Peer::client().limits(limits).connect(near).unwrap();
     let cx = connection.cx();
     let served = tokio::spawn(connection.serve());

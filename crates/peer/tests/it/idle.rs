@@ -2,7 +2,7 @@
 
 use std::{alloc::System, os::unix::net::UnixStream, process::Command, time::Duration};
 
-use nudge_peer::{Connect, Cx, Descriptors, Peer, pair};
+use nudge_peer::{Connect, Cx, DescriptorTransport, Peer, pair};
 use nudge_testkit::PATIENCE;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use tokio::time::{Instant, timeout};
@@ -40,7 +40,7 @@ async fn in_memory() {
 async fn over_sockets() {
     measure(100, || {
         let end = |stream: UnixStream| {
-            Descriptors::new(stream.try_clone().unwrap().into(), stream.into()).open().unwrap()
+            DescriptorTransport::new(stream.try_clone().unwrap().into(), stream.into()).open().unwrap()
         };
         let (near, far) = UnixStream::pair().unwrap();
         (end(near), end(far))

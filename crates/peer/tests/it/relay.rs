@@ -1,6 +1,6 @@
 //! Forwarding between two connections, and along a chain of proxies.
 
-use nudge_peer::{Closed, Peer, pair, relay};
+use nudge_peer::{ConnectionClosed, Peer, pair, relay};
 use nudge_testkit::PATIENCE;
 use serde_json::json;
 use tokio::{
@@ -28,7 +28,7 @@ impl End {
     }
 }
 
-fn start() -> (End, End, JoinHandle<Result<(), Closed>>) {
+fn start() -> (End, End, JoinHandle<Result<(), ConnectionClosed>>) {
     let end = || {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (reader, writer) = tokio::io::split(near);

@@ -1,6 +1,6 @@
 //! The other end of a connection, played line by line.
 
-use nudge_peer::{Closed, Connection, Peer, Transport};
+use nudge_peer::{Connection, ConnectionClosed, Peer, Transport};
 use nudge_testkit::PATIENCE;
 use serde_json::Value;
 use tokio::{
@@ -13,7 +13,7 @@ use tokio::{
 pub(crate) struct Script {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     input: WriteHalf<DuplexStream>,
-    served: JoinHandle<Result<(), Closed>>,
+    served: JoinHandle<Result<(), ConnectionClosed>>,
 }
 
 /// A connection and the raw bytes on its other side.
@@ -66,7 +66,7 @@ impl Script {
     }
 
     /// Closes this end; nothing may have been left unread. Gives how the connection ended.
-    pub(crate) async fn end(mut self) -> Result<(), Closed> {
+    pub(crate) async fn end(mut self) -> Result<(), ConnectionClosed> {
         self.input.shutdown().await.expect("memory can be closed");
         let rest = timeout(PATIENCE, self.lines.next_line()).await.expect("the end comes in time");
         assert_eq!(rest.expect("reading works"), None, "a message was left unhandled");

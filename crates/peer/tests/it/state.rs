@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_peer::{Peer, Unhandled};
+use nudge_peer::{Peer, UnhandledMessage};
 use nudge_wire::Version;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -31,7 +31,7 @@ async fn every_kind_of_handler_is_given_the_state() {
             log.lock().push(format!("notification {}", note.text));
             Ok(())
         })
-        .on_unknown(async |log, message: Unhandled, _| {
+        .on_unknown(async |log, message: UnhandledMessage, _| {
             log.lock().push(format!("unknown {}", message.method()));
             message.refuse().await
         });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use nudge_stage::Reply;
+use nudge_stage::ModelReply;
 use serde_json::{Value, json};
 
 use super::Verdict;
@@ -25,7 +25,7 @@ pub(super) fn nes(scene: &mut Scene<'_>) -> Result<Verdict> {
     if capabilities["nes"].is_null() && capabilities["_meta"]["nes"].is_null() {
         return Ok(Verdict::NotOffered("no nes"));
     }
-    scene.on("peers-nes").reply(Reply::stall("meanwhile", "nes"));
+    scene.on("peers-nes").reply(ModelReply::stall("meanwhile", "nes"));
     let turn = scene.chat()?.prompt("peers-nes")?;
     scene.reached("nes")?;
     let suggestions = suggestions(scene);
@@ -81,8 +81,8 @@ pub(super) fn extension(scene: &mut Scene<'_>) -> Result<Verdict> {
 
 /// The agent is killed; the session goes on and knows what was said before.
 pub(super) fn reload(scene: &mut Scene<'_>) -> Result<Verdict> {
-    scene.on("peers-remember").reply(Reply::text("it is remembered"));
-    scene.on("peers-again").reply(Reply::text("and again"));
+    scene.on("peers-remember").reply(ModelReply::text("it is remembered"));
+    scene.on("peers-again").reply(ModelReply::text("and again"));
     let chat = scene.chat()?;
     chat.ask("peers-remember")?;
     // What an agent has not written down yet nobody can give back to it.

@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use anyhow::{Context, Result, ensure};
-use nudge_stage::{Message, Reply, Role, Seen};
+use nudge_stage::{ConversationMessage, MessageRole, ModelReply, SeenRequest};
 use serde_json::json;
 
 use super::Verdict;
@@ -23,8 +23,8 @@ pub(super) fn queue(scene: &mut Scene<'_>) -> Result<Verdict> {
     if !scene.takes("queue")? {
         return Ok(NOT_OFFERED);
     }
-    scene.on("peers-queue-first").reply(Reply::stall("the first answer", "queue"));
-    scene.on("peers-queue-second").reply(Reply::text("the second answer"));
+    scene.on("peers-queue-first").reply(ModelReply::stall("the first answer", "queue"));
+    scene.on("peers-queue-second").reply(ModelReply::text("the second answer"));
     let turn = stalled(scene, "peers-queue-first", "queue")?;
     let chat = scene.chat()?;
     let id = chat.inject("queue", "peers-queue-second")?;
@@ -49,7 +49,7 @@ pub(super) fn steer(scene: &mut Scene<'_>) -> Result<Verdict> {
     let Some(call) = scene.shell("sh wait.sh steer") else {
         return Ok(Verdict::NotOffered("no function calls"));
     };
-    scene.on("peers-steer-text").reply(Reply::text("steered as asked"));
+    scene.on("peers-steer-text").reply(ModelReply::text("steered as asked"));
     scene.on("peers-steer-begin").reply(call);
     // Where the turn is cancelled and begun anew, the model is asked once more before that.
     scene.on_result("peers-steer-begin").reply(scene.story("steer"));
@@ -74,8 +74,9 @@ fn steered(scene: &mut Scene<'_>, id: &str, turn: Turn) -> Result<()> {
     ensure!(chat.agent_text(turn.since).contains("steered as asked"), "the model was not heard after it");
     let seen = scene.asked("peers-steer-text");
     let seen = seen.context("the model did not get it")?;
-    let is_told =
-        |message: &&Message| message.role != Role::Assistant && message.text.contains("peers-steer-text");
+    let is_told = |message: &&ConversationMessage| {
+        message.role != MessageRole::Assistant && message.text.contains("peers-steer-text")
+    };
     let times = seen.messages().iter().filter(is_told).count();
     ensure!(times == 1, "the model got it {times} times");
     ensure!(knows_output(&seen), "the model got it without the output of the tool, or before it");
@@ -83,8 +84,8 @@ fn steered(scene: &mut Scene<'_>, id: &str, turn: Turn) -> Result<()> {
 }
 
 /// Whether the output of the tool is before the steer: as a result, or told by whoever had to begin the turn anew.
-fn knows_output(seen: &Seen) -> bool {
-    let told = |message: &Message| -> String {
+fn knows_output(seen: &SeenRequest) -> bool {
+    let told = |message: &ConversationMessage| -> String {
         let results = message.results.iter().map(|result| result.text.as_str());
         results.chain([message.text.as_str()]).collect::<Vec<_>>().join("\n")
     };
@@ -98,8 +99,8 @@ pub(super) fn revoke(scene: &mut Scene<'_>) -> Result<Verdict> {
     if !scene.takes("queue")? {
         return Ok(NOT_OFFERED);
     }
-    scene.on("peers-revoke-first").reply(Reply::stall("the first answer", "revoke"));
-    scene.on("peers-revoke-after").reply(Reply::text("nothing came between"));
+    scene.on("peers-revoke-first").reply(ModelReply::stall("the first answer", "revoke"));
+    scene.on("peers-revoke-after").reply(ModelReply::text("nothing came between"));
     let turn = stalled(scene, "peers-revoke-first", "revoke")?;
     let chat = scene.chat()?;
     let id = chat.inject("queue", "peers-revoke-never")?;
@@ -122,8 +123,8 @@ pub(super) fn replace(scene: &mut Scene<'_>) -> Result<Verdict> {
     if !scene.takes("queue")? {
         return Ok(NOT_OFFERED);
     }
-    scene.on("peers-replace-first").reply(Reply::stall("the first answer", "replace"));
-    scene.on("peers-replace-new").reply(Reply::text("the new answer"));
+    scene.on("peers-replace-first").reply(ModelReply::stall("the first answer", "replace"));
+    scene.on("peers-replace-new").reply(ModelReply::text("the new answer"));
     let turn = stalled(scene, "peers-replace-first", "replace")?;
     let chat = scene.chat()?;
     let id = chat.inject("queue", "peers-replace-old")?;
@@ -186,6 +187,6 @@ fn hear(chat: &mut Chat, text: &str, turn: Turn) -> Result<()> {
 }
 
 /// Whether a request to the model has this text anywhere.
-fn mentions(seen: &Seen, text: &str) -> bool {
+fn mentions(seen: &SeenRequest, text: &str) -> bool {
     seen.body.to_string().contains(text)
 }

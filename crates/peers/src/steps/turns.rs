@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use nudge_stage::Reply;
+use nudge_stage::ModelReply;
 
 use super::Verdict;
 use crate::{
@@ -16,7 +16,7 @@ const CANCELLED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The agent passes on what the model says.
 pub(super) fn prompt(scene: &mut Scene<'_>) -> Result<Verdict> {
-    scene.on("peers-hello").reply(Reply::text("hello from the model"));
+    scene.on("peers-hello").reply(ModelReply::text("hello from the model"));
     let (reason, text) = scene.chat()?.ask("peers-hello")?;
     ensure!(reason == "end_turn", "the turn ended as {reason}");
     ensure!(text.contains("hello from the model"), "the agent said {text:?}");
@@ -29,7 +29,7 @@ pub(super) fn tool(scene: &mut Scene<'_>) -> Result<Verdict> {
         return Ok(Verdict::NotOffered("no function calls"));
     };
     scene.on("peers-tool").reply(call);
-    scene.on_result("peers-tool").reply(Reply::text("the tool is done"));
+    scene.on_result("peers-tool").reply(ModelReply::text("the tool is done"));
     let made = scene.place.work().join("tool.txt");
     let is_end = if scene.recipe.ends_calls { "completed" } else { "pending" };
     let chat = scene.chat()?;
@@ -54,7 +54,7 @@ pub(super) fn permission(scene: &mut Scene<'_>) -> Result<Verdict> {
         return Ok(Verdict::NotOffered("no function calls"));
     };
     scene.on("peers-permission").reply(call);
-    scene.on_result("peers-permission").reply(Reply::text("it was permitted"));
+    scene.on_result("peers-permission").reply(ModelReply::text("it was permitted"));
     let made = scene.place.work().join("permitted.txt");
     let chat = scene.chat()?;
     chat.client.policy = Policy::Hold;
@@ -79,7 +79,7 @@ pub(super) fn write(scene: &mut Scene<'_>) -> Result<Verdict> {
         return Ok(Verdict::NotOffered("no tool for it"));
     };
     scene.on("peers-write").reply(call);
-    scene.on_result("peers-write").reply(Reply::text("it is written"));
+    scene.on_result("peers-write").reply(ModelReply::text("it is written"));
     let (reason, _) = scene.chat()?.ask("peers-write")?;
     ensure!(reason == "end_turn", "the turn ended as {reason}");
     let text = std::fs::read_to_string(&path).context("the file is not there")?;
@@ -93,7 +93,7 @@ pub(super) fn cancel(scene: &mut Scene<'_>) -> Result<Verdict> {
         return Ok(Verdict::NotOffered("lets the model finish"));
     }
     scene.on("peers-cancel").reply(scene.story("cancel"));
-    scene.on("peers-afterwards").reply(Reply::text("still here"));
+    scene.on("peers-afterwards").reply(ModelReply::text("still here"));
     let turn = scene.chat()?.prompt("peers-cancel")?;
     scene.reached("cancel")?;
     let may_end_as = scene.may_end_as();

@@ -13,24 +13,24 @@ use std::hash::{BuildHasher, Hash};
 
 use rustc_hash::FxBuildHasher;
 
-use crate::{Kind, Predictor};
+use crate::{PredictorName, SuggestionKind};
 
 /// What a predictor proposes; the engine ranks, filters and shows it or not.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
-    pub(crate) kind: Kind,
-    pub(crate) predictor: Predictor,
+    pub(crate) kind: SuggestionKind,
+    pub(crate) predictor: PredictorName,
     /// Why, in one sentence for the user, such as `repeats your edit on line 12`.
     pub(crate) reason: String,
     /// How likely the predictor holds it, from 0 to 1.
     pub(crate) prior: f32,
     /// What it has in common with others that stand or fall with it: the rewrite, the renamed name.
-    pub(crate) chain: u64,
+    pub(crate) group: u64,
     /// What the prior was made from, by name.
     pub(crate) evidence: Vec<(&'static str, f32)>,
 }
 
 /// The name of what stands and falls together, made from what it has in common.
-pub(crate) fn chain(of: &impl Hash) -> u64 {
+pub(crate) fn group_of(of: &impl Hash) -> u64 {
     FxBuildHasher.hash_one(of)
 }

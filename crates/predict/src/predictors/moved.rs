@@ -4,14 +4,14 @@
 //! same statement may well be meant twice. The other half, to put lines where they went, is not here: of a thousand places
 //! that the user goes to after taking lines away, they are put into twenty.
 
-use nudge_syntax::{Source, declarations_in};
-use nudge_text::{Edits, history::Change};
+use nudge_syntax::{AnalysedDocument, declarations_in};
+use nudge_text::{Edits, history::LineChange};
 
 use super::{
     Candidate,
-    evidence::{self, Around, Evidence, Spread, flag, probability, small},
+    evidence::{self, DocumentEvidence, PlaceEvidence, RuleSpread, flag, probability, small},
 };
-use crate::{Kind, Predictor, Scene, engine::find};
+use crate::{PredictorName, Scene, SuggestionKind, engine::find};
 
 /// How many of the newest changes may be one half of a move.
 const RECENT: usize = 8;
@@ -23,7 +23,7 @@ const MAX_LINES: usize = 60;
 
 /// Says which lines here go, as they came elsewhere.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
-    let around = Around::of(scene, scene.source, true);
+    let around = DocumentEvidence::of(scene, scene.source, true);
     if !around.has_come() {
         return;
     }
@@ -32,7 +32,12 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
 }
 
 /// The lines at the cursor go, since they came elsewhere.
-fn away(scene: &Scene<'_>, around: &Around, change: &Change, number: usize) -> Option<Candidate> {
+fn away(
+    scene: &Scene<'_>,
+    around: &DocumentEvidence,
+    change: &LineChange,
+    number: usize,
+) -> Option<Candidate> {
     let text = scene.source.text();
     let own = |line: usize| (line < text.line_count()).then(|| text.line(line));
     if change.after_lines > MAX_LINES || !stands(scene, change) {
@@ -63,28 +68,28 @@ fn away(scene: &Scene<'_>, around: &Around, change: &Change, number: usize) -> O
     if is_small || is_beside {
         return None;
     }
-    let mut evidence: Evidence = vec![
+    let mut evidence: PlaceEvidence = vec![
         ("moved away", 1.0),
         ("moved whole", flag(count == came.len())),
         ("moved lines", small(count.min(60))),
         ("length", small(letters(&gone).min(160)) / 10.0),
     ];
-    evidence::of_place(&mut evidence, around.cursor, around, Spread::default(), number);
+    evidence::of_place(&mut evidence, around.cursor, around, RuleSpread::default(), number);
     let cursor = range.start;
     let edits = Edits::one(range, "");
     Some(Candidate {
-        kind: Kind::Edit { uri: scene.source.uri().clone(), edits, cursor },
-        predictor: Predictor::Move,
+        kind: SuggestionKind::Edit { uri: scene.source.uri().clone(), edits, cursor },
+        predictor: PredictorName::Move,
         reason: format!("removes what you put {}", place(scene, change)),
         prior: probability(&evidence),
-        chain: super::chain(&(&change.before, &change.after)),
+        group: super::group_of(&(&change.before, &change.after)),
         evidence,
     })
 }
 
 /// Whether what a change wrote is still there: else what is taken away here may be all there is of it.
-fn stands(scene: &Scene<'_>, change: &Change) -> bool {
-    let Some(text) = find(scene, &change.uri).map(Source::text) else { return false };
+fn stands(scene: &Scene<'_>, change: &LineChange) -> bool {
+    let Some(text) = find(scene, &change.uri).map(AnalysedDocument::text) else { return false };
     let end = change.line + change.after_lines;
     change.after_lines > 0
         && end <= text.line_count()
@@ -92,7 +97,7 @@ fn stands(scene: &Scene<'_>, change: &Change) -> bool {
 }
 
 /// Whether a line begins a declaration that is seen outside of it.
-fn declares(source: &Source, line: usize) -> bool {
+fn declares(source: &AnalysedDocument, line: usize) -> bool {
     let text = source.text();
     let line = text.line_start(line)..text.line_end(line);
     declarations_in(source, &line, usize::MAX).any(|(_, found)| !found.sort.is_local())
@@ -106,7 +111,7 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
-fn place(scene: &Scene<'_>, change: &Change) -> String {
+fn place(scene: &Scene<'_>, change: &LineChange) -> String {
     let line = change.line.saturating_add(1);
     if *change.uri == **scene.source.uri() {
         return format!("at line {line}");

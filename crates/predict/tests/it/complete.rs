@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use nudge_predict::{
-    Eagerness, Kind, Lessons, Memory, Offers, Predictor, Scene, Suggestion, Trigger, consider,
+    Eagerness, EngineSuggestion, FeedbackMemory, LessonCache, OfferedKinds, PredictorName, Scene,
+    SuggestTrigger, SuggestionKind, consider,
 };
-use nudge_syntax::{FileFacts, Index, Language, Source};
-use nudge_text::{Edits, Text, history::History};
+use nudge_syntax::{AnalysedDocument, FileFacts, Language, WorkspaceIndex};
+use nudge_text::{Edits, Text, history::EditHistory};
 use proptest::prelude::*;
 
 use crate::fixture::Fixture;
 
 /// What is proposed, of which the expected text is marked.
 fn check(files: &[(&str, &str)]) {
-    Fixture::new(Predictor::Complete, files).check(0.3);
+    Fixture::new(PredictorName::Complete, files).check(0.3);
 }
 
 /// Nothing is proposed that is likely.
 fn check_silent(files: &[(&str, &str)]) {
-    crate::fixture::check_silent(Predictor::Complete, files, 0.42);
+    crate::fixture::check_silent(PredictorName::Complete, files, 0.42);
 }
 
 fn reason(fixture: &Fixture) -> String {
@@ -56,14 +57,15 @@ fn four() {
 fn a_line_goes_on_as_it_did_before() {
     let text = format!("{TESTS}{FOURTH}");
     let files = [("file:///a.rs", &*text)];
-    assert_eq!(reason(&Fixture::new(Predictor::Complete, &files)), "continues as on line 16");
+    assert_eq!(reason(&Fixture::new(PredictorName::Complete, &files)), "continues as on line 16");
     check(&files);
 }
 
 #[test]
 fn a_line_goes_on_as_elsewhere_in_the_workspace() {
-    let fixture =
-        || Fixture::new(Predictor::Complete, &[("file:///w/b.rs", FOURTH)]).indexed("file:///w/a.rs", TESTS);
+    let fixture = || {
+        Fixture::new(PredictorName::Complete, &[("file:///w/b.rs", FOURTH)]).indexed("file:///w/a.rs", TESTS)
+    };
     assert_eq!(reason(&fixture()), "continues as elsewhere in this workspace");
     fixture().check(0.3);
 }
@@ -71,14 +73,14 @@ fn a_line_goes_on_as_elsewhere_in_the_workspace() {
 #[test]
 fn what_the_index_knows_of_an_open_document_is_old() {
     let fixture =
-        Fixture::new(Predictor::Complete, &[("file:///w/b.rs", FOURTH)]).indexed("file:///w/b.rs", TESTS);
+        Fixture::new(PredictorName::Complete, &[("file:///w/b.rs", FOURTH)]).indexed("file:///w/b.rs", TESTS);
     assert_eq!(reason(&fixture), "");
 }
 
 #[test]
 fn another_open_document_counts() {
     let files = [("file:///w/a.rs", TESTS), ("file:///w/b.rs", FOURTH)];
-    assert_eq!(reason(&Fixture::new(Predictor::Complete, &files)), "continues as in `a.rs`");
+    assert_eq!(reason(&Fixture::new(PredictorName::Complete, &files)), "continues as in `a.rs`");
     check(&files);
 }
 
@@ -93,7 +95,7 @@ fn a_name_stands_for_another() {
     }
 }
 ";
-    let fixture = Fixture::new(Predictor::Complete, &[("file:///a.rs", text)]);
+    let fixture = Fixture::new(PredictorName::Complete, &[("file:///a.rs", text)]);
     assert_eq!(reason(&fixture), "continues as on line 4, with other names");
     check(&[("file:///a.rs", text)]);
 }
@@ -117,8 +119,10 @@ fn lines_that_follow_closely_come_along() {
     let tests = ["one", "two", "three", "four", "five", "six", "seven"];
     let mut text: String = tests.map(|name| format!("    fn {name}() {{\n{block}    }}\n\n")).concat();
     text = format!("{text}    fn eight() {{\n{first}        ⟦→state.be⟧\n    }}\n");
-    let found = Fixture::new(Predictor::Complete, &[("file:///a.rs", &text)]).suggestions();
-    let Some(Kind::Edit { edits, .. }) = found.first().map(|found| &found.kind) else { panic!("{found:?}") };
+    let found = Fixture::new(PredictorName::Complete, &[("file:///a.rs", &text)]).suggestions();
+    let Some(SuggestionKind::Edit { edits, .. }) = found.first().map(|found| &found.kind) else {
+        panic!("{found:?}")
+    };
     assert_eq!(edits.as_slice()[0].text, "gin();\n        state.finish();");
 }
 
@@ -167,25 +171,26 @@ fn what_was_taken_away_is_not_typed_again() {
 
 /// A document into which `typed` was just typed.
 pub(crate) struct Moment {
-    source: Source,
-    history: History,
+    source: AnalysedDocument,
+    history: EditHistory,
     cursor: usize,
-    index: Index,
+    index: WorkspaceIndex,
 }
 
 impl Moment {
-    pub(crate) fn new(before: &str, typed: &str, after: &str, index: Index) -> Self {
+    pub(crate) fn new(before: &str, typed: &str, after: &str, index: WorkspaceIndex) -> Self {
         let uri: Arc<str> = "file:///w/focus.rs".into();
-        let source = Source::new(uri.clone(), Language::Rust, Text::new(&format!("{before}{after}")));
+        let source =
+            AnalysedDocument::new(uri.clone(), Language::Rust, Text::new(&format!("{before}{after}")));
         let edits = Edits::one(before.len()..before.len(), typed);
         let text = edits.apply(source.text());
-        let mut history = History::default();
+        let mut history = EditHistory::default();
         history.record(&uri, source.text(), &edits, &text, 0);
         Self { source: source.edited(&edits, text), history, cursor: before.len() + typed.len(), index }
     }
 
-    pub(crate) fn completions(&self) -> Vec<Suggestion> {
-        let (changes, memory) = (self.history.changes(), Memory::default());
+    pub(crate) fn completions(&self) -> Vec<EngineSuggestion> {
+        let (changes, memory) = (self.history.changes(), FeedbackMemory::default());
         let mut found = consider(&Scene {
             source: &self.source,
             cursor: self.cursor,
@@ -198,14 +203,14 @@ impl Moment {
             snippets: &[],
             index: &self.index,
             memory: &memory,
-            lessons: &Lessons::default(),
-            offers: Offers::default(),
+            lessons: &LessonCache::default(),
+            offers: OfferedKinds::default(),
             eagerness: Eagerness::High,
-            trigger: Trigger::Automatic,
+            trigger: SuggestTrigger::Automatic,
             cancelled: &|| false,
         })
         .suggestions;
-        found.retain(|found| found.predictor == Predictor::Complete);
+        found.retain(|found| found.predictor == PredictorName::Complete);
         found
     }
 }
@@ -242,12 +247,12 @@ proptest! {
     fn a_proposal_is_an_insertion_at_the_cursor(
         before in repetitive(), typed in repetitive(), after in repetitive(), known in repetitive(),
     ) {
-        let mut index = Index::default();
+        let mut index = WorkspaceIndex::default();
         index.insert("file:///w/a.rs".into(), Arc::new(FileFacts::of(Language::Rust, &known)));
         let moment = Moment::new(&before, &typed, &after, index);
         let found = moment.completions();
         for suggestion in &found {
-            let Kind::Edit { edits, cursor, .. } = &suggestion.kind else { panic!("only edits complete a line") };
+            let SuggestionKind::Edit { edits, cursor, .. } = &suggestion.kind else { panic!("only edits complete a line") };
             prop_assert_eq!(edits.len(), 1);
             let edit = &edits.as_slice()[0];
             prop_assert_eq!(&edit.range, &(moment.cursor..moment.cursor));
@@ -261,7 +266,7 @@ proptest! {
 
     #[test]
     fn any_text_will_do(before in "\\PC{0,80}", typed in "\\PC{0,8}", after in "[)\\]};\n\\PC]{0,20}") {
-        Moment::new(&format!("{before}\n{before}"), &typed, &after, Index::default()).completions();
+        Moment::new(&format!("{before}\n{before}"), &typed, &after, WorkspaceIndex::default()).completions();
     }
 }
 

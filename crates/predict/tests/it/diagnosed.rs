@@ -9,7 +9,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, ops::Range};
 
-use nudge_predict::{Eagerness, Predictor, Severity};
+use nudge_predict::{Eagerness, PredictorName, Severity};
 
 use crate::fixture::{Fixture, Shown};
 
@@ -97,7 +97,7 @@ fn cases_of_real_commits() {
 fn shown(case: &Case<'_>) -> Shown {
     let files: Vec<(&str, &str)> =
         case.files.iter().map(|(uri, text)| (uri.as_str(), text.as_str())).collect();
-    let mut fixture = Fixture::new(Predictor::Diagnostic, &files);
+    let mut fixture = Fixture::new(PredictorName::Diagnostic, &files);
     for diagnosed in &case.diagnostics {
         let range = range(fixture.content(), diagnosed.place);
         fixture = fixture.diagnosed_in(range, diagnosed.severity, &diagnosed.message);

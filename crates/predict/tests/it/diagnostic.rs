@@ -1,6 +1,6 @@
 //! What compilers and linters ask for is offered, in the words of each tool.
 
-use nudge_predict::{Eagerness, Predictor, Severity};
+use nudge_predict::{Eagerness, PredictorName, Severity};
 
 use crate::fixture::{Fixture, Shown};
 
@@ -14,7 +14,7 @@ struct Case {
 
 fn check(cases: &[Case]) {
     for case in cases {
-        Fixture::new(Predictor::Diagnostic, &[(case.uri, case.text)])
+        Fixture::new(PredictorName::Diagnostic, &[(case.uri, case.text)])
             .diagnosed(case.at, case.message)
             .check(0.3);
     }
@@ -156,7 +156,9 @@ fn tsc_imports_what_other_files_import() {
         (TS, "import { log } from './log';⟨→\nimport { parse } from './parse';⟩\n\nlog(parse('x'));\n"),
         ("file:///src/b.ts", "import { parse } from './parse';\nparse('y');\n"),
     ];
-    Fixture::new(Predictor::Diagnostic, &files).diagnosed("parse", "Cannot find name 'parse'.").check(0.3);
+    Fixture::new(PredictorName::Diagnostic, &files)
+        .diagnosed("parse", "Cannot find name 'parse'.")
+        .check(0.3);
 }
 
 #[test]
@@ -246,9 +248,9 @@ fn clang_and_gcc() {
 #[test]
 fn what_is_not_understood_is_left_alone() {
     let text = "fn f() {\n    g();\n}\n";
-    let fixture = Fixture::new(Predictor::Diagnostic, &[(RS, text)]).diagnosed("g()", "mismatched types");
+    let fixture = Fixture::new(PredictorName::Diagnostic, &[(RS, text)]).diagnosed("g()", "mismatched types");
     assert!(fixture.suggestions().is_empty());
-    let stale = Fixture::new(Predictor::Diagnostic, &[(RS, text)]).diagnosed(
+    let stale = Fixture::new(PredictorName::Diagnostic, &[(RS, text)]).diagnosed(
         "g()",
         "cannot find value `h` in this scope\na local variable with a similar name exists: `i`",
     );
@@ -261,11 +263,11 @@ fn what_was_done_is_not_done_again() {
     let text = "fn f(code: u8) {\n    panic!(\"{}\", code);\n}\n";
     let at = text.find("\"{}").expect("it is there");
     let message = "you might be missing a string literal to format with: `\"{}\", `";
-    let fixture = Fixture::new(Predictor::Diagnostic, &[(RS, text)]);
+    let fixture = Fixture::new(PredictorName::Diagnostic, &[(RS, text)]);
     let shown = fixture.diagnosed_in(at..at, Severity::Hint, message).shown(Eagerness::High);
     assert!(matches!(shown, Shown::Nothing));
     let text = "int f(void) {\n    return g();\n}\n";
-    let fixture = Fixture::new(Predictor::Diagnostic, &[("file:///a.c", text)]);
+    let fixture = Fixture::new(PredictorName::Diagnostic, &[("file:///a.c", text)]);
     let message = "function declaration isn’t a prototype [-Wstrict-prototypes]";
     let shown = fixture.diagnosed("f(", message).shown(Eagerness::High);
     assert!(matches!(shown, Shown::Nothing));
@@ -344,7 +346,7 @@ fn what_is_in_doubt_is_not_shown() {
         },
     ];
     for case in cases {
-        let fixture = Fixture::new(Predictor::Diagnostic, &[(case.uri, case.text)]);
+        let fixture = Fixture::new(PredictorName::Diagnostic, &[(case.uri, case.text)]);
         let shown = fixture.diagnosed(case.at, case.message).shown(Eagerness::Medium);
         assert!(matches!(shown, Shown::Nothing), "{}", case.message);
     }

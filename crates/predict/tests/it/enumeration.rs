@@ -1,16 +1,16 @@
 //! A changed enumeration is carried to its arms and patterns.
 
-use nudge_predict::Predictor;
+use nudge_predict::PredictorName;
 
 use crate::fixture::{Fixture, check_silent};
 
 /// Everything that is marked follows at the bar of medium eagerness, and nothing else.
 fn check(files: &[(&str, &str)]) {
-    Fixture::new(Predictor::Signature, files).check(0.55);
+    Fixture::new(PredictorName::Signature, files).check(0.55);
 }
 
 fn silent(files: &[(&str, &str)]) {
-    check_silent(Predictor::Signature, files, 0.3);
+    check_silent(PredictorName::Signature, files, 0.3);
 }
 
 #[test]

@@ -5,30 +5,31 @@
 use std::{ops::Range, sync::Arc};
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Feedback, Kind, Lessons, Memory, Offers, Outcome, Predictor, Scene, Severity,
-    Suggestion, Trigger, Weights, consider, suggest,
+    Eagerness, EngineSuggestion, FeedbackMemory, LessonCache, OfferedKinds, PredictorName, Scene,
+    SceneDiagnostic, Severity, SuggestOutcome, SuggestTrigger, SuggestionFeedback, SuggestionKind,
+    TrustWeights, consider, suggest,
 };
-use nudge_syntax::{FileFacts, Index, Language, Source};
-use nudge_text::{Edits, Text, history::History};
+use nudge_syntax::{AnalysedDocument, FileFacts, Language, WorkspaceIndex};
+use nudge_text::{Edits, Text, history::EditHistory};
 
 /// A moment in a workspace.
 pub(crate) struct Fixture {
-    predictor: Predictor,
+    predictor: PredictorName,
     files: Vec<File>,
-    history: History,
+    history: EditHistory,
     /// The file the cursor is in, and where.
     current: usize,
     cursor: usize,
-    index: Index,
-    diagnostics: Vec<Diagnostic>,
-    pub(crate) offers: Offers,
-    memory: Memory,
-    lessons: Lessons,
+    index: WorkspaceIndex,
+    diagnostics: Vec<SceneDiagnostic>,
+    pub(crate) offers: OfferedKinds,
+    memory: FeedbackMemory,
+    lessons: LessonCache,
 }
 
 struct File {
     uri: Arc<str>,
-    source: Source,
+    source: AnalysedDocument,
     expected: String,
 }
 
@@ -50,18 +51,18 @@ enum Piece<'a> {
 
 impl Fixture {
     /// The files after the user's edits, which are made file by file.
-    pub(crate) fn new(predictor: Predictor, files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(predictor: PredictorName, files: &[(&str, &str)]) -> Self {
         let mut fixture = Self {
             predictor,
             files: Vec::new(),
-            history: History::default(),
+            history: EditHistory::default(),
             current: 0,
             cursor: 0,
-            index: Index::default(),
+            index: WorkspaceIndex::default(),
             diagnostics: Vec::new(),
-            offers: Offers::default(),
+            offers: OfferedKinds::default(),
             memory: memory_with(silent_but(predictor)),
-            lessons: Lessons::default(),
+            lessons: LessonCache::default(),
         };
         for (at, (uri, marked)) in files.iter().enumerate() {
             fixture.open(at, uri, &pieces(marked));
@@ -83,7 +84,7 @@ impl Fixture {
                 Piece::Plain(text) | Piece::Done(_, text) | Piece::Expected(_, text) => *text,
             })
             .collect();
-        let mut source = Source::new(uri.clone(), Language::of(None, &uri), Text::new(&before));
+        let mut source = AnalysedDocument::new(uri.clone(), Language::of(None, &uri), Text::new(&before));
         let mut offset = 0;
         for piece in pieces {
             match piece {
@@ -91,7 +92,7 @@ impl Fixture {
                 Piece::Done(old, new) => {
                     // The last letter by a key of its own: what comes in one piece is not being typed.
                     let typed =
-                        new.char_indices().next_back().filter(|_| self.predictor == Predictor::Complete);
+                        new.char_indices().next_back().filter(|_| self.predictor == PredictorName::Complete);
                     let (first, last) = new.split_at(typed.map_or(new.len(), |(at, _)| at));
                     let edits = Edits::one(offset..offset + old.len(), first);
                     source = change(&mut self.history, &source, &edits);
@@ -149,7 +150,7 @@ impl Fixture {
     pub(crate) fn diagnosed(mut self, at: &str, message: &str) -> Self {
         let file = &self.files[self.current];
         let start = file.source.content().find(at).expect("a diagnostic has a place");
-        self.diagnostics.push(Diagnostic {
+        self.diagnostics.push(SceneDiagnostic {
             uri: file.uri.clone(),
             range: start..start + at.len(),
             severity: Severity::Error,
@@ -171,7 +172,7 @@ impl Fixture {
         }
         let uri = self.files[0].uri.clone();
         let message = message.trim_end().to_owned();
-        self.diagnostics.push(Diagnostic { uri, range, severity, message });
+        self.diagnostics.push(SceneDiagnostic { uri, range, severity, message });
         self
     }
 
@@ -195,12 +196,12 @@ impl Fixture {
     }
 
     /// What the predictor says, the best first.
-    pub(crate) fn suggestions(&self) -> Vec<Suggestion> {
+    pub(crate) fn suggestions(&self) -> Vec<EngineSuggestion> {
         self.ask(Eagerness::High, consider)
     }
 
-    fn ask(&self, eagerness: Eagerness, engine: fn(&Scene<'_>) -> Outcome) -> Vec<Suggestion> {
-        let others: Vec<Source> = self
+    fn ask(&self, eagerness: Eagerness, engine: fn(&Scene<'_>) -> SuggestOutcome) -> Vec<EngineSuggestion> {
+        let others: Vec<AnalysedDocument> = self
             .files
             .iter()
             .enumerate()
@@ -223,7 +224,7 @@ impl Fixture {
             lessons: &self.lessons,
             offers: self.offers,
             eagerness,
-            trigger: Trigger::Automatic,
+            trigger: SuggestTrigger::Automatic,
             cancelled: &|| false,
         };
         let mut found = engine(&scene).suggestions;
@@ -232,7 +233,7 @@ impl Fixture {
     }
 
     /// What the predictor says beyond the few that are shown at a time: each that is shown is refused until none is left.
-    pub(crate) fn all(&mut self) -> Vec<Suggestion> {
+    pub(crate) fn all(&mut self) -> Vec<EngineSuggestion> {
         let mut all = Vec::new();
         loop {
             let found = self.suggestions();
@@ -240,7 +241,7 @@ impl Fixture {
                 return all;
             }
             for suggestion in found {
-                self.memory.feedback(&suggestion, Feedback::Rejected);
+                self.memory.feedback(&suggestion, SuggestionFeedback::Rejected);
                 all.push(suggestion);
             }
         }
@@ -253,7 +254,7 @@ impl Fixture {
             let found = self.suggestions();
             let next = found
                 .into_iter()
-                .find(|found| found.confidence >= bar && matches!(found.kind, Kind::Edit { .. }));
+                .find(|found| found.confidence >= bar && matches!(found.kind, SuggestionKind::Edit { .. }));
             let Some(next) = next else { break };
             taken.push(format!("{:.2} {}", next.confidence, next.reason));
             self.take(&next);
@@ -263,8 +264,8 @@ impl Fixture {
         }
     }
 
-    pub(crate) fn take(&mut self, suggestion: &Suggestion) {
-        let Kind::Edit { uri, edits, cursor } = &suggestion.kind else { return };
+    pub(crate) fn take(&mut self, suggestion: &EngineSuggestion) {
+        let SuggestionKind::Edit { uri, edits, cursor } = &suggestion.kind else { return };
         let at =
             self.files.iter().position(|file| file.uri == *uri).expect("a suggestion is about a known file");
         self.files[at].source = record(&mut self.history, &self.files[at].source, edits);
@@ -286,12 +287,12 @@ impl Fixture {
 }
 
 /// Everything that is marked follows, and nothing else.
-pub(crate) fn check(predictor: Predictor, files: &[(&str, &str)]) {
+pub(crate) fn check(predictor: PredictorName, files: &[(&str, &str)]) {
     Fixture::new(predictor, files).check(0.3);
 }
 
 /// Nothing follows that is as likely as this.
-pub(crate) fn check_silent(predictor: Predictor, files: &[(&str, &str)], bar: f32) {
+pub(crate) fn check_silent(predictor: PredictorName, files: &[(&str, &str)], bar: f32) {
     let found = Fixture::new(predictor, files).suggestions();
     let loud: Vec<_> = found
         .iter()
@@ -301,39 +302,39 @@ pub(crate) fn check_silent(predictor: Predictor, files: &[(&str, &str)], bar: f3
     assert!(loud.is_empty(), "{loud:#?}");
 }
 
-fn record(history: &mut History, source: &Source, edits: &Edits) -> Source {
+fn record(history: &mut EditHistory, source: &AnalysedDocument, edits: &Edits) -> AnalysedDocument {
     let after = change(history, source, edits);
     history.close_open();
     after
 }
 
-fn change(history: &mut History, source: &Source, edits: &Edits) -> Source {
+fn change(history: &mut EditHistory, source: &AnalysedDocument, edits: &Edits) -> AnalysedDocument {
     let after = edits.apply(source.text());
     history.record(source.uri(), source.text(), edits, &after, 0);
     source.edited(edits, after)
 }
 
 /// A memory that begins with what was learned before.
-pub(crate) fn memory_with(weights: Weights) -> Memory {
-    let mut memory = Memory::default();
+pub(crate) fn memory_with(weights: TrustWeights) -> FeedbackMemory {
+    let mut memory = FeedbackMemory::default();
     memory.set_weights(weights);
     memory
 }
 
 /// Every predictor.
-const PREDICTORS: [Predictor; 8] = [
-    Predictor::Repeat,
-    Predictor::Rename,
-    Predictor::Signature,
-    Predictor::Move,
-    Predictor::Import,
-    Predictor::Diagnostic,
-    Predictor::Complete,
-    Predictor::Jump,
+const PREDICTORS: [PredictorName; 8] = [
+    PredictorName::Repeat,
+    PredictorName::Rename,
+    PredictorName::Signature,
+    PredictorName::Move,
+    PredictorName::Import,
+    PredictorName::Diagnostic,
+    PredictorName::Complete,
+    PredictorName::Jump,
 ];
 
 /// Weights under which only one predictor is believed.
-fn silent_but(predictor: Predictor) -> Weights {
+fn silent_but(predictor: PredictorName) -> TrustWeights {
     let others = PREDICTORS.into_iter().filter(|other| *other != predictor);
     let weights: serde_json::Map<String, serde_json::Value> =
         others.map(|other| (other.name().to_owned(), serde_json::json!(-40.0))).collect();

@@ -1,15 +1,15 @@
 //! Imports come with the first use and go with the last, and are left alone otherwise.
 
-use nudge_predict::Predictor;
+use nudge_predict::PredictorName;
 
 use crate::fixture::{self, Fixture, check_silent};
 
 fn check(files: &[(&str, &str)]) {
-    fixture::check(Predictor::Import, files);
+    fixture::check(PredictorName::Import, files);
 }
 
 fn silent(files: &[(&str, &str)]) {
-    check_silent(Predictor::Import, files, 0.1);
+    check_silent(PredictorName::Import, files, 0.1);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn f(a: Arc<u32>⟦→, path: &Path⟧) {}
 #[test]
 fn the_index_knows_too() {
     Fixture::new(
-        Predictor::Import,
+        PredictorName::Import,
         &[(
             "file:///src/a.rs",
             "use std::fmt;⟨→

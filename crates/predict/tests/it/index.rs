@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use nudge_predict::Kind;
-use nudge_syntax::{FileFacts, Index, Language};
+use nudge_predict::SuggestionKind;
+use nudge_syntax::{FileFacts, Language, WorkspaceIndex};
 use proptest::prelude::*;
 
 use crate::complete::Moment;
@@ -12,17 +12,17 @@ fn facts(text: &str) -> Arc<FileFacts> {
     Arc::new(FileFacts::of(Language::Rust, text))
 }
 
-fn names(index: &Index, name: &str) -> Vec<String> {
+fn names(index: &WorkspaceIndex, name: &str) -> Vec<String> {
     index.files_with(name).map(ToString::to_string).collect()
 }
 
 /// What an index says of names, and of how a line goes on.
-fn answers(index: &Index) -> Vec<String> {
+fn answers(index: &WorkspaceIndex) -> Vec<String> {
     let mut found: Vec<String> =
         ["alpha", "beta", "gamma", "delta"].iter().flat_map(|name| names(index, name)).collect();
     for typed in ["alpha(", "beta = ", "gam", "alpha(beta, "] {
         for suggestion in Moment::new("fn f() {\n    ", typed, "\n}\n", index.clone()).completions() {
-            let Kind::Edit { edits, .. } = &suggestion.kind else { continue };
+            let SuggestionKind::Edit { edits, .. } = &suggestion.kind else { continue };
             found.push(format!("{typed}{} {:.3}", edits.as_slice()[0].text, suggestion.confidence));
         }
     }
@@ -45,7 +45,7 @@ proptest! {
 
     #[test]
     fn what_was_there_before_does_not_matter(steps in prop::collection::vec((0..12_u8, prop::option::weighted(0.8, file())), 0..60)) {
-        let mut index = Index::default();
+        let mut index = WorkspaceIndex::default();
         let mut left: BTreeMap<u8, String> = BTreeMap::new();
         for (file, text) in steps {
             let uri = format!("file:///w/{file}.rs");
@@ -57,7 +57,7 @@ proptest! {
                 left.remove(&file);
             }
         }
-        let mut fresh = Index::default();
+        let mut fresh = WorkspaceIndex::default();
         for (file, text) in &left {
             fresh.insert(format!("file:///w/{file}.rs").into(), facts(text));
         }

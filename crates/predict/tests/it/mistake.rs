@@ -1,6 +1,6 @@
 //! Mistakes that a message states or implies the end of are put right where the user is, and only as long as they are there.
 
-use nudge_predict::{Eagerness, Predictor, Severity};
+use nudge_predict::{Eagerness, PredictorName, Severity};
 
 use crate::fixture::{Fixture, Shown};
 
@@ -16,7 +16,7 @@ const JAVA: &str = "file:///A.java";
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 fn fixture(&(uri, text, at, message): &Case) -> Fixture {
-    let fixture = Fixture::new(Predictor::Diagnostic, &[(uri, text)]);
+    let fixture = Fixture::new(PredictorName::Diagnostic, &[(uri, text)]);
     let start = fixture.content().rfind(at).expect("a diagnostic has a place");
     fixture.diagnosed_in(start..start + at.len(), Severity::Error, message)
 }

@@ -3,23 +3,23 @@
 use std::{ops::Range, sync::Arc};
 
 use nudge_predict::{
-    Diagnostic, Eagerness, Kind, Lessons, Memory, Offers, Outcome, Scene, Severity, Suggestion, Trigger,
-    consider, suggest,
+    Eagerness, EngineSuggestion, FeedbackMemory, LessonCache, OfferedKinds, Scene, SceneDiagnostic, Severity,
+    SuggestOutcome, SuggestTrigger, SuggestionKind, consider, suggest,
 };
-use nudge_syntax::{Index, Language, Source};
+use nudge_syntax::{AnalysedDocument, Language, WorkspaceIndex};
 use nudge_text::{
     Edits, Text,
-    history::{Change, History},
+    history::{EditHistory, LineChange},
 };
 
 /// A document whose edits were made one after the other.
 pub(crate) struct Moment {
-    pub(crate) source: Source,
-    pub(crate) history: History,
+    pub(crate) source: AnalysedDocument,
+    pub(crate) history: EditHistory,
     pub(crate) cursor: usize,
-    pub(crate) memory: Memory,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    pub(crate) trigger: Trigger,
+    pub(crate) memory: FeedbackMemory,
+    pub(crate) diagnostics: Vec<SceneDiagnostic>,
+    pub(crate) trigger: SuggestTrigger,
     pub(crate) visible: Option<Range<usize>>,
 }
 
@@ -27,12 +27,12 @@ impl Moment {
     pub(crate) fn new(uri: &str, text: &str) -> Self {
         let uri: Arc<str> = uri.into();
         Self {
-            source: Source::new(uri.clone(), Language::of(None, &uri), Text::new(text)),
-            history: History::default(),
+            source: AnalysedDocument::new(uri.clone(), Language::of(None, &uri), Text::new(text)),
+            history: EditHistory::default(),
             cursor: 0,
-            memory: Memory::default(),
+            memory: FeedbackMemory::default(),
             diagnostics: Vec::new(),
-            trigger: Trigger::Automatic,
+            trigger: SuggestTrigger::Automatic,
             visible: None,
         }
     }
@@ -52,15 +52,15 @@ impl Moment {
         self.source = self.source.edited(edits, after);
     }
 
-    pub(crate) fn changes(&self) -> Vec<Change> {
+    pub(crate) fn changes(&self) -> Vec<LineChange> {
         self.history.changes()
     }
 
-    pub(crate) fn ask(&self) -> Outcome {
+    pub(crate) fn ask(&self) -> SuggestOutcome {
         self.ask_for(suggest)
     }
 
-    pub(crate) fn ask_for(&self, engine: fn(&Scene<'_>) -> Outcome) -> Outcome {
+    pub(crate) fn ask_for(&self, engine: fn(&Scene<'_>) -> SuggestOutcome) -> SuggestOutcome {
         engine(&Scene {
             source: &self.source,
             cursor: self.cursor,
@@ -71,10 +71,10 @@ impl Moment {
             diagnostics: &self.diagnostics,
             actions: &[],
             snippets: &[],
-            index: &Index::default(),
+            index: &WorkspaceIndex::default(),
             memory: &self.memory,
-            lessons: &Lessons::default(),
-            offers: Offers { jump: true, rename: true, search_and_replace: true },
+            lessons: &LessonCache::default(),
+            offers: OfferedKinds { jump: true, rename: true, search_and_replace: true },
             eagerness: Eagerness::High,
             trigger: self.trigger,
             cancelled: &|| false,
@@ -89,7 +89,7 @@ impl Moment {
     /// A diagnostic at the first occurrence of a text.
     pub(crate) fn diagnosed(mut self, at: &str, message: &str) -> Self {
         let start = self.source.content().find(at).expect("a diagnostic has a place");
-        self.diagnostics.push(Diagnostic {
+        self.diagnostics.push(SceneDiagnostic {
             uri: self.source.uri().clone(),
             range: start..start + at.len(),
             severity: Severity::Error,
@@ -102,12 +102,14 @@ impl Moment {
     pub(crate) fn outcomes(&self) -> Vec<String> {
         let content = self.source.content();
         let after = self.ask_for(consider).suggestions.into_iter().filter_map(|found| match found.kind {
-            Kind::Edit { edits, .. } => Some(edits.apply(self.source.text()).to_string()),
-            Kind::Rename { edits, .. } => Some(edits.first()?.1.apply(self.source.text()).to_string()),
-            Kind::Replace { search, replace, .. } => {
+            SuggestionKind::Edit { edits, .. } => Some(edits.apply(self.source.text()).to_string()),
+            SuggestionKind::Rename { edits, .. } => {
+                Some(edits.first()?.1.apply(self.source.text()).to_string())
+            }
+            SuggestionKind::Replace { search, replace, .. } => {
                 Some(content.replace(search.trim_start_matches("\\b").trim_end_matches("\\b"), &replace))
             }
-            Kind::Jump { .. } => None,
+            SuggestionKind::Jump { .. } => None,
         });
         after.collect()
     }
@@ -115,13 +117,13 @@ impl Moment {
     /// The texts that the suggested edits would leave.
     pub(crate) fn texts(&self) -> Vec<String> {
         let edits = self.ask().suggestions.into_iter().filter_map(|found| match found.kind {
-            Kind::Edit { edits, .. } => Some(edits.apply(self.source.text()).to_string()),
+            SuggestionKind::Edit { edits, .. } => Some(edits.apply(self.source.text()).to_string()),
             _ => None,
         });
         edits.collect()
     }
 
-    pub(crate) fn first(&self) -> Suggestion {
+    pub(crate) fn first(&self) -> EngineSuggestion {
         self.ask().suggestions.into_iter().next().expect("there is a suggestion")
     }
 }

@@ -1,6 +1,6 @@
 //! One half of a move is followed by the other, where the user has gone to.
 
-use nudge_predict::Predictor::Move;
+use nudge_predict::PredictorName::Move;
 
 use crate::fixture::Fixture;
 

@@ -1,7 +1,10 @@
 //! What must never be suggested, one test each.
 
-use nudge_predict::{Diagnostic, Eagerness, Kind, Lessons, Offers, Scene, Severity, Trigger, suggest};
-use nudge_syntax::Index;
+use nudge_predict::{
+    Eagerness, LessonCache, OfferedKinds, Scene, SceneDiagnostic, Severity, SuggestTrigger, SuggestionKind,
+    suggest,
+};
+use nudge_syntax::WorkspaceIndex;
 use nudge_text::Edits;
 
 use crate::moment::{LOOP, Moment, renaming};
@@ -91,7 +94,7 @@ fn blanks_alone_are_not_changed() {
 fn what_a_linter_has_long_said_is_not_removed_unasked() {
     let text = "import os\nimport sys\n\n\ndef f(alpha):\n    return sys.argv + alpha\n";
     let mut moment = Moment::new("a.py", text).edit("alpha", 0, "beta");
-    moment.diagnostics.push(Diagnostic {
+    moment.diagnostics.push(SceneDiagnostic {
         uri: moment.source.uri().clone(),
         range: 7..9,
         severity: Severity::Warning,
@@ -99,9 +102,9 @@ fn what_a_linter_has_long_said_is_not_removed_unasked() {
     });
     let is_kept = |moment: &Moment| moment.texts().iter().all(|text| text.contains("import os"));
     assert!(is_kept(&moment));
-    moment.trigger = Trigger::Manual;
+    moment.trigger = SuggestTrigger::Manual;
     assert!(!is_kept(&moment), "who asks gets it");
-    moment.trigger = Trigger::Automatic;
+    moment.trigger = SuggestTrigger::Automatic;
     moment.cursor = 2;
     assert!(!is_kept(&moment), "who goes there too");
 }
@@ -414,9 +417,9 @@ fn a_bracket_is_not_left_open() {
 #[test]
 fn a_manual_question_may_be_answered_without_history() {
     let mut moment = Moment::new("a.rs", "fn main() {\n    let total = 1;\n    println!(\"{}\", totl);\n}\n");
-    moment.trigger = Trigger::Manual;
+    moment.trigger = SuggestTrigger::Manual;
     let at = moment.source.content().find("totl").expect("there");
-    moment.diagnostics.push(Diagnostic {
+    moment.diagnostics.push(SceneDiagnostic {
         uri: moment.source.uri().clone(),
         range: at..at + 4,
         severity: Severity::Error,
@@ -439,16 +442,19 @@ fn kinds_are_offered_only_if_the_client_shows_them() {
         diagnostics: &[],
         actions: &[],
         snippets: &[],
-        index: &Index::default(),
+        index: &WorkspaceIndex::default(),
         memory: &moment.memory,
-        lessons: &Lessons::default(),
-        offers: Offers::default(),
+        lessons: &LessonCache::default(),
+        offers: OfferedKinds::default(),
         eagerness: Eagerness::High,
-        trigger: Trigger::Automatic,
+        trigger: SuggestTrigger::Automatic,
         cancelled: &|| false,
     });
     assert!(!outcome.suggestions.is_empty());
-    assert!(outcome.suggestions.iter().all(|found| matches!(found.kind, Kind::Edit { .. })), "{outcome:?}");
+    assert!(
+        outcome.suggestions.iter().all(|found| matches!(found.kind, SuggestionKind::Edit { .. })),
+        "{outcome:?}"
+    );
 }
 
 /// Pieces that code is made of, and some that it is not.
@@ -516,14 +522,14 @@ proptest::proptest! {
             moment.cursor = start + PIECES[new].len();
         }
         let (cursor, length) = (moment.cursor, moment.source.text().len());
-        moment.diagnostics.push(Diagnostic {
+        moment.diagnostics.push(SceneDiagnostic {
             uri: moment.source.uri().clone(),
             range: moment.source.text().floor(cursor / 2)..moment.source.text().floor(cursor.min(length)),
             severity: Severity::Error,
             message: note.into(),
         });
         for found in moment.ask().suggestions {
-            if let Kind::Edit { edits, cursor, .. } = found.kind {
+            if let SuggestionKind::Edit { edits, cursor, .. } = found.kind {
                 let after = edits.apply(moment.source.text());
                 proptest::prop_assert!(after.is_boundary(cursor), "{edits:?} {cursor}");
             }

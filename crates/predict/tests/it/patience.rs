@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use nudge_predict::Kind;
-use nudge_syntax::Patience;
+use nudge_predict::SuggestionKind;
+use nudge_syntax::ParsePatience;
 
 use crate::moment::Moment;
 
 /// Lets every parse go on, or none.
 struct Parses(bool);
 
-impl Patience for Parses {
+impl ParsePatience for Parses {
     fn begin(&self) -> Box<dyn Fn() -> bool + '_> {
         Box::new(|| self.0)
     }
@@ -32,7 +32,7 @@ fn what_was_not_parsed_is_left_sound() {
             let whole = moment.source.clone();
             moment.source = whole.within(Arc::new(Parses(parses)));
             for found in moment.ask_for(nudge_predict::consider).suggestions {
-                let Kind::Edit { edits, .. } = found.kind else { continue };
+                let SuggestionKind::Edit { edits, .. } = found.kind else { continue };
                 let after = edits.apply(moment.source.text()).to_string();
                 assert_eq!(after.matches('{').count(), after.matches('}').count(), "{edits:?}");
             }

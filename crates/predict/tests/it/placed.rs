@@ -1,6 +1,6 @@
 //! An import goes where the order of the file wants it.
 
-use nudge_predict::Predictor;
+use nudge_predict::PredictorName;
 
 use crate::fixture::{self, check_silent};
 
@@ -8,7 +8,7 @@ use crate::fixture::{self, check_silent};
 fn check(name: &str, text: &str, other: &str) {
     let (_, ending) = name.rsplit_once('.').expect("a name has an ending");
     let uri = format!("file:///src/{name}");
-    fixture::check(Predictor::Import, &[(&uri, text), (&format!("file:///lib/other.{ending}"), other)]);
+    fixture::check(PredictorName::Import, &[(&uri, text), (&format!("file:///lib/other.{ending}"), other)]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn names_in_a_list_are_sorted_as_in_the_other_lists() {
         "from .names import bill, Carl\nfrom .size import ⟨→measure_all, ⟩Measurement\n\n\ndef f():\n    ⟦pass→measure_all(Measurement)⟧\n",
     ];
     for case in cases {
-        fixture::check(Predictor::Import, &[("file:///src/a.py", case), ("file:///src/b.py", other)]);
+        fixture::check(PredictorName::Import, &[("file:///src/a.py", case), ("file:///src/b.py", other)]);
     }
     check(
         "a.rs",
@@ -252,6 +252,6 @@ fn nobody_imports_from_oneself_or_more_than_is_used() {
         ("file:///src/a.py", "def f():\n    return ⟦0→tool.run()⟧\n", "import tool.path\n"),
     ];
     for (uri, text, other) in cases {
-        check_silent(Predictor::Import, &[(uri, text), ("file:///src/other.py", other)], 0.1);
+        check_silent(PredictorName::Import, &[(uri, text), ("file:///src/other.py", other)], 0.1);
     }
 }

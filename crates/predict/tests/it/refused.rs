@@ -1,7 +1,10 @@
 //! What was rejected does not come back, and nothing else is held back with it.
 
-use nudge_predict::{Effect, Feedback, Kind, Memory, Suggestion, Trigger, consider};
-use nudge_syntax::Source;
+use nudge_predict::{
+    EngineSuggestion, FeedbackMemory, SuggestTrigger, SuggestionEffect, SuggestionFeedback, SuggestionKind,
+    consider,
+};
+use nudge_syntax::AnalysedDocument;
 use nudge_text::{Edit, Edits, Text};
 
 use crate::moment::{LOOP, Moment, renaming};
@@ -10,7 +13,7 @@ use crate::moment::{LOOP, Moment, renaming};
 fn a_rejected_suggestion_does_not_come_back() {
     let mut moment = renaming();
     let refused = moment.first();
-    moment.memory.feedback(&refused, Feedback::Rejected);
+    moment.memory.feedback(&refused, SuggestionFeedback::Rejected);
     let again = moment.ask().suggestions;
     assert!(again.iter().all(|found| found.kind != refused.kind), "{again:?}");
 }
@@ -19,12 +22,12 @@ fn a_rejected_suggestion_does_not_come_back() {
 /// refused, unasked and asked: none of its lines is touched.
 fn check_refused(mut moment: Moment, then: impl Fn(Moment) -> Moment) {
     let refused = moment.first();
-    let Kind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
+    let SuggestionKind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
     let words: Vec<String> =
         edits.iter().map(|edit| moment.source.text().slice(edit.range.clone()).into_owned()).collect();
     let counts =
         |text: &str| words.iter().map(|word| text.matches(word.as_str()).count()).collect::<Vec<_>>();
-    moment.memory.feedback(&refused, Feedback::Rejected);
+    moment.memory.feedback(&refused, SuggestionFeedback::Rejected);
     let mut moment = then(moment);
     let there = counts(moment.source.content());
     let places = words.iter().flat_map(|word| moment.source.content().match_indices(word.as_str()));
@@ -32,7 +35,7 @@ fn check_refused(mut moment: Moment, then: impl Fn(Moment) -> Moment) {
     places.push(moment.source.content().len());
     for place in places {
         moment.cursor = place;
-        for trigger in [Trigger::Automatic, Trigger::Manual] {
+        for trigger in [SuggestTrigger::Automatic, SuggestTrigger::Manual] {
             moment.trigger = trigger;
             for text in moment.outcomes() {
                 assert_eq!(counts(&text), there, "{text}");
@@ -75,7 +78,7 @@ fn a_rejected_suggestion_does_not_come_back_when_its_place_is_as_it_was_again() 
     // The document is read anew, with something else on top.
     check_refused(started(), |mut moment| {
         let text = format!("# top\n{}", moment.source.content().replace("print(", "log("));
-        moment.source = Source::new("a.py".into(), moment.source.language(), Text::new(&text));
+        moment.source = AnalysedDocument::new("a.py".into(), moment.source.language(), Text::new(&text));
         moment
     });
 }
@@ -86,7 +89,7 @@ fn a_rejected_suggestion_does_not_come_back_in_a_larger_one() {
     let text = "fn f() {\n    log(one);\n    rest();\n    log(two);\n    rest();\n}\n";
     let mut moment = Moment::new("a.rs", text).edit("log(one)", 0, "trace(one)");
     let refused = moment.first();
-    moment.memory.feedback(&refused, Feedback::Rejected);
+    moment.memory.feedback(&refused, SuggestionFeedback::Rejected);
     moment = moment.insert("    rest();\n}", "    log(three);\n");
     for place in ["trace(one)", "rest()", "log(two)"] {
         moment.cursor = moment.source.content().find(place).expect("it is there");
@@ -97,12 +100,13 @@ fn a_rejected_suggestion_does_not_come_back_in_a_larger_one() {
 
     let mut moment = Moment::new("a.py", LOOP).edit("total", 0, "amount");
     let all = moment.first();
-    let Kind::Edit { uri, edits, cursor } = &all.kind else { panic!("an edit") };
+    let SuggestionKind::Edit { uri, edits, cursor } = &all.kind else { panic!("an edit") };
     assert_eq!(edits.len(), 3, "{edits:?}");
     // Of the three lines only the one in the middle is refused.
-    let kind = Kind::Edit { uri: uri.clone(), edits: edits.as_slice()[1].clone().into(), cursor: *cursor };
-    let effect = Effect::of(&kind, |_| Some(moment.source.text()));
-    moment.memory.feedback(&Suggestion { kind, effect, ..all.clone() }, Feedback::Rejected);
+    let kind =
+        SuggestionKind::Edit { uri: uri.clone(), edits: edits.as_slice()[1].clone().into(), cursor: *cursor };
+    let effect = SuggestionEffect::of(&kind, |_| Some(moment.source.text()));
+    moment.memory.feedback(&EngineSuggestion { kind, effect, ..all.clone() }, SuggestionFeedback::Rejected);
     let texts = moment.outcomes();
     assert!(texts.iter().all(|text| text.contains("print(total)")), "{texts:?}");
     for other in ["amount += x", "return amount"] {
@@ -113,7 +117,7 @@ fn a_rejected_suggestion_does_not_come_back_in_a_larger_one() {
 #[test]
 fn a_rejected_suggestion_does_not_come_back_as_another_kind() {
     let text = "def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n        total -= 1\n    print(total)\n    return total\n";
-    let is_edit = |found: &&Suggestion| matches!(found.kind, Kind::Edit { .. });
+    let is_edit = |found: &&EngineSuggestion| matches!(found.kind, SuggestionKind::Edit { .. });
     // The declaration is renamed, or a use of it: then search and replace is offered, or a rename.
     for number in [0, 1] {
         let start = || Moment::new("a.py", text).edit("total", number, "amount");
@@ -121,11 +125,11 @@ fn a_rejected_suggestion_does_not_come_back_as_another_kind() {
         let edit = found.iter().find(is_edit).expect("an edit");
         let other = found.iter().find(|found| !is_edit(found)).expect("another kind");
         let mut moment = start();
-        moment.memory.feedback(edit, Feedback::Rejected);
+        moment.memory.feedback(edit, SuggestionFeedback::Rejected);
         let found = moment.ask_for(consider).suggestions;
         assert!(found.iter().all(|found| is_edit(&found)), "{found:?}");
         let mut moment = start();
-        moment.memory.feedback(other, Feedback::Rejected);
+        moment.memory.feedback(other, SuggestionFeedback::Rejected);
         for text in moment.outcomes() {
             assert_eq!(text.matches("total").count(), 4, "{text}");
         }
@@ -138,10 +142,10 @@ fn the_same_at_another_place_may_still_come() {
     let text = "fn f() {\n    log(one);\n    rest();\n    log(two);\n    rest();\n    more();\n    log(two);\n    rest();\n}\n";
     let mut moment = Moment::new("a.rs", text).edit("log(one)", 0, "trace(one)");
     let refused = moment.first();
-    let Kind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
+    let SuggestionKind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
     let first = text.find("log(two)").expect("it is there");
     assert!(edits.as_slice()[0].range.start < first + 12, "{edits:?}");
-    moment.memory.feedback(&refused, Feedback::Rejected);
+    moment.memory.feedback(&refused, SuggestionFeedback::Rejected);
     moment.cursor = moment.source.content().rfind("log(two)").expect("it is there");
     let texts = moment.outcomes();
     assert!(texts.iter().any(|text| text.matches("trace(two)").count() == 1), "{texts:?}");
@@ -169,12 +173,12 @@ fn marked(text: &str) -> (Text, Edits) {
 fn is_refused(texts: &[&str]) -> bool {
     let shown = |text: &str| {
         let (text, edits) = marked(text);
-        let kind = Kind::Edit { uri: "a".into(), edits, cursor: 0 };
-        let effect = Effect::of(&kind, |_| Some(&text));
-        (text, Suggestion { kind, effect, ..renaming().first() })
+        let kind = SuggestionKind::Edit { uri: "a".into(), edits, cursor: 0 };
+        let effect = SuggestionEffect::of(&kind, |_| Some(&text));
+        (text, EngineSuggestion { kind, effect, ..renaming().first() })
     };
-    let mut memory = Memory::default();
-    memory.feedback(&shown(texts[0]).1, Feedback::Rejected);
+    let mut memory = FeedbackMemory::default();
+    memory.feedback(&shown(texts[0]).1, SuggestionFeedback::Rejected);
     for text in &texts[1..texts.len() - 1] {
         memory.follow("a", &shown(text).0);
     }
@@ -251,37 +255,38 @@ fn far_away() -> Moment {
 fn the_way_to_an_edit_comes_once() {
     let mut moment = far_away();
     let jump = moment.first();
-    let Kind::Jump { offset, .. } = jump.kind else { panic!("a jump") };
+    let SuggestionKind::Jump { offset, .. } = jump.kind else { panic!("a jump") };
     // The user has gone there; the editor did not tell what is seen since.
     moment.cursor = offset;
     let there = moment.ask().suggestions;
-    assert!(matches!(there.first().map(|found| &found.kind), Some(Kind::Edit { .. })), "{there:?}");
-    assert!(there.iter().all(|found| !matches!(found.kind, Kind::Jump { .. })), "{there:?}");
+    assert!(matches!(there.first().map(|found| &found.kind), Some(SuggestionKind::Edit { .. })), "{there:?}");
+    assert!(there.iter().all(|found| !matches!(found.kind, SuggestionKind::Jump { .. })), "{there:?}");
 }
 
 #[test]
 fn a_rejected_jump_does_not_come_back() {
     let mut moment = far_away();
     let jump = moment.first();
-    moment.memory.feedback(&jump, Feedback::Rejected);
+    moment.memory.feedback(&jump, SuggestionFeedback::Rejected);
     moment = moment.insert("x = 1", "# here\n");
     let again = moment.ask_for(consider).suggestions;
-    assert!(again.iter().any(|found| matches!(found.kind, Kind::Edit { .. })), "{again:?}");
-    assert!(again.iter().all(|found| !matches!(found.kind, Kind::Jump { .. })), "{again:?}");
+    assert!(again.iter().any(|found| matches!(found.kind, SuggestionKind::Edit { .. })), "{again:?}");
+    assert!(again.iter().all(|found| !matches!(found.kind, SuggestionKind::Jump { .. })), "{again:?}");
 }
 
 #[test]
 fn many_refusals_are_remembered_and_no_more_than_that() {
     let text = Text::from("call(old)\n".repeat(2000));
-    let mut memory = Memory::default();
+    let mut memory = FeedbackMemory::default();
     let first = Moment::new("a.py", LOOP).edit("total", 0, "amount").first();
     let refused = |line: usize| {
         let at = text.line_end(line) - 4;
-        let kind = Kind::Edit { uri: "b.py".into(), edits: Edits::one(at..at + 3, "new"), cursor: 0 };
-        Suggestion { effect: Effect::of(&kind, |_| Some(&text)), kind, ..first.clone() }
+        let kind =
+            SuggestionKind::Edit { uri: "b.py".into(), edits: Edits::one(at..at + 3, "new"), cursor: 0 };
+        EngineSuggestion { effect: SuggestionEffect::of(&kind, |_| Some(&text)), kind, ..first.clone() }
     };
     for line in 0..2000 {
-        memory.feedback(&refused(line), Feedback::Rejected);
+        memory.feedback(&refused(line), SuggestionFeedback::Rejected);
     }
     let known = (0..2000).filter(|line| memory.refuses(&refused(*line).effect)).count();
     assert_eq!(known, 512);
@@ -294,9 +299,9 @@ fn a_part_of_a_rejected_suggestion_does_not_come_back() {
     let text = "fn f() {\n    log(one);\n    rest();\n    log(two);\n    log(three);\n    rest();\n}\n";
     let mut moment = Moment::new("a.rs", text).edit("log(one)", 0, "trace(one)");
     let refused = moment.first();
-    let Kind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
+    let SuggestionKind::Edit { edits, .. } = &refused.kind else { panic!("an edit") };
     assert_eq!(edits.len(), 2, "{edits:?}");
-    moment.memory.feedback(&refused, Feedback::Rejected);
+    moment.memory.feedback(&refused, SuggestionFeedback::Rejected);
     for place in ["log(two)", "log(three)"] {
         moment.cursor = moment.source.content().find(place).expect("it is there");
         for text in moment.texts() {
@@ -309,7 +314,7 @@ fn a_part_of_a_rejected_suggestion_does_not_come_back() {
 fn an_ignored_suggestion_is_only_trusted_less() {
     let mut moment = renaming();
     let ignored = moment.first();
-    moment.memory.feedback(&ignored, Feedback::Ignored);
+    moment.memory.feedback(&ignored, SuggestionFeedback::Ignored);
     let again = moment.first();
     assert_eq!(again.kind, ignored.kind);
     assert!(again.confidence < ignored.confidence);
@@ -319,7 +324,7 @@ fn an_ignored_suggestion_is_only_trusted_less() {
 fn a_replaced_or_cancelled_suggestion_teaches_nothing() {
     let mut moment = renaming();
     let shown = moment.first();
-    for feedback in [Feedback::Replaced, Feedback::Cancelled] {
+    for feedback in [SuggestionFeedback::Replaced, SuggestionFeedback::Cancelled] {
         moment.memory.feedback(&shown, feedback);
     }
     assert!((moment.first().confidence - shown.confidence).abs() < f32::EPSILON);
@@ -330,9 +335,9 @@ fn a_replaced_or_cancelled_suggestion_teaches_nothing() {
 fn what_was_undone_does_not_come_back() {
     let mut moment = renaming();
     let taken = moment.first();
-    let Kind::Edit { edits, .. } = &taken.kind else { panic!("an edit") };
+    let SuggestionKind::Edit { edits, .. } = &taken.kind else { panic!("an edit") };
     let before = moment.source.clone();
-    moment.memory.feedback(&taken, Feedback::Accepted);
+    moment.memory.feedback(&taken, SuggestionFeedback::Accepted);
     let after = before.edited(edits, edits.apply(before.text()));
     moment.memory.changed(before.uri(), before.text(), edits, after.text());
     assert!(moment.memory.has_taken(before.uri()));
@@ -348,7 +353,7 @@ fn what_was_undone_does_not_come_back() {
 fn what_was_taken_is_forgotten() {
     let mut moment = renaming();
     let taken = moment.first();
-    moment.memory.feedback(&taken, Feedback::Accepted);
+    moment.memory.feedback(&taken, SuggestionFeedback::Accepted);
     for number in 0..100 {
         let before = moment.source.clone();
         moment = moment.insert("    return", &format!("    log({number})\n"));

@@ -2,17 +2,17 @@
 
 mod whole;
 
-use nudge_predict::{Kind, Offers, Predictor};
+use nudge_predict::{OfferedKinds, PredictorName, SuggestionKind};
 
 use crate::fixture::{self, Fixture, check_silent};
 
 fn check(files: &[(&str, &str)]) {
-    fixture::check(Predictor::Rename, files);
+    fixture::check(PredictorName::Rename, files);
 }
 
 /// With what is less likely too.
 fn check_from(bar: f32, files: &[(&str, &str)]) {
-    Fixture::new(Predictor::Rename, files).check(bar);
+    Fixture::new(PredictorName::Rename, files).check(bar);
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn using_another_variable_is_no_rename() {
     other(a);
 }
 ";
-    check_silent(Predictor::Rename, &[("file:///a.rs", text)], 0.2);
+    check_silent(PredictorName::Rename, &[("file:///a.rs", text)], 0.2);
 }
 
 #[test]
@@ -491,7 +491,7 @@ fn swapping_two_names_is_no_rename() {
     show(first, second);
 }
 ";
-    check_silent(Predictor::Rename, &[("file:///a.rs", text)], 0.2);
+    check_silent(PredictorName::Rename, &[("file:///a.rs", text)], 0.2);
 }
 
 #[test]
@@ -508,11 +508,11 @@ fn a() {
     good();
 }
 ";
-    let mut fixture = Fixture::new(Predictor::Rename, &[("file:///a.rs", text)]);
-    fixture.offers = Offers { search_and_replace: true, ..Offers::default() };
+    let mut fixture = Fixture::new(PredictorName::Rename, &[("file:///a.rs", text)]);
+    fixture.offers = OfferedKinds { search_and_replace: true, ..OfferedKinds::default() };
     // A client shows a few; the rest are taken away to see the last.
     let found = fixture.all();
-    let expected = Kind::Replace {
+    let expected = SuggestionKind::Replace {
         uri: "file:///a.rs".into(),
         search: r"\bgo\b".into(),
         replace: "run".into(),
@@ -531,8 +531,8 @@ export type Both = {
     b: QueryResult;
 };
 ";
-    let found = Fixture::new(Predictor::Rename, &[("file:///a.ts", text)]).suggestions();
-    let Kind::Edit { edits, .. } = &found[0].kind else { panic!("{found:#?}") };
+    let found = Fixture::new(PredictorName::Rename, &[("file:///a.ts", text)]).suggestions();
+    let SuggestionKind::Edit { edits, .. } = &found[0].kind else { panic!("{found:#?}") };
     assert_eq!(edits.len(), 2, "{found:#?}");
 }
 

@@ -1,6 +1,6 @@
 //! What was done is done again elsewhere.
 
-use nudge_predict::{Kind, Predictor::Repeat};
+use nudge_predict::{PredictorName::Repeat, SuggestionKind};
 use nudge_text::Edit;
 
 use crate::fixture::{Fixture, check, check_silent};
@@ -176,7 +176,7 @@ fn the_same_line_is_changed_without_the_one_below() {
     let fixture = Fixture::new(Repeat, &[("a.rs", text)]).gone_behind("a.rs", "one();\n    ");
     let found = fixture.suggestions();
     let first = found.first().map(|first| &first.kind);
-    let Some(Kind::Edit { edits, .. }) = first else { panic!("{first:?}") };
+    let Some(SuggestionKind::Edit { edits, .. }) = first else { panic!("{first:?}") };
     let at = fixture.place("one();\n    let lhs = self.text(lhs)").end;
     assert_eq!(edits.as_slice(), [Edit::new(at..at, ".all()")]);
 }
@@ -338,7 +338,7 @@ fn the_next_place_comes_first() {
     let mut fixture = Fixture::new(Repeat, &[("a.rs", &text)]);
     for line in [10, 15, 20, 25, 30, 35] {
         let first = fixture.suggestions().into_iter().next().expect("there is more to do");
-        let Kind::Edit { edits, .. } = &first.kind else { panic!("an edit") };
+        let SuggestionKind::Edit { edits, .. } = &first.kind else { panic!("an edit") };
         let at = edits.as_slice()[0].range.start;
         assert_eq!(fixture.line_of(at), line, "{first:?}");
         fixture.take(&first);
@@ -378,7 +378,7 @@ fn no_use_of_another_variable_is_renamed_without_its_declaration() {
     let mut fixture = Fixture::new(Repeat, &[("A.java", &format!("class A {{\n{body}\n{other}}}\n"))]);
     let uses = [fixture.place("t *= x").start, fixture.place("return t").end];
     for found in fixture.all() {
-        let Kind::Edit { edits, .. } = &found.kind else { continue };
+        let SuggestionKind::Edit { edits, .. } = &found.kind else { continue };
         let is_use = |edit: &Edit| uses.iter().any(|at| edit.range.start <= *at && *at <= edit.range.end);
         assert!(!edits.iter().any(is_use), "{found:#?}");
     }

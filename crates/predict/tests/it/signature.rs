@@ -1,20 +1,20 @@
 //! A changed declaration is carried to its counterparts and its calls.
 
-use nudge_predict::Predictor;
+use nudge_predict::PredictorName;
 
 use crate::fixture::{self, check_silent};
 
 fn check(files: &[(&str, &str)]) {
-    fixture::check(Predictor::Signature, files);
+    fixture::check(PredictorName::Signature, files);
 }
 
 /// Everything that is marked follows at the bar of medium eagerness.
 fn medium(files: &[(&str, &str)]) {
-    fixture::Fixture::new(Predictor::Signature, files).check(0.55);
+    fixture::Fixture::new(PredictorName::Signature, files).check(0.55);
 }
 
 fn silent(files: &[(&str, &str)]) {
-    check_silent(Predictor::Signature, files, 0.3);
+    check_silent(PredictorName::Signature, files, 0.3);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Names of standard libraries are imported with their first use, though no other file shows how.
 
-use nudge_predict::{Eagerness, Predictor};
+use nudge_predict::{Eagerness, PredictorName};
 
 use crate::fixture::{Fixture, Shown};
 
@@ -11,7 +11,7 @@ const CPP: &str = "file:///app/a.cpp";
 const CS: &str = "file:///app/A.cs";
 
 fn check(files: &[(&str, &str)]) {
-    match Fixture::new(Predictor::Import, files).shown(Eagerness::Medium) {
+    match Fixture::new(PredictorName::Import, files).shown(Eagerness::Medium) {
         Shown::Expected => {}
         Shown::Other(text) => panic!("{text}"),
         Shown::Nothing => panic!("nothing: {}", files[0].1),
@@ -19,7 +19,7 @@ fn check(files: &[(&str, &str)]) {
 }
 
 fn silent(files: &[(&str, &str)]) {
-    if let Shown::Other(text) = Fixture::new(Predictor::Import, files).shown(Eagerness::Medium) {
+    if let Shown::Other(text) = Fixture::new(PredictorName::Import, files).shown(Eagerness::Medium) {
         panic!("{text}");
     }
 }
@@ -62,7 +62,7 @@ fn packages_of_go() {
 #[test]
 fn a_file_beside_that_is_not_open_may_declare_it() {
     let text = "package a\n\nfunc f() {\n\t⟦→log.Print(1)⟧\n}\n";
-    let fixture = Fixture::new(Predictor::Import, &[(GO, text)])
+    let fixture = Fixture::new(PredictorName::Import, &[(GO, text)])
         .indexed("file:///app/b.go", "package a\n\nvar log = makeLog()\n");
     assert!(matches!(fixture.shown(Eagerness::Medium), Shown::Nothing));
 }

@@ -1,10 +1,10 @@
 //! How much of what the user refuses silences the engine, and for how long.
 
 use nudge_predict::{
-    Eagerness, Features, Feedback, Lessons, Memory, Offers, Outcome, Scene, Suggestion, Trigger, Weights,
-    suggest,
+    Eagerness, EngineSuggestion, FeedbackMemory, LessonCache, OfferedKinds, Scene, SuggestOutcome,
+    SuggestTrigger, SuggestionFeatures, SuggestionFeedback, TrustWeights, suggest,
 };
-use nudge_syntax::Index;
+use nudge_syntax::WorkspaceIndex;
 use serde_json::json;
 
 use crate::{fixture::memory_with, moment::Moment};
@@ -20,7 +20,7 @@ fn moment(number: usize) -> Moment {
     Moment::new("a.js", &text).edit(&name, 0, &format!("more_{name}"))
 }
 
-fn ask(moment: &Moment, memory: &Memory) -> Outcome {
+fn ask(moment: &Moment, memory: &FeedbackMemory) -> SuggestOutcome {
     suggest(&Scene {
         source: &moment.source,
         cursor: moment.cursor,
@@ -31,18 +31,18 @@ fn ask(moment: &Moment, memory: &Memory) -> Outcome {
         diagnostics: &[],
         actions: &[],
         snippets: &[],
-        index: &Index::default(),
+        index: &WorkspaceIndex::default(),
         memory,
-        lessons: &Lessons::default(),
-        offers: Offers::default(),
+        lessons: &LessonCache::default(),
+        offers: OfferedKinds::default(),
         eagerness: Eagerness::Medium,
-        trigger: Trigger::Automatic,
+        trigger: SuggestTrigger::Automatic,
         cancelled: &|| false,
     })
 }
 
 /// In how many of 60 moments something is shown; with what is shown first the user does this.
-fn shown(memory: &mut Memory, feedback: Feedback) -> usize {
+fn shown(memory: &mut FeedbackMemory, feedback: SuggestionFeedback) -> usize {
     let mut shown = 0;
     for number in 0..60 {
         let outcome = ask(&moment(number), memory);
@@ -57,59 +57,64 @@ fn shown(memory: &mut Memory, feedback: Feedback) -> usize {
     shown
 }
 
-fn refused(times: usize) -> Memory {
-    let mut memory = Memory::default();
+fn refused(times: usize) -> FeedbackMemory {
+    let mut memory = FeedbackMemory::default();
     for number in 100..100 + times {
-        let found = ask(&moment(number), &Memory::default()).suggestions.remove(0);
-        memory.feedback(&found, Feedback::Rejected);
+        let found = ask(&moment(number), &FeedbackMemory::default()).suggestions.remove(0);
+        memory.feedback(&found, SuggestionFeedback::Rejected);
     }
     memory
 }
 
 /// What the next process knows.
-fn written_and_read(memory: &Memory) -> Memory {
+fn written_and_read(memory: &FeedbackMemory) -> FeedbackMemory {
     let written = serde_json::to_value(memory.weights()).expect("weights are plain data");
     memory_with(
-        serde_json::from_value::<Weights>(written).expect("they are read as they are written").checked(),
+        serde_json::from_value::<TrustWeights>(written).expect("they are read as they are written").checked(),
     )
 }
 
 #[test]
 fn what_was_refused_is_shown_less_and_then_again() {
-    assert_eq!(shown(&mut Memory::default(), Feedback::Cancelled), 60);
+    assert_eq!(shown(&mut FeedbackMemory::default(), SuggestionFeedback::Cancelled), 60);
     let mut memory = refused(5);
     let mut next = written_and_read(&memory);
-    let (now, later) = (shown(&mut memory, Feedback::Cancelled), shown(&mut next, Feedback::Cancelled));
+    let (now, later) =
+        (shown(&mut memory, SuggestionFeedback::Cancelled), shown(&mut next, SuggestionFeedback::Cancelled));
     assert!((30..60).contains(&now), "{now} of 60 are shown after five were refused");
     assert!((30..60).contains(&later), "{later} of 60 in the next process");
 }
 
 #[test]
 fn who_refuses_everything_is_asked_rarely() {
-    let shown = shown(&mut Memory::default(), Feedback::Rejected);
+    let shown = shown(&mut FeedbackMemory::default(), SuggestionFeedback::Rejected);
     assert!((3..15).contains(&shown), "{shown} of 60");
 }
 
 #[test]
 fn who_takes_them_after_all_has_them_all_again() {
-    let shown = shown(&mut refused(5), Feedback::Accepted);
+    let shown = shown(&mut refused(5), SuggestionFeedback::Accepted);
     assert!(shown >= 30, "{shown} of 60");
 }
 
 /// A suggestion with a prior, and how a user judges it who takes so many of a hundred.
-fn judged(number: u32, taken: u32, like: &Suggestion) -> (Suggestion, Feedback) {
+fn judged(number: u32, taken: u32, like: &EngineSuggestion) -> (EngineSuggestion, SuggestionFeedback) {
     let mixed = number.wrapping_mul(2_654_435_761) >> 7;
     #[expect(clippy::cast_precision_loss, reason = "there are a thousand priors")]
     let prior = 0.3 + 0.7 * ((mixed % 1000) as f32 / 1000.0);
-    let features = Features { prior, ..like.features };
-    let feedback = if (mixed / 1000) % 100 < taken { Feedback::Accepted } else { Feedback::Rejected };
-    (Suggestion { features, ..like.clone() }, feedback)
+    let features = SuggestionFeatures { prior, ..like.features };
+    let feedback = if (mixed / 1000) % 100 < taken {
+        SuggestionFeedback::Accepted
+    } else {
+        SuggestionFeedback::Rejected
+    };
+    (EngineSuggestion { features, ..like.clone() }, feedback)
 }
 
 /// How many of 3,000 are sure enough, without feedback and with it.
 fn sure_enough(taken: u32) -> (usize, usize) {
     let like = moment(0).first();
-    let mut memory = Memory::default();
+    let mut memory = FeedbackMemory::default();
     let (mut without, mut with) = (0, 0);
     for number in 0..3000 {
         let (suggestion, feedback) = judged(number, taken, &like);
@@ -141,7 +146,7 @@ fn no_number_of_refusals_silences_what_is_nearly_certain() {
 
 #[test]
 fn refusals_are_forgotten_with_time() {
-    let features = Features { prior: 0.7, ..moment(0).first().features };
+    let features = SuggestionFeatures { prior: 0.7, ..moment(0).first().features };
     let after = |hours: u64| {
         let mut weights = refused(5).weights().clone();
         weights.age(hours);
@@ -157,12 +162,12 @@ fn refusals_are_forgotten_with_time() {
 #[test]
 fn weights_of_earlier_versions_are_read_and_recovered_from() {
     let old = json!({"rename": -1.5, "rename javascript": -1.5, "rename here": -1.5});
-    let mut memory = memory_with(serde_json::from_value::<Weights>(old).expect("it is read").checked());
-    let features = Features { prior: 0.7, ..moment(0).first().features };
+    let mut memory = memory_with(serde_json::from_value::<TrustWeights>(old).expect("it is read").checked());
+    let features = SuggestionFeatures { prior: 0.7, ..moment(0).first().features };
     assert!(memory.weights().confidence(features) < 0.7, "it is not forgotten at once");
-    let shown = shown(&mut memory, Feedback::Cancelled);
+    let shown = shown(&mut memory, SuggestionFeedback::Cancelled);
     assert!((30..60).contains(&shown), "{shown} of 60");
     let wild = json!({"rename": 1e38, "rename javascript": {"taken": -5, "refused": 1e38}, "rename here": {"taken": 1e38, "refused": 1e38}});
-    let weights = serde_json::from_value::<Weights>(wild).expect("it is read").checked();
+    let weights = serde_json::from_value::<TrustWeights>(wild).expect("it is read").checked();
     assert!((0.69..0.9).contains(&weights.confidence(features)), "{}", weights.confidence(features));
 }

@@ -1,6 +1,6 @@
 //! Imports that nothing uses any more go once the user is done, and nothing goes with them.
 
-use nudge_predict::{Eagerness, Predictor};
+use nudge_predict::{Eagerness, PredictorName};
 
 use crate::fixture::{Fixture, Shown};
 
@@ -8,7 +8,7 @@ const PY: &str = "file:///a.py";
 const USED: &str = "⟨import os\n\n→⟩\n\ndef main():\n    print(os.getcwd())\n";
 
 fn fixture(text: &str) -> Fixture {
-    Fixture::new(Predictor::Import, &[(PY, text)])
+    Fixture::new(PredictorName::Import, &[(PY, text)])
 }
 
 fn is_shown(fixture: Fixture) -> bool {
@@ -58,7 +58,7 @@ export function A() {
 →⟧  return n;
 }
 ";
-    let found = Fixture::new(Predictor::Import, &[("file:///a.ts", text)]).suggestions();
+    let found = Fixture::new(PredictorName::Import, &[("file:///a.ts", text)]).suggestions();
     assert_eq!(found[0].reason, "removes the import of `useEffect`, `lodash`, which are no longer used");
 }
 
@@ -73,12 +73,12 @@ export function A() {
   return <React.Fragment>{n}</React.Fragment>;
 }
 ";
-    Fixture::new(Predictor::Import, &[("file:///a.tsx", text)]).check(0.3);
+    Fixture::new(PredictorName::Import, &[("file:///a.tsx", text)]).check(0.3);
 }
 
 #[test]
 fn a_group_of_go_goes_with_its_last_import() {
-    let check = |text: &str| Fixture::new(Predictor::Import, &[("file:///a.go", text)]).check(0.3);
+    let check = |text: &str| Fixture::new(PredictorName::Import, &[("file:///a.go", text)]).check(0.3);
     check("package a\n\n⟨import (\n\t\"fmt\"\n)\n\n→⟩func f() {\n⟦\tfmt.Println(1)\n→⟧\tg()\n}\n");
     check(
         "package a\n\n⟨import (\n\t\"fmt\"\n\t\"os\"\n)\n\n→⟩func f() {\n⟦\tfmt.Println(os.Args)\n→⟧\tg()\n}\n",

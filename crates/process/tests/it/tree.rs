@@ -2,15 +2,15 @@
 
 use std::{process::Stdio, time::Duration};
 
-use nudge_process::{Child, Command};
+use nudge_process::{ProcessCommand, RunningChild};
 use nudge_testkit::{eventually, is_alive};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-fn start(line: &str) -> Child {
-    Command::new("sh").args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
+fn start(line: &str) -> RunningChild {
+    ProcessCommand::new("sh").args(["-c", line]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-async fn numbers(child: &mut Child, count: usize) -> Vec<u32> {
+async fn numbers(child: &mut RunningChild, count: usize) -> Vec<u32> {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut numbers = Vec::new();
     while numbers.len() < count {

@@ -1,8 +1,12 @@
 use super::*;
-use crate::case::Changed;
+use crate::case::ChangedFile;
 
-fn draft(before: &str, after: &str) -> Draft {
-    Draft::new(&Changed { path: "a.rs".to_owned(), before: before.to_owned(), after: after.to_owned() })
+fn draft(before: &str, after: &str) -> FileDraft {
+    FileDraft::new(&ChangedFile {
+        path: "a.rs".to_owned(),
+        before: before.to_owned(),
+        after: after.to_owned(),
+    })
 }
 
 /// `done` are the hunks that a suggestion does, and `suggested` is the text that it leaves.
@@ -17,13 +21,13 @@ fn check(before: &str, after: &str, suggested: &str, expected: &str) {
         .map(|(place, _)| *place)
         .collect();
     let word = match judgement.verdict {
-        Verdict::Exact => format!("exact {done:?}"),
-        Verdict::Partial if judgement.near => "near".to_owned(),
-        Verdict::Partial => format!("partial {done:?}"),
-        Verdict::Wrong => "wrong".to_owned(),
+        SuggestionVerdict::Exact => format!("exact {done:?}"),
+        SuggestionVerdict::Partial if judgement.near => "near".to_owned(),
+        SuggestionVerdict::Partial => format!("partial {done:?}"),
+        SuggestionVerdict::Wrong => "wrong".to_owned(),
     };
     assert_eq!(word, expected);
-    if judgement.verdict != Verdict::Wrong {
+    if judgement.verdict != SuggestionVerdict::Wrong {
         draft.take(&judgement);
         assert_eq!(draft.text(), suggested, "what was taken is what was suggested");
     }
@@ -79,9 +83,9 @@ fn anything_else_is_wrong() {
 fn what_is_done_must_stay() {
     let mut draft = draft("a\nb\nc\n", "A\nb\nC\n");
     draft.finish(0);
-    assert_eq!(draft.judge("a\nb\nc\n").verdict, Verdict::Wrong);
-    assert_eq!(draft.judge("a\nb\nC\n").verdict, Verdict::Wrong);
-    assert_eq!(draft.judge("A\nb\nC\n").verdict, Verdict::Exact);
+    assert_eq!(draft.judge("a\nb\nc\n").verdict, SuggestionVerdict::Wrong);
+    assert_eq!(draft.judge("a\nb\nC\n").verdict, SuggestionVerdict::Wrong);
+    assert_eq!(draft.judge("A\nb\nC\n").verdict, SuggestionVerdict::Exact);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use nudge_text::Edits;
 
 use super::*;
 use crate::{
-    case::{Case, Changed},
-    driver::Answer,
-    walk::Log,
+    case::{ChangedFile, ReplayCase},
+    driver::EngineAnswer,
+    walk::ReplayLog,
 };
 
 /// An engine that says the same of every text.
@@ -16,46 +16,46 @@ struct Scripted<F> {
     refused: usize,
 }
 
-impl<F: Fn(&str, usize) -> Option<Edit>> Driver for Scripted<F> {
-    fn open(&mut self, uri: &str, _: &str, text: &str) -> Result<(), Error> {
+impl<F: Fn(&str, usize) -> Option<Edit>> EngineDriver for Scripted<F> {
+    fn open(&mut self, uri: &str, _: &str, text: &str) -> Result<(), ReplayError> {
         self.texts.insert(uri.to_owned(), Text::new(text));
         Ok(())
     }
 
-    fn focus(&mut self, _: &str, _: usize) -> Result<(), Error> {
+    fn focus(&mut self, _: &str, _: usize) -> Result<(), ReplayError> {
         Ok(())
     }
 
-    fn change(&mut self, uri: &str, edits: &[Edit]) -> Result<(), Error> {
+    fn change(&mut self, uri: &str, edits: &[Edit]) -> Result<(), ReplayError> {
         let text = self.texts.get_mut(uri).expect("it is open");
         edits.iter().rev().for_each(|edit| text.replace(edit.range.clone(), &edit.text));
         Ok(())
     }
 
-    fn suggest(&mut self, uri: &str, cursor: usize) -> Result<Answer, Error> {
+    fn suggest(&mut self, uri: &str, cursor: usize) -> Result<EngineAnswer, ReplayError> {
         let edit = (self.says)(&self.texts[uri].to_string(), cursor);
-        let shown = edit.map(|edit| Shown {
+        let shown = edit.map(|edit| ShownEdit {
             uri: uri.to_owned(),
             cursor: edit.range.start + edit.text.len(),
             edits: Edits::from(edit),
-            ..Shown::not_an_edit("1".to_owned())
+            ..ShownEdit::not_an_edit("1".to_owned())
         });
-        Ok(Answer { shown, micros: 0 })
+        Ok(EngineAnswer { shown, micros: 0 })
     }
 
-    fn accept(&mut self, _: &str) -> Result<(), Error> {
+    fn accept(&mut self, _: &str) -> Result<(), ReplayError> {
         Ok(())
     }
 
-    fn reject(&mut self, _: &str, _: RejectReason) -> Result<(), Error> {
+    fn reject(&mut self, _: &str, _: RejectReason) -> Result<(), ReplayError> {
         self.refused += 1;
         Ok(())
     }
 }
 
-fn typed(before: &str, after: &str, says: impl Fn(&str, usize) -> Option<Edit>) -> (Typed, usize) {
-    let file = Changed { path: "a.rs".to_owned(), before: before.to_owned(), after: after.to_owned() };
-    let case = Case {
+fn typed(before: &str, after: &str, says: impl Fn(&str, usize) -> Option<Edit>) -> (TypedScore, usize) {
+    let file = ChangedFile { path: "a.rs".to_owned(), before: before.to_owned(), after: after.to_owned() };
+    let case = ReplayCase {
         repo: "r".into(),
         commit: "c".to_owned(),
         files: vec![file],
@@ -63,7 +63,7 @@ fn typed(before: &str, after: &str, says: impl Fn(&str, usize) -> Option<Edit>) 
         untouched: Vec::new(),
     };
     let mut driver = Scripted { texts: HashMap::new(), says, refused: 0 };
-    let mut walk = Walk::begin(&case, &mut driver, Log::default()).expect("it begins");
+    let mut walk = CommitWalk::begin(&case, &mut driver, ReplayLog::default()).expect("it begins");
     let outcome = run(&mut walk).expect("it is typed");
     let typed = outcome.all();
     let saved: usize = outcome.predictors.values().map(|typed| typed.keys - typed.pressed).sum();

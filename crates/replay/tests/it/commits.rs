@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use nudge_replay::{Error, Level, Options};
+use nudge_replay::{EagernessLevel, ReplayError, ReplayOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -45,7 +45,7 @@ impl Repository {
         self.git(&["commit", "--quiet", "--message=change"]);
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> ReplayOptions {
         options(self.path().to_owned())
     }
 }
@@ -97,7 +97,7 @@ fn a_known_history_has_its_known_score() {
 fn every_question_is_dumped() {
     let repository = two_commits();
     let file = repository.path().join("asks.jsonl");
-    report(&Options { dump: Some(file.clone()), ..repository.options() });
+    report(&ReplayOptions { dump: Some(file.clone()), ..repository.options() });
     let dump = fs::read_to_string(file).expect("a dump");
     let asks: Vec<Value> = dump.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(asks.len(), 6);
@@ -128,12 +128,12 @@ fn the_same_seed_gives_the_same_numbers_on_any_number_of_threads() {
     }
     let run = |jobs| {
         let dump = repository.path().join("dump.jsonl");
-        let report = report(&Options {
+        let report = report(&ReplayOptions {
             limit: 15,
             jobs,
             typed: true,
             quiet: true,
-            eagerness: Level::ALL.to_vec(),
+            eagerness: EagernessLevel::ALL.to_vec(),
             dump: Some(dump.clone()),
             ..repository.options()
         });
@@ -153,7 +153,7 @@ fn the_same_seed_gives_the_same_numbers_on_any_number_of_threads() {
 #[test]
 fn typing_asks_after_every_key_and_counts_what_is_saved() {
     let repository = two_commits();
-    let report = report(&Options { typed: true, ..repository.options() });
+    let report = report(&ReplayOptions { typed: true, ..repository.options() });
     let typed = &report["runs"][0]["total"]["typed"];
     let number = |name: &str| typed[name].as_u64().expect("a number");
     assert!(number("pressed") < number("keys"), "{typed}");
@@ -165,6 +165,6 @@ fn typing_asks_after_every_key_and_counts_what_is_saved() {
 fn what_is_not_a_repository_is_named() {
     let folder = TempDir::new().expect("a temporary folder");
     let error = nudge_replay::run(&options(folder.path().to_owned())).expect_err("there is nothing to read");
-    assert!(matches!(error, Error::Git { .. }));
+    assert!(matches!(error, ReplayError::Git { .. }));
     assert!(error.to_string().contains(&folder.path().display().to_string()), "{error}");
 }

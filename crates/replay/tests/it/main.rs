@@ -6,18 +6,18 @@ mod recordings;
 
 use std::path::PathBuf;
 
-use nudge_replay::{Level, Options, Scored};
+use nudge_replay::{EagernessLevel, ReplayOptions, ScoredEngine};
 use serde_json::Value;
 
-fn options(git: PathBuf) -> Options {
-    Options {
+fn options(git: PathBuf) -> ReplayOptions {
+    ReplayOptions {
         git: vec![git],
         recordings: Vec::new(),
         limit: 100,
         seed: 1,
         jobs: 1,
-        engine: Scored::Naive,
-        eagerness: vec![Level::Medium],
+        engine: ScoredEngine::Naive,
+        eagerness: vec![EagernessLevel::Medium],
         by_line: false,
         typed: false,
         quiet: false,
@@ -27,7 +27,7 @@ fn options(git: PathBuf) -> Options {
 }
 
 /// A report as it is printed, without what differs from one time to the next.
-fn report(options: &Options) -> Value {
+fn report(options: &ReplayOptions) -> Value {
     let report = nudge_replay::run(options).expect("it can be replayed");
     let mut json = serde_json::to_value(report).expect("a report is plain data");
     without_latency(&mut json);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use nudge_replay::{Error, Options};
+use nudge_replay::{ReplayError, ReplayOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,7 +39,7 @@ fn suggestions_are_compared_by_their_effect() {
     record(folder.path(), "1-right", &renames, &json!([nothing, whole_line]));
     record(folder.path(), "2-unlisted", &renames, &json!([nothing]));
     record(folder.path(), "3-nothing", &log(&json!([[7, 7, "\r\n"]])), &json!([nothing, whole_line]));
-    let report = report(&Options {
+    let report = report(&ReplayOptions {
         git: Vec::new(),
         recordings: vec![folder.path().to_owned()],
         ..options(folder.path().to_owned())
@@ -58,10 +58,10 @@ fn suggestions_are_compared_by_their_effect() {
 #[test]
 fn a_folder_without_recordings_is_named() {
     let folder = TempDir::new().expect("a temporary folder");
-    let error = nudge_replay::run(&Options {
+    let error = nudge_replay::run(&ReplayOptions {
         git: Vec::new(),
         recordings: vec![folder.path().to_owned()],
         ..options(folder.path().to_owned())
     });
-    assert!(matches!(error, Err(Error::NoRecording { .. })));
+    assert!(matches!(error, Err(ReplayError::NoRecording { .. })));
 }

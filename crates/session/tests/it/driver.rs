@@ -8,63 +8,64 @@ use std::{
 
 use nudge_backend::{BackendEvent, SteerMethod, UserMessage};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, Fate, Mailbox, MessageId, Saved};
+use nudge_mailbox::{Mailbox, MailboxChange, MessageFate, MessageId, SavedMailbox};
 use nudge_session::{
-    AgentTraits, Commit, CommitFailure, Effect, EndWish, FORMER_CLIENT, InputChange, MessageBody, Moment,
-    Operation, Past, RequestId, Restored, SessionCore, SessionInput, SessionStart, Step, StoredState,
+    AgentTraits, CommitFailure, EndWish, FORMER_CLIENT, InputChange, MessageBody, Moment, RequestId,
+    RestoredSession, SessionCommit, SessionCore, SessionEffect, SessionInput, SessionStart, SessionStep,
+    StoreOperation, StoredState, TranscriptPast,
 };
 use nudge_wire::Error;
 
 /// What is on disk of one session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Disk {
-    pub(crate) inputs: Saved<MessageBody>,
+    pub(crate) inputs: SavedMailbox<MessageBody>,
     pub(crate) entries: BTreeMap<u64, IndexedUpdate>,
     next_input: u64,
 }
 
 impl Disk {
-    fn write(&mut self, operation: Operation) {
+    fn write(&mut self, operation: StoreOperation) {
         match operation {
-            Operation::Append { seq, update } => {
+            StoreOperation::Append { seq, update } => {
                 assert!(self.entries.insert(seq, update).is_none(), "entry {seq} is written twice");
             }
-            Operation::Input(InputChange { change, seq }) => {
-                if let Change::Added(_) = change {
+            StoreOperation::Input(InputChange { change, seq }) => {
+                if let MailboxChange::Added(_) = change {
                     assert!(seq >= self.next_input, "input {seq} is written twice");
                     self.next_input = seq + 1;
                 }
                 self.inputs.apply(forgetful(change));
             }
-            Operation::UpdateSession(_) | Operation::DeleteSession => {}
+            StoreOperation::UpdateSession(_) | StoreOperation::DeleteSession => {}
         }
     }
 
-    fn past(&self) -> Past {
-        let mut past = Past::default();
+    fn past(&self) -> TranscriptPast {
+        let mut past = TranscriptPast::default();
         self.entries.iter().for_each(|(seq, update)| past.take(*seq, update));
         past
     }
 
     /// What became of a message; `None` for one that is not on disk.
-    fn fate(&self, id: &MessageId) -> Option<Fate> {
-        let Saved { pending, delivered, revoked, .. } = &self.inputs;
+    fn fate(&self, id: &MessageId) -> Option<MessageFate> {
+        let SavedMailbox { pending, delivered, revoked, .. } = &self.inputs;
         let is_waiting = pending.iter().any(|message| message.id == *id);
         match () {
-            () if delivered.contains(id) => Some(Fate::Delivered),
-            () if revoked.contains(id) => Some(Fate::Revoked),
-            () => is_waiting.then_some(Fate::Pending),
+            () if delivered.contains(id) => Some(MessageFate::Delivered),
+            () if revoked.contains(id) => Some(MessageFate::Revoked),
+            () => is_waiting.then_some(MessageFate::Pending),
         }
     }
 }
 
 /// The store keeps neither who a message is from nor the params it came in.
-fn forgetful(change: Change<MessageBody>) -> Change<MessageBody> {
+fn forgetful(change: MailboxChange<MessageBody>) -> MailboxChange<MessageBody> {
     match change {
-        Change::Added(mut message) => {
+        MailboxChange::Added(mut message) => {
             message.client = FORMER_CLIENT;
             message.content.params = None;
-            Change::Added(message)
+            MailboxChange::Added(message)
         }
         other => other,
     }
@@ -75,7 +76,7 @@ fn forgetful(change: Change<MessageBody>) -> Change<MessageBody> {
 pub(crate) struct Driver {
     pub(crate) core: SessionCore,
     pub(crate) disk: Disk,
-    under_way: VecDeque<Commit>,
+    under_way: VecDeque<SessionCommit>,
     start: SessionStart,
     now: Moment,
     /// Requests that were made and not answered.
@@ -110,12 +111,12 @@ impl Driver {
     }
 
     /// Gives the core an input. Its commits are under way then.
-    pub(crate) fn step(&mut self, input: SessionInput) -> Step {
+    pub(crate) fn step(&mut self, input: SessionInput) -> SessionStep {
         self.step_of([input])
     }
 
     /// Gives the core several inputs that share a step.
-    pub(crate) fn step_of(&mut self, inputs: impl IntoIterator<Item = SessionInput>) -> Step {
+    pub(crate) fn step_of(&mut self, inputs: impl IntoIterator<Item = SessionInput>) -> SessionStep {
         for input in inputs {
             self.unanswered.extend(request_of(&input));
             self.breaks += usize::from(input == SessionInput::Agent(BackendEvent::BreakPoint));
@@ -132,18 +133,18 @@ impl Driver {
     }
 
     /// The oldest commit is on disk.
-    pub(crate) fn land(&mut self) -> Step {
+    pub(crate) fn land(&mut self) -> SessionStep {
         let commit = self.under_way.pop_front().expect("a commit is under way");
         self.write(commit);
         self.step(SessionInput::Committed)
     }
 
-    fn write(&mut self, commit: Commit) {
+    fn write(&mut self, commit: SessionCommit) {
         commit.operations.into_iter().for_each(|operation| self.disk.write(operation));
     }
 
     /// The oldest commit cannot be written; of those behind it these are, oldest first.
-    pub(crate) fn fail(&mut self, error: Error, may_pass: bool, written: Vec<bool>) -> Step {
+    pub(crate) fn fail(&mut self, error: Error, may_pass: bool, written: Vec<bool>) -> SessionStep {
         self.under_way.pop_front().expect("a commit is under way");
         let behind = std::mem::take(&mut self.under_way);
         for (commit, is_written) in
@@ -157,7 +158,7 @@ impl Driver {
     }
 
     /// There is room again: what has to be written for that, and what follows.
-    pub(crate) fn recover(&mut self) -> (Commit, Step) {
+    pub(crate) fn recover(&mut self) -> (SessionCommit, SessionStep) {
         let on_disk = self.core.on_disk();
         let stored = StoredState {
             inputs: self.disk.inputs.clone(),
@@ -171,11 +172,12 @@ impl Driver {
     }
 
     /// The process dies, and the session comes into use in another; gives what is written before anybody joins.
-    pub(crate) fn crash(&mut self) -> Vec<Operation> {
+    pub(crate) fn crash(&mut self) -> Vec<StoreOperation> {
         self.start.seed += 1;
-        let restored = Restored::new(self.disk.inputs.clone(), self.disk.past(), self.start.seed << 32);
+        let restored =
+            RestoredSession::new(self.disk.inputs.clone(), self.disk.past(), self.start.seed << 32);
         restored.operations.iter().for_each(|operation| self.disk.write(operation.clone()));
-        let Restored { mailbox, next_seq, operations, .. } = restored;
+        let RestoredSession { mailbox, next_seq, operations, .. } = restored;
         let next_input = self.disk.next_input;
         let start = SessionStart { mailbox, next_seq, next_input, is_held: true, ..self.start.clone() };
         self.core = SessionCore::new(start, self.now);
@@ -185,24 +187,30 @@ impl Driver {
         operations
     }
 
-    pub(crate) fn wait(&mut self, time: Duration) -> Step {
+    pub(crate) fn wait(&mut self, time: Duration) -> SessionStep {
         self.now.uptime += time;
         self.now.unix_millis += u64::try_from(time.as_millis()).expect("tests are short");
         self.step(SessionInput::Tick)
     }
 
     /// What must hold for every effect.
-    fn look_at(&mut self, effect: &Effect) {
+    fn look_at(&mut self, effect: &SessionEffect) {
         match effect {
-            Effect::Answer { request, .. } | Effect::ReadOn(request) => self.answered(*request),
-            Effect::Joined(joined) => self.answered(joined.request),
-            Effect::Leave { waiting, .. } => waiting.iter().for_each(|request| self.answered(*request)),
-            Effect::Show { update, .. } if update.kind == UpdateKind::UserMessage => {
-                let id = update.message_id.as_ref().expect("messages of the user have ids");
-                assert_eq!(self.disk.fate(id), Some(Fate::Delivered), "{id} is shown before it is on disk");
+            SessionEffect::Answer { request, .. } | SessionEffect::ReadOn(request) => self.answered(*request),
+            SessionEffect::Joined(joined) => self.answered(joined.request),
+            SessionEffect::Leave { waiting, .. } => {
+                waiting.iter().for_each(|request| self.answered(*request))
             }
-            Effect::Prompt { messages, .. } | Effect::Steer(messages) => self.given(messages),
-            Effect::GoOn(messages) => {
+            SessionEffect::Show { update, .. } if update.kind == UpdateKind::UserMessage => {
+                let id = update.message_id.as_ref().expect("messages of the user have ids");
+                assert_eq!(
+                    self.disk.fate(id),
+                    Some(MessageFate::Delivered),
+                    "{id} is shown before it is on disk"
+                );
+            }
+            SessionEffect::Prompt { messages, .. } | SessionEffect::Steer(messages) => self.given(messages),
+            SessionEffect::GoOn(messages) => {
                 self.breaks = self.breaks.checked_sub(1).expect("the agent goes on only from a break-point");
                 self.given(messages);
             }
@@ -216,7 +224,11 @@ impl Driver {
 
     fn given(&self, messages: &[UserMessage]) {
         for UserMessage { id, .. } in messages {
-            assert_eq!(self.disk.fate(id), Some(Fate::Delivered), "{id} is given out before it is on disk");
+            assert_eq!(
+                self.disk.fate(id),
+                Some(MessageFate::Delivered),
+                "{id} is given out before it is on disk"
+            );
         }
     }
 

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use nudge_backend::{QuestionId, SteerMethod, UserMessage};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, ClientId, MessageId};
+use nudge_mailbox::{ClientId, MailboxChange, MessageId};
 use nudge_session::{
-    Attach, AttachOptions, Attendee, ClientAnswer, ClientOffers, Effect, Operation, RequestId, SessionInput,
-    SessionRequest, Step,
+    AttachOptions, AttachRequest, Attendee, ClientAnswer, ClientOffers, RequestId, SessionEffect,
+    SessionInput, SessionRequest, SessionStep, StoreOperation,
 };
 use nudge_wire::{RawJson, Version};
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -137,7 +137,7 @@ impl Pair {
         let attendee = Attendee { id, version, offers: ClientOffers::default() };
         let options = AttachOptions { wants_history: true, ..AttachOptions::default() };
         self.seen.insert(id, Vec::new());
-        self.step(SessionInput::Attach(Attach { request, attendee, from: 0, options }));
+        self.step(SessionInput::Attach(AttachRequest { request, attendee, from: 0, options }));
     }
 
     fn next_request(&mut self) -> usize {
@@ -164,10 +164,10 @@ impl Pair {
         self.see(&step);
     }
 
-    fn see(&mut self, step: &Step) {
+    fn see(&mut self, step: &SessionStep) {
         for operation in step.commits.iter().flat_map(|commit| &commit.operations) {
-            if let Operation::Input(input) = operation
-                && let Change::Added(message) = &input.change
+            if let StoreOperation::Input(input) = operation
+                && let MailboxChange::Added(message) = &input.change
             {
                 let number = text_of(&message.content.content).trim_start_matches("said ").parse();
                 self.numbers.insert(message.id.clone(), number.expect("it says its number"));
@@ -176,33 +176,33 @@ impl Pair {
         step.effects.iter().for_each(|effect| self.see_effect(effect));
     }
 
-    fn see_effect(&mut self, effect: &Effect) {
+    fn see_effect(&mut self, effect: &SessionEffect) {
         match effect {
-            Effect::Answer { request, outcome } => {
+            SessionEffect::Answer { request, outcome } => {
                 let answer = match outcome {
                     Ok(result) => self.told(result),
                     Err(error) => error.get_reason().unwrap_or_else(|| error.message.clone()),
                 };
                 self.answers.insert(usize::try_from(request.0).expect("a small number"), answer);
             }
-            Effect::Show { update, skip } => {
+            SessionEffect::Show { update, skip } => {
                 let seers: Vec<_> =
                     self.joined.iter().filter(|client| !skip.contains(client)).copied().collect();
                 for client in seers {
                     self.shown(client, update);
                 }
             }
-            Effect::Joined(joined) => {
+            SessionEffect::Joined(joined) => {
                 self.joined.push(joined.client);
                 joined.missed.iter().for_each(|update| self.shown(joined.client, update));
             }
-            Effect::Prompt { messages, .. } => {
+            SessionEffect::Prompt { messages, .. } => {
                 assert!(!self.is_running, "the agent is prompted between turns");
                 self.is_running = true;
                 self.given("prompt", messages);
             }
-            Effect::Steer(messages) => self.given("steer", messages),
-            Effect::GoOn(messages) => {
+            SessionEffect::Steer(messages) => self.given("steer", messages),
+            SessionEffect::GoOn(messages) => {
                 self.is_at_break = false;
                 self.given("steer", messages);
             }

@@ -2,20 +2,23 @@
 
 use serde_json::{Value, json};
 
-use super::{Piece, Voice, event, fragments};
+use super::{DialectVoice, ReplyPiece, event, fragments};
 use crate::{
-    conversation::{Call, Message, Role, Tool, ToolResult, list, string, text_of},
-    reply::{Ending, Failure, Finish},
+    conversation::{
+        ConversationMessage, ConversationToolCall, MessageRole, OfferedTool, ToolResult, list, string,
+        text_of,
+    },
+    reply::{FinishReason, ReplyEnding, ReplyFailure},
 };
 
-pub(super) fn messages(body: &Value) -> Vec<Message> {
+pub(super) fn messages(body: &Value) -> Vec<ConversationMessage> {
     let system = text_of(&body["system"]);
-    let system = (!system.is_empty()).then(|| Message::text(Role::System, system));
+    let system = (!system.is_empty()).then(|| ConversationMessage::text(MessageRole::System, system));
     system.into_iter().chain(list(body, "messages").iter().flat_map(message)).collect()
 }
 
 /// A message of the user that has results and text is two: the results, and what the user says after them.
-fn message(message: &Value) -> Vec<Message> {
+fn message(message: &Value) -> Vec<ConversationMessage> {
     let content = &message["content"];
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
     let of_kind = |kind: &'static str| parts.iter().filter(move |part| part["type"] == kind);
@@ -25,16 +28,26 @@ fn message(message: &Value) -> Vec<Message> {
     };
     if message["role"] == "assistant" {
         let calls = of_kind("tool_use").map(call).collect();
-        return vec![Message { calls, ..Message::text(Role::Assistant, text) }];
+        return vec![ConversationMessage {
+            calls,
+            ..ConversationMessage::text(MessageRole::Assistant, text)
+        }];
     }
     let results: Vec<_> = of_kind("tool_result").map(result).collect();
     let says_something = !text.is_empty() || results.is_empty();
-    let results = (!results.is_empty()).then(|| Message::results(results));
-    results.into_iter().chain(says_something.then(|| Message::text(Role::User, text))).collect()
+    let results = (!results.is_empty()).then(|| ConversationMessage::results(results));
+    results
+        .into_iter()
+        .chain(says_something.then(|| ConversationMessage::text(MessageRole::User, text)))
+        .collect()
 }
 
-fn call(part: &Value) -> Call {
-    Call { id: string(part, "id"), name: string(part, "name"), arguments: part["input"].clone() }
+fn call(part: &Value) -> ConversationToolCall {
+    ConversationToolCall {
+        id: string(part, "id"),
+        name: string(part, "name"),
+        arguments: part["input"].clone(),
+    }
 }
 
 fn result(part: &Value) -> ToolResult {
@@ -42,14 +55,14 @@ fn result(part: &Value) -> ToolResult {
     ToolResult { id: string(part, "tool_use_id"), text: text_of(&part["content"]), is_error }
 }
 
-pub(super) fn tools(body: &Value) -> Vec<Tool> {
+pub(super) fn tools(body: &Value) -> Vec<OfferedTool> {
     let named =
         list(body, "tools").iter().filter_map(|tool| Some((tool["name"].as_str()?, &tool["input_schema"])));
-    named.map(|(name, schema)| Tool::named(name, schema)).collect()
+    named.map(|(name, schema)| OfferedTool::named(name, schema)).collect()
 }
 
 /// The body of an error, and the event for one.
-pub(super) fn error(failure: &Failure) -> Value {
+pub(super) fn error(failure: &ReplyFailure) -> Value {
     let kind = match failure.status {
         401 => "authentication_error",
         403 => "permission_error",
@@ -64,7 +77,7 @@ pub(super) fn error(failure: &Failure) -> Value {
 }
 
 /// One answer.
-pub(super) struct Anthropic {
+pub(super) struct AnthropicVoice {
     id: String,
     model: String,
     /// What the open content block is.
@@ -80,7 +93,7 @@ enum Block {
     Thinking,
 }
 
-impl Anthropic {
+impl AnthropicVoice {
     pub(super) fn new(number: usize, model: String) -> Self {
         Self { id: format!("msg_{number}"), model, block: None, blocks: 0, has_calls: false }
     }
@@ -120,7 +133,7 @@ impl Anthropic {
         out + &self.delta(delta)
     }
 
-    fn call(&mut self, id: &str, tool: &Tool, arguments: &Value) -> String {
+    fn call(&mut self, id: &str, tool: &OfferedTool, arguments: &Value) -> String {
         self.has_calls = true;
         let block = json!({"type": "tool_use", "id": id, "name": tool.name, "input": {}});
         let mut out = self.start(&block);
@@ -132,12 +145,12 @@ impl Anthropic {
         out + &self.end()
     }
 
-    fn stop_reason(&self, finish: Finish) -> &'static str {
+    fn stop_reason(&self, finish: FinishReason) -> &'static str {
         match finish {
-            Finish::Done if self.has_calls => "tool_use",
-            Finish::Done => "end_turn",
-            Finish::Length => "max_tokens",
-            Finish::Refusal => "refusal",
+            FinishReason::Done if self.has_calls => "tool_use",
+            FinishReason::Done => "end_turn",
+            FinishReason::Length => "max_tokens",
+            FinishReason::Refusal => "refusal",
         }
     }
 
@@ -149,27 +162,27 @@ impl Anthropic {
     }
 }
 
-impl Voice for Anthropic {
+impl DialectVoice for AnthropicVoice {
     fn open(&mut self) -> String {
         let message = self.message(&json!([]), None, &usage(10, 1));
         named(&json!({"type": "message_start", "message": message})) + &named(&json!({"type": "ping"}))
     }
 
-    fn say(&mut self, piece: &Piece) -> String {
+    fn say(&mut self, piece: &ReplyPiece) -> String {
         match piece {
-            Piece::Text(text) => {
+            ReplyPiece::Text(text) => {
                 let empty = json!({"type": "text", "text": ""});
                 self.write(Block::Text, &empty, &json!({"type": "text_delta", "text": text}))
             }
-            Piece::Thought(text) => {
+            ReplyPiece::Thought(text) => {
                 let empty = json!({"type": "thinking", "thinking": "", "signature": ""});
                 self.write(Block::Thinking, &empty, &json!({"type": "thinking_delta", "thinking": text}))
             }
-            Piece::Call { id, tool, arguments } => self.call(id, tool, arguments),
+            ReplyPiece::Call { id, tool, arguments } => self.call(id, tool, arguments),
         }
     }
 
-    fn close(&mut self, ending: &Ending) -> String {
+    fn close(&mut self, ending: &ReplyEnding) -> String {
         let closing = self.stop();
         let delta = json!({"stop_reason": self.stop_reason(ending.finish), "stop_sequence": null});
         let usage = usage(ending.input_tokens, ending.output_tokens);
@@ -177,14 +190,14 @@ impl Voice for Anthropic {
         closing + &named(&message_delta) + &named(&json!({"type": "message_stop"}))
     }
 
-    fn fail(&mut self, failure: &Failure) -> String {
+    fn fail(&mut self, failure: &ReplyFailure) -> String {
         named(&error(failure))
     }
 
-    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value {
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value {
         let mut content: Vec<Value> = Vec::new();
         for piece in pieces {
-            self.has_calls |= matches!(piece, Piece::Call { .. });
+            self.has_calls |= matches!(piece, ReplyPiece::Call { .. });
             extend(&mut content, piece);
         }
         let usage = usage(ending.input_tokens, ending.output_tokens);
@@ -193,11 +206,11 @@ impl Voice for Anthropic {
 }
 
 /// Adds a piece to the blocks; text goes on in the block it is in.
-fn extend(content: &mut Vec<Value>, piece: &Piece) {
+fn extend(content: &mut Vec<Value>, piece: &ReplyPiece) {
     let (member, text) = match piece {
-        Piece::Text(text) => ("text", text),
-        Piece::Thought(text) => ("thinking", text),
-        Piece::Call { id, tool, arguments } => {
+        ReplyPiece::Text(text) => ("text", text),
+        ReplyPiece::Thought(text) => ("thinking", text),
+        ReplyPiece::Call { id, tool, arguments } => {
             content.push(json!({"type": "tool_use", "id": id, "name": tool.name, "input": arguments}));
             return;
         }

@@ -2,47 +2,50 @@
 
 use serde_json::{Value, json};
 
-use super::{CREATED, Piece, Voice, event, fragments, input_text, joined_text, joined_thoughts};
+use super::{CREATED, DialectVoice, ReplyPiece, event, fragments, input_text, joined_text, joined_thoughts};
 use crate::{
-    conversation::{Call, Message, Role, Tool, ToolResult, list, string, text_of},
-    reply::{Ending, Failure, Finish},
+    conversation::{
+        ConversationMessage, ConversationToolCall, MessageRole, OfferedTool, ToolResult, list, string,
+        text_of,
+    },
+    reply::{FinishReason, ReplyEnding, ReplyFailure},
 };
 
-pub(super) fn messages(body: &Value) -> Vec<Message> {
+pub(super) fn messages(body: &Value) -> Vec<ConversationMessage> {
     list(body, "messages").iter().map(message).collect()
 }
 
-fn message(message: &Value) -> Message {
+fn message(message: &Value) -> ConversationMessage {
     let text = text_of(&message["content"]);
     match message["role"].as_str() {
         Some("assistant") => {
             let calls = list(message, "tool_calls").iter().map(call).collect();
-            Message { calls, ..Message::text(Role::Assistant, text) }
+            ConversationMessage { calls, ..ConversationMessage::text(MessageRole::Assistant, text) }
         }
         Some("tool" | "function") => {
             let id = string(message, "tool_call_id");
-            Message::results(vec![ToolResult { id, text, is_error: false }])
+            ConversationMessage::results(vec![ToolResult { id, text, is_error: false }])
         }
-        Some("user") => Message::text(Role::User, text),
-        _ => Message::text(Role::System, text),
+        Some("user") => ConversationMessage::text(MessageRole::User, text),
+        _ => ConversationMessage::text(MessageRole::System, text),
     }
 }
 
-fn call(call: &Value) -> Call {
+fn call(call: &Value) -> ConversationToolCall {
     let function = &call["function"];
     let arguments = string(function, "arguments");
     let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
-    Call { id: string(call, "id"), name: string(function, "name"), arguments }
+    ConversationToolCall { id: string(call, "id"), name: string(function, "name"), arguments }
 }
 
-pub(super) fn tools(body: &Value) -> Vec<Tool> {
+pub(super) fn tools(body: &Value) -> Vec<OfferedTool> {
     let functions = list(body, "tools").iter().map(|tool| &tool["function"]);
     let named = functions.filter_map(|function| Some((function["name"].as_str()?, &function["parameters"])));
-    named.map(|(name, schema)| Tool::named(name, schema)).collect()
+    named.map(|(name, schema)| OfferedTool::named(name, schema)).collect()
 }
 
 /// The body of an error, here and in the responses dialect.
-pub(super) fn error(failure: &Failure) -> Value {
+pub(super) fn error(failure: &ReplyFailure) -> Value {
     let (kind, code) = match failure.status {
         401 | 403 => ("invalid_request_error", Some("invalid_api_key")),
         429 => ("rate_limit_error", Some("rate_limit_exceeded")),
@@ -53,14 +56,14 @@ pub(super) fn error(failure: &Failure) -> Value {
 }
 
 /// One answer.
-pub(super) struct Chat {
+pub(super) struct ChatVoice {
     id: String,
     model: String,
     wants_usage: bool,
     calls: usize,
 }
 
-impl Chat {
+impl ChatVoice {
     pub(super) fn new(number: usize, model: String, body: &Value) -> Self {
         let wants_usage = body["stream_options"]["include_usage"] == true;
         Self { id: format!("chatcmpl-{number}"), model, wants_usage, calls: 0 }
@@ -82,7 +85,7 @@ impl Chat {
         self.chunk(&json!([choice]), &Value::Null)
     }
 
-    fn call(&mut self, id: &str, tool: &Tool, arguments: &Value) -> String {
+    fn call(&mut self, id: &str, tool: &OfferedTool, arguments: &Value) -> String {
         let index = self.calls;
         self.calls += 1;
         let part = |call: Value| self.delta(&json!({"tool_calls": [call]}));
@@ -94,30 +97,30 @@ impl Chat {
         out
     }
 
-    fn finish_reason(&self, finish: Finish) -> &'static str {
+    fn finish_reason(&self, finish: FinishReason) -> &'static str {
         match finish {
-            Finish::Done if self.calls > 0 => "tool_calls",
-            Finish::Done => "stop",
-            Finish::Length => "length",
-            Finish::Refusal => "content_filter",
+            FinishReason::Done if self.calls > 0 => "tool_calls",
+            FinishReason::Done => "stop",
+            FinishReason::Length => "length",
+            FinishReason::Refusal => "content_filter",
         }
     }
 }
 
-impl Voice for Chat {
+impl DialectVoice for ChatVoice {
     fn open(&mut self) -> String {
         self.delta(&json!({"role": "assistant", "content": "", "refusal": null}))
     }
 
-    fn say(&mut self, piece: &Piece) -> String {
+    fn say(&mut self, piece: &ReplyPiece) -> String {
         match piece {
-            Piece::Text(text) => self.delta(&json!({"content": text})),
-            Piece::Thought(text) => self.delta(&json!({"reasoning_content": text})),
-            Piece::Call { id, tool, arguments } => self.call(id, tool, arguments),
+            ReplyPiece::Text(text) => self.delta(&json!({"content": text})),
+            ReplyPiece::Thought(text) => self.delta(&json!({"reasoning_content": text})),
+            ReplyPiece::Call { id, tool, arguments } => self.call(id, tool, arguments),
         }
     }
 
-    fn close(&mut self, ending: &Ending) -> String {
+    fn close(&mut self, ending: &ReplyEnding) -> String {
         let reason = self.finish_reason(ending.finish);
         let last = json!([{"index": 0, "delta": {}, "logprobs": null, "finish_reason": reason}]);
         let mut out = self.chunk(&last, &Value::Null);
@@ -127,11 +130,11 @@ impl Voice for Chat {
         out + "data: [DONE]\n\n"
     }
 
-    fn fail(&mut self, failure: &Failure) -> String {
+    fn fail(&mut self, failure: &ReplyFailure) -> String {
         event(None, &error(failure))
     }
 
-    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value {
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value {
         let calls = whole_calls(pieces);
         self.calls = calls.len();
         let text = joined_text(pieces);
@@ -153,9 +156,9 @@ impl Voice for Chat {
     }
 }
 
-fn whole_calls(pieces: &[Piece]) -> Vec<Value> {
+fn whole_calls(pieces: &[ReplyPiece]) -> Vec<Value> {
     let calls = pieces.iter().filter_map(|piece| match piece {
-        Piece::Call { id, tool, arguments } => {
+        ReplyPiece::Call { id, tool, arguments } => {
             let function = json!({"name": tool.name, "arguments": input_text(tool, arguments)});
             Some(json!({"id": id, "type": "function", "function": function}))
         }
@@ -164,8 +167,8 @@ fn whole_calls(pieces: &[Piece]) -> Vec<Value> {
     calls.collect()
 }
 
-fn usage(ending: &Ending) -> Value {
-    let Ending { input_tokens, output_tokens, .. } = ending;
+fn usage(ending: &ReplyEnding) -> Value {
+    let ReplyEnding { input_tokens, output_tokens, .. } = ending;
     json!({
         "prompt_tokens": input_tokens, "completion_tokens": output_tokens, "total_tokens": input_tokens + output_tokens,
         "prompt_tokens_details": {"cached_tokens": 0}, "completion_tokens_details": {"reasoning_tokens": 0},

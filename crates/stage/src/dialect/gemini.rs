@@ -2,38 +2,49 @@
 
 use serde_json::{Value, json};
 
-use super::{Piece, Voice, event, joined_text, joined_thoughts};
+use super::{DialectVoice, ReplyPiece, event, joined_text, joined_thoughts};
 use crate::{
-    conversation::{Call, Message, Role, Tool, ToolResult, list, string, text_of},
-    reply::{Ending, Failure, Finish},
+    conversation::{
+        ConversationMessage, ConversationToolCall, MessageRole, OfferedTool, ToolResult, list, string,
+        text_of,
+    },
+    reply::{FinishReason, ReplyEnding, ReplyFailure},
 };
 
-pub(super) fn messages(body: &Value) -> Vec<Message> {
+pub(super) fn messages(body: &Value) -> Vec<ConversationMessage> {
     let instruction = [&body["systemInstruction"], &body["system_instruction"]];
     let system = instruction.iter().map(|instruction| text_of(&instruction["parts"]));
-    let system = system.filter(|text| !text.is_empty()).map(|text| Message::text(Role::System, text));
+    let system = system
+        .filter(|text| !text.is_empty())
+        .map(|text| ConversationMessage::text(MessageRole::System, text));
     system.chain(list(body, "contents").iter().flat_map(message)).collect()
 }
 
 /// A message of the user that has results and text is two, as in Anthropic's dialect.
-fn message(content: &Value) -> Vec<Message> {
+fn message(content: &Value) -> Vec<ConversationMessage> {
     let parts = list(content, "parts");
     let said: Value = parts.iter().filter(|part| part["thought"] != true).cloned().collect();
     let text = text_of(&said);
     if content["role"] == "model" {
         let calls = parts.iter().filter_map(|part| part.get("functionCall")).map(call).collect();
-        return vec![Message { calls, ..Message::text(Role::Assistant, text) }];
+        return vec![ConversationMessage {
+            calls,
+            ..ConversationMessage::text(MessageRole::Assistant, text)
+        }];
     }
     let results: Vec<_> = parts.iter().filter_map(|part| part.get("functionResponse")).map(result).collect();
     let says_something = !text.is_empty() || results.is_empty();
-    let results = (!results.is_empty()).then(|| Message::results(results));
-    results.into_iter().chain(says_something.then(|| Message::text(Role::User, text))).collect()
+    let results = (!results.is_empty()).then(|| ConversationMessage::results(results));
+    results
+        .into_iter()
+        .chain(says_something.then(|| ConversationMessage::text(MessageRole::User, text)))
+        .collect()
 }
 
 /// Results are told by the names of their functions: ids are optional, and clients send them on one side only.
-fn call(call: &Value) -> Call {
+fn call(call: &Value) -> ConversationToolCall {
     let name = string(call, "name");
-    Call { id: name.clone(), name, arguments: call["args"].clone() }
+    ConversationToolCall { id: name.clone(), name, arguments: call["args"].clone() }
 }
 
 fn result(result: &Value) -> ToolResult {
@@ -47,7 +58,7 @@ fn result(result: &Value) -> ToolResult {
     ToolResult { id: string(result, "name"), text, is_error: response.get("error").is_some() }
 }
 
-pub(super) fn tools(body: &Value) -> Vec<Tool> {
+pub(super) fn tools(body: &Value) -> Vec<OfferedTool> {
     let groups = list(body, "tools").iter();
     let functions = groups.flat_map(|group| {
         list(group, "functionDeclarations").iter().chain(list(group, "function_declarations"))
@@ -56,11 +67,11 @@ pub(super) fn tools(body: &Value) -> Vec<Tool> {
         let schema = function.get("parametersJsonSchema").unwrap_or(&function["parameters"]);
         Some((function["name"].as_str()?, schema))
     });
-    named.map(|(name, schema)| Tool::named(name, schema)).collect()
+    named.map(|(name, schema)| OfferedTool::named(name, schema)).collect()
 }
 
 /// The body of an error, and the event for one.
-pub(super) fn error(failure: &Failure) -> Value {
+pub(super) fn error(failure: &ReplyFailure) -> Value {
     let status = match failure.status {
         400 => "INVALID_ARGUMENT",
         401 => "UNAUTHENTICATED",
@@ -83,7 +94,7 @@ pub(super) fn error(failure: &Failure) -> Value {
 }
 
 /// One answer.
-pub(super) struct Gemini {
+pub(super) struct GeminiVoice {
     id: String,
     model: String,
     is_event_stream: bool,
@@ -91,12 +102,12 @@ pub(super) struct Gemini {
     has_begun: bool,
 }
 
-impl Gemini {
+impl GeminiVoice {
     pub(super) fn new(number: usize, model: String, is_event_stream: bool) -> Self {
         Self { id: format!("resp-{number}"), model, is_event_stream, has_begun: false }
     }
 
-    fn response(&self, parts: &Value, ending: Option<&Ending>) -> Value {
+    fn response(&self, parts: &Value, ending: Option<&ReplyEnding>) -> Value {
         let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
         if let Some(ending) = ending {
             candidate["finishReason"] = json!(finish_reason(ending.finish));
@@ -124,55 +135,55 @@ impl Gemini {
     }
 }
 
-impl Voice for Gemini {
+impl DialectVoice for GeminiVoice {
     fn open(&mut self) -> String {
         String::new()
     }
 
-    fn say(&mut self, piece: &Piece) -> String {
+    fn say(&mut self, piece: &ReplyPiece) -> String {
         let response = self.response(&json!([part(piece)]), None);
         self.frame(&response)
     }
 
-    fn close(&mut self, ending: &Ending) -> String {
+    fn close(&mut self, ending: &ReplyEnding) -> String {
         let response = self.response(&json!([{"text": ""}]), Some(ending));
         self.frame(&response) + self.bracket()
     }
 
-    fn fail(&mut self, failure: &Failure) -> String {
+    fn fail(&mut self, failure: &ReplyFailure) -> String {
         self.frame(&error(failure)) + self.bracket()
     }
 
-    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value {
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value {
         let (thoughts, text) = (joined_thoughts(pieces), joined_text(pieces));
         let mut parts = Vec::new();
         if !thoughts.is_empty() {
-            parts.push(part(&Piece::Thought(thoughts)));
+            parts.push(part(&ReplyPiece::Thought(thoughts)));
         }
         let calls: Vec<_> =
-            pieces.iter().filter(|piece| matches!(piece, Piece::Call { .. })).map(part).collect();
+            pieces.iter().filter(|piece| matches!(piece, ReplyPiece::Call { .. })).map(part).collect();
         if !text.is_empty() || calls.is_empty() {
-            parts.push(part(&Piece::Text(text)));
+            parts.push(part(&ReplyPiece::Text(text)));
         }
         parts.extend(calls);
         self.response(&json!(parts), Some(ending))
     }
 }
 
-fn part(piece: &Piece) -> Value {
+fn part(piece: &ReplyPiece) -> Value {
     match piece {
-        Piece::Text(text) => json!({"text": text}),
-        Piece::Thought(text) => json!({"text": text, "thought": true}),
-        Piece::Call { id, tool, arguments } => {
+        ReplyPiece::Text(text) => json!({"text": text}),
+        ReplyPiece::Thought(text) => json!({"text": text, "thought": true}),
+        ReplyPiece::Call { id, tool, arguments } => {
             json!({"functionCall": {"id": id, "name": tool.name, "args": arguments}})
         }
     }
 }
 
-fn finish_reason(finish: Finish) -> &'static str {
+fn finish_reason(finish: FinishReason) -> &'static str {
     match finish {
-        Finish::Done => "STOP",
-        Finish::Length => "MAX_TOKENS",
-        Finish::Refusal => "SAFETY",
+        FinishReason::Done => "STOP",
+        FinishReason::Length => "MAX_TOKENS",
+        FinishReason::Refusal => "SAFETY",
     }
 }

@@ -8,9 +8,9 @@ mod responses;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    conversation::{Message, Tool},
-    reply::{Ending, Failure},
-    seen::{Dialect, Seen},
+    conversation::{ConversationMessage, OfferedTool},
+    reply::{ReplyEnding, ReplyFailure},
+    seen::{ProviderDialect, SeenRequest},
 };
 
 /// When every answer was made, as far as clients can tell.
@@ -18,66 +18,68 @@ const CREATED: u64 = 1_750_000_000;
 
 /// One thing the model says or does.
 #[derive(Debug, Clone)]
-pub(crate) enum Piece {
+pub(crate) enum ReplyPiece {
     Text(String),
     Thought(String),
-    Call { id: String, tool: Tool, arguments: Value },
+    Call { id: String, tool: OfferedTool, arguments: Value },
 }
 
 /// Says one answer in a dialect: either `open`, `say` and so on, `close`, which return the bytes of a stream, or `whole`.
-pub(crate) trait Voice: Send {
+pub(crate) trait DialectVoice: Send {
     fn open(&mut self) -> String;
-    fn say(&mut self, piece: &Piece) -> String;
-    fn close(&mut self, ending: &Ending) -> String;
+    fn say(&mut self, piece: &ReplyPiece) -> String;
+    fn close(&mut self, ending: &ReplyEnding) -> String;
     /// Reports an error within the stream, which ends with it.
-    fn fail(&mut self, failure: &Failure) -> String;
-    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value;
+    fn fail(&mut self, failure: &ReplyFailure) -> String;
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value;
 }
 
-pub(crate) fn voice(seen: &Seen) -> Box<dyn Voice> {
+pub(crate) fn voice(seen: &SeenRequest) -> Box<dyn DialectVoice> {
     let (number, model) = (seen.index, seen.model().to_owned());
     match seen.dialect {
-        Dialect::Chat => Box::new(chat::Chat::new(number, model, &seen.body)),
-        Dialect::Responses => Box::new(responses::Responses::new(number, model)),
-        Dialect::Anthropic => Box::new(anthropic::Anthropic::new(number, model)),
-        Dialect::Gemini => Box::new(gemini::Gemini::new(number, model, seen.is_event_stream)),
+        ProviderDialect::Chat => Box::new(chat::ChatVoice::new(number, model, &seen.body)),
+        ProviderDialect::Responses => Box::new(responses::ResponsesVoice::new(number, model)),
+        ProviderDialect::Anthropic => Box::new(anthropic::AnthropicVoice::new(number, model)),
+        ProviderDialect::Gemini => Box::new(gemini::GeminiVoice::new(number, model, seen.is_event_stream)),
     }
 }
 
-pub(crate) fn messages(dialect: Dialect, body: &Value) -> Vec<Message> {
+pub(crate) fn messages(dialect: ProviderDialect, body: &Value) -> Vec<ConversationMessage> {
     match dialect {
-        Dialect::Chat => chat::messages(body),
-        Dialect::Responses => responses::messages(body),
-        Dialect::Anthropic => anthropic::messages(body),
-        Dialect::Gemini => gemini::messages(body),
+        ProviderDialect::Chat => chat::messages(body),
+        ProviderDialect::Responses => responses::messages(body),
+        ProviderDialect::Anthropic => anthropic::messages(body),
+        ProviderDialect::Gemini => gemini::messages(body),
     }
 }
 
-pub(crate) fn tools(dialect: Dialect, body: &Value) -> Vec<Tool> {
+pub(crate) fn tools(dialect: ProviderDialect, body: &Value) -> Vec<OfferedTool> {
     match dialect {
-        Dialect::Chat => chat::tools(body),
-        Dialect::Responses => responses::tools(body),
-        Dialect::Anthropic => anthropic::tools(body),
-        Dialect::Gemini => gemini::tools(body),
+        ProviderDialect::Chat => chat::tools(body),
+        ProviderDialect::Responses => responses::tools(body),
+        ProviderDialect::Anthropic => anthropic::tools(body),
+        ProviderDialect::Gemini => gemini::tools(body),
     }
 }
 
 /// The body of an HTTP error.
-pub(crate) fn error(dialect: Dialect, failure: &Failure) -> Value {
+pub(crate) fn error(dialect: ProviderDialect, failure: &ReplyFailure) -> Value {
     match dialect {
-        Dialect::Chat | Dialect::Responses => chat::error(failure),
-        Dialect::Anthropic => anthropic::error(failure),
-        Dialect::Gemini => gemini::error(failure),
+        ProviderDialect::Chat | ProviderDialect::Responses => chat::error(failure),
+        ProviderDialect::Anthropic => anthropic::error(failure),
+        ProviderDialect::Gemini => gemini::error(failure),
     }
 }
 
 /// The schema of an answer that has to be JSON.
-pub(crate) fn wanted_schema(dialect: Dialect, body: &Value) -> Option<&Value> {
+pub(crate) fn wanted_schema(dialect: ProviderDialect, body: &Value) -> Option<&Value> {
     let places: &[&str] = match dialect {
-        Dialect::Chat => &["/response_format/json_schema/schema", "/response_format"],
-        Dialect::Responses => &["/text/format/schema", "/text/format"],
-        Dialect::Anthropic => &["/output_config/format/schema", "/output_format/schema"],
-        Dialect::Gemini => &["/generationConfig/responseJsonSchema", "/generationConfig/responseSchema"],
+        ProviderDialect::Chat => &["/response_format/json_schema/schema", "/response_format"],
+        ProviderDialect::Responses => &["/text/format/schema", "/text/format"],
+        ProviderDialect::Anthropic => &["/output_config/format/schema", "/output_format/schema"],
+        ProviderDialect::Gemini => {
+            &["/generationConfig/responseJsonSchema", "/generationConfig/responseSchema"]
+        }
     };
     let is_text = |value: &Value| value["type"] == "text";
     places.iter().find_map(|place| body.pointer(place)).filter(|schema| !is_text(schema))
@@ -117,7 +119,7 @@ fn fragments(text: &str) -> Vec<String> {
 }
 
 /// What a freeform tool gets, or a function's arguments as text.
-fn input_text(tool: &Tool, arguments: &Value) -> String {
+fn input_text(tool: &OfferedTool, arguments: &Value) -> String {
     match arguments {
         Value::String(text) if tool.is_freeform => text.clone(),
         arguments => arguments.to_string(),
@@ -125,18 +127,18 @@ fn input_text(tool: &Tool, arguments: &Value) -> String {
 }
 
 /// All that was said, in one.
-fn joined_text(pieces: &[Piece]) -> String {
+fn joined_text(pieces: &[ReplyPiece]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
+        ReplyPiece::Text(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
 }
 
 /// All that was thought, in one.
-fn joined_thoughts(pieces: &[Piece]) -> String {
+fn joined_thoughts(pieces: &[ReplyPiece]) -> String {
     let thoughts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Thought(text) => Some(text.as_str()),
+        ReplyPiece::Thought(text) => Some(text.as_str()),
         _ => None,
     });
     thoughts.collect()

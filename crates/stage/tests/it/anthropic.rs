@@ -1,6 +1,6 @@
 //! Anthropic messages.
 
-use nudge_stage::{Finish, Provider, Reply, Role};
+use nudge_stage::{FinishReason, MessageRole, ModelReply, StageProvider};
 use serde_json::{Value, json};
 
 use crate::{
@@ -56,8 +56,8 @@ fn said(answer: &str, is_stream: bool) -> String {
     events(answer).iter().filter_map(|(_, data)| data["delta"]["text"].as_str()).collect()
 }
 
-async fn stream(reply: Reply) -> String {
-    let provider = Provider::start().await;
+async fn stream(reply: ModelReply) -> String {
+    let provider = StageProvider::start().await;
     provider.on_any().reply(reply);
     let response = post(&provider, PATH, &ask("hi", true)).await.expect("an answer");
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -66,7 +66,7 @@ async fn stream(reply: Reply) -> String {
 
 #[tokio::test]
 async fn events_come_in_order() {
-    let reply = Reply::thinking("Hm. Hm.")
+    let reply = ModelReply::thinking("Hm. Hm.")
         .and_text("I look.")
         .and_call("read_file", json!({"path": "a.rs", "limit": 20}))
         .usage(20, 9);
@@ -94,8 +94,9 @@ async fn events_come_in_order() {
 
 #[tokio::test]
 async fn calls_come_whole() {
-    let provider = Provider::start().await;
-    let reply = Reply::thinking("Hm.").and_text("I look.").and_call("read_file", json!({"path": "a.rs"}));
+    let provider = StageProvider::start().await;
+    let reply =
+        ModelReply::thinking("Hm.").and_text("I look.").and_call("read_file", json!({"path": "a.rs"}));
     provider.on_any().reply(reply);
     let (_, answer) = post_json(&provider, PATH, &ask("hi", false)).await;
     assert_eq!(answer["stop_reason"], "tool_use");
@@ -108,11 +109,11 @@ async fn calls_come_whole() {
 #[tokio::test]
 async fn streams_stop_for_other_reasons() {
     let cases = [
-        (Reply::empty(), r#""stop_reason":"end_turn""#),
-        (Reply::text("a").finish(Finish::Length), r#""stop_reason":"max_tokens""#),
-        (Reply::text("a").finish(Finish::Refusal), r#""stop_reason":"refusal""#),
+        (ModelReply::empty(), r#""stop_reason":"end_turn""#),
+        (ModelReply::text("a").finish(FinishReason::Length), r#""stop_reason":"max_tokens""#),
+        (ModelReply::text("a").finish(FinishReason::Refusal), r#""stop_reason":"refusal""#),
         (
-            Reply::text("a").and_error(529, "Busy."),
+            ModelReply::text("a").and_error(529, "Busy."),
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overl",
         ),
     ];
@@ -129,7 +130,7 @@ async fn what_is_said_beside_a_result_is_a_message_unless_it_is_a_note() {
         ("No, write it.", "No, write it.", false),
     ];
     for (text, last_user, is_after_result) in cases {
-        let provider = Provider::start().await;
+        let provider = StageProvider::start().await;
         let mut body = follow_up("call_7", false);
         let parts = body["messages"][2]["content"].as_array_mut().expect("a list");
         parts.push(json!({"type": "text", "text": text}));
@@ -137,6 +138,6 @@ async fn what_is_said_beside_a_result_is_a_message_unless_it_is_a_note() {
         let seen = &provider.requests()[0];
         assert_eq!((seen.last_user().as_str(), seen.is_after_tool_result()), (last_user, is_after_result));
         let last: Vec<_> = seen.messages().iter().map(|message| message.role).skip(3).collect();
-        assert_eq!(last, [Role::Tool, Role::User]);
+        assert_eq!(last, [MessageRole::Tool, MessageRole::User]);
     }
 }

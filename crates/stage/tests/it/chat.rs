@@ -1,6 +1,6 @@
 //! `OpenAI` chat completions.
 
-use nudge_stage::{Finish, Provider, Reply};
+use nudge_stage::{FinishReason, ModelReply, StageProvider};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,8 +59,8 @@ fn deltas(stream: &str) -> Vec<Value> {
     events(stream).iter().map(|(_, data)| data["choices"][0]["delta"].clone()).collect()
 }
 
-async fn stream(reply: Reply, body: &Value) -> String {
-    let provider = Provider::start().await;
+async fn stream(reply: ModelReply, body: &Value) -> String {
+    let provider = StageProvider::start().await;
     provider.on_any().reply(reply);
     let response = post(&provider, PATH, body).await.expect("an answer");
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -71,7 +71,7 @@ async fn stream(reply: Reply, body: &Value) -> String {
 async fn a_stream_begins_with_the_role_and_ends_with_a_reason() {
     let mut body = ask("hi", true);
     body["stream_options"] = json!({"include_usage": true});
-    let events = events(&stream(Reply::text("a b").usage(20, 2), &body).await);
+    let events = events(&stream(ModelReply::text("a b").usage(20, 2), &body).await);
     let reasons: Vec<_> =
         events.iter().filter_map(|(_, data)| data["choices"][0]["finish_reason"].as_str()).collect();
     assert_eq!(events[0].1["choices"][0]["delta"]["role"], "assistant");
@@ -83,7 +83,7 @@ async fn a_stream_begins_with_the_role_and_ends_with_a_reason() {
 
 #[tokio::test]
 async fn calls_come_in_fragments() {
-    let reply = Reply::thinking("Hm.")
+    let reply = ModelReply::thinking("Hm.")
         .and_text("I look.")
         .and_call("read_.*", json!({"path": "a.rs", "limit": 20}))
         .and_call("read_file", json!({}));
@@ -108,8 +108,8 @@ async fn calls_come_in_fragments() {
 
 #[tokio::test]
 async fn calls_come_whole() {
-    let provider = Provider::start().await;
-    provider.on_any().reply(Reply::call("read_file", json!({"path": "a.rs"})));
+    let provider = StageProvider::start().await;
+    provider.on_any().reply(ModelReply::call("read_file", json!({"path": "a.rs"})));
     let (_, answer) = post_json(&provider, PATH, &ask("hi", false)).await;
     let choice = &answer["choices"][0];
     assert_eq!(choice["finish_reason"], "tool_calls");
@@ -120,10 +120,10 @@ async fn calls_come_whole() {
 #[tokio::test]
 async fn streams_stop_for_other_reasons() {
     let cases = [
-        (Reply::empty(), r#""finish_reason":"stop""#),
-        (Reply::text("a").finish(Finish::Length), r#""finish_reason":"length""#),
-        (Reply::text("a").finish(Finish::Refusal), r#""finish_reason":"content_filter""#),
-        (Reply::text("a").and_error(500, "Broken."), r#"data: {"error":{"message":"Broken.""#),
+        (ModelReply::empty(), r#""finish_reason":"stop""#),
+        (ModelReply::text("a").finish(FinishReason::Length), r#""finish_reason":"length""#),
+        (ModelReply::text("a").finish(FinishReason::Refusal), r#""finish_reason":"content_filter""#),
+        (ModelReply::text("a").and_error(500, "Broken."), r#"data: {"error":{"message":"Broken.""#),
     ];
     for (reply, expected) in cases {
         let answer = stream(reply, &ask("hi", true)).await;

@@ -4,19 +4,22 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, Response, StatusCode, body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
-use nudge_stage::Provider;
+use nudge_stage::StageProvider;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
 /// Sends a request on a connection of its own; nothing if the connection ends before the status.
-pub(crate) async fn send(provider: &Provider, request: Request<Full<Bytes>>) -> Option<Response<Incoming>> {
+pub(crate) async fn send(
+    provider: &StageProvider,
+    request: Request<Full<Bytes>>,
+) -> Option<Response<Incoming>> {
     let socket = TcpStream::connect(provider.address()).await.expect("the provider listens");
     let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await.expect("a connection");
     tokio::spawn(connection);
     sender.send_request(request).await.ok()
 }
 
-pub(crate) async fn post(provider: &Provider, path: &str, body: &Value) -> Option<Response<Incoming>> {
+pub(crate) async fn post(provider: &StageProvider, path: &str, body: &Value) -> Option<Response<Incoming>> {
     let request = Request::post(path)
         .header("host", "localhost")
         .header("authorization", "Bearer not-to-be-kept")
@@ -27,7 +30,7 @@ pub(crate) async fn post(provider: &Provider, path: &str, body: &Value) -> Optio
 }
 
 /// The status and the whole body, which is JSON.
-pub(crate) async fn post_json(provider: &Provider, path: &str, body: &Value) -> (StatusCode, Value) {
+pub(crate) async fn post_json(provider: &StageProvider, path: &str, body: &Value) -> (StatusCode, Value) {
     let response = post(provider, path, body).await.expect("an answer");
     let status = response.status();
     let (text, is_complete) = read(response.into_body()).await;

@@ -1,7 +1,9 @@
 //! What holds in every dialect, checked the same way in each.
 
 use hyper::StatusCode;
-use nudge_stage::{Call, Outcome, Provider, Reply, Role, ToolResult};
+use nudge_stage::{
+    ConversationToolCall, ExchangeOutcome, MessageRole, ModelReply, StageProvider, ToolResult,
+};
 use nudge_testkit::PATIENCE;
 use serde_json::{Value, json};
 
@@ -42,7 +44,7 @@ impl Dialogue {
         self.waits_before_it_answers().await;
     }
 
-    async fn ask(&self, provider: &Provider, text: &str, is_stream: bool) -> (String, bool) {
+    async fn ask(&self, provider: &StageProvider, text: &str, is_stream: bool) -> (String, bool) {
         let body = (self.ask)(text, is_stream);
         let response = post(provider, (self.path)(is_stream), &body).await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK);
@@ -50,20 +52,20 @@ impl Dialogue {
     }
 
     async fn repeats_what_the_user_says(&self, is_stream: bool) {
-        let provider = Provider::start().await;
+        let provider = StageProvider::start().await;
         let (answer, is_complete) = self.ask(&provider, "héllo world", is_stream).await;
         assert!(is_complete);
         assert_eq!((self.said)(&answer, is_stream), "You said: héllo world");
-        let seen = provider.wait_for(|seen| seen.outcome == Outcome::Answered, PATIENCE).await;
+        let seen = provider.wait_for(|seen| seen.outcome == ExchangeOutcome::Answered, PATIENCE).await;
         assert_eq!((seen.last_user().as_str(), seen.is_stream), ("héllo world", is_stream));
         assert_eq!((seen.model(), seen.rule.as_deref()), ("m", None));
         assert!(seen.has_tool("read_file") && !seen.has_tool("read"), "{seen:?}");
     }
 
     async fn goes_on_after_a_tool(&self, is_stream: bool) {
-        let provider = Provider::start().await;
-        provider.on("look").reply(Reply::text("This is for the first request."));
-        provider.on("look").after_tool_result().reply(Reply::text("It is a program."));
+        let provider = StageProvider::start().await;
+        provider.on("look").reply(ModelReply::text("This is for the first request."));
+        provider.on("look").after_tool_result().reply(ModelReply::text("It is a program."));
         let body = (self.follow_up)("call_7", is_stream);
         let response = post(&provider, (self.path)(is_stream), &body).await.expect("an answer");
         let (answer, _) = read(response.into_body()).await;
@@ -71,10 +73,14 @@ impl Dialogue {
 
         let seen = &provider.requests()[0];
         let roles: Vec<_> = seen.messages().iter().map(|message| message.role).collect();
-        assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Tool]);
+        assert_eq!(
+            roles,
+            [MessageRole::System, MessageRole::User, MessageRole::Assistant, MessageRole::Tool]
+        );
         assert_eq!((seen.system().as_str(), seen.last_user().as_str()), ("Be brief.", "look"));
         let arguments = json!({"path": "a.rs"});
-        let call = Call { id: self.call_id.to_owned(), name: "read_file".to_owned(), arguments };
+        let call =
+            ConversationToolCall { id: self.call_id.to_owned(), name: "read_file".to_owned(), arguments };
         assert_eq!(seen.messages()[2].calls, [call]);
         let text = "fn main".to_owned();
         let result = ToolResult { id: self.call_id.to_owned(), text, is_error: false };
@@ -83,8 +89,8 @@ impl Dialogue {
     }
 
     async fn reports_errors(&self, is_stream: bool) {
-        let provider = Provider::start().await;
-        provider.on("hi").reply(Reply::error(429, "Too much.").retry_after(7));
+        let provider = StageProvider::start().await;
+        provider.on("hi").reply(ModelReply::error(429, "Too much.").retry_after(7));
         let body = (self.ask)("hi", is_stream);
         let response = post(&provider, (self.path)(is_stream), &body).await.expect("an answer");
         assert_eq!(
@@ -100,26 +106,28 @@ impl Dialogue {
     }
 
     async fn breaks_in_the_middle(&self, is_stream: bool) {
-        let provider = Provider::start().await;
-        provider.on("hi").reply(Reply::chunks(["A beginning ", "without "]).and_cut().and_text("an end"));
+        let provider = StageProvider::start().await;
+        provider
+            .on("hi")
+            .reply(ModelReply::chunks(["A beginning ", "without "]).and_cut().and_text("an end"));
         let (answer, is_complete) = self.ask(&provider, "hi", is_stream).await;
         assert!(!is_complete && !answer.is_empty() && !answer.contains("an end"), "{answer}");
         if is_stream {
             assert_eq!((self.said)(&answer, true), "A beginning without ");
         }
-        provider.wait_for(|seen| seen.outcome == Outcome::Cut, PATIENCE).await;
+        provider.wait_for(|seen| seen.outcome == ExchangeOutcome::Cut, PATIENCE).await;
     }
 
     async fn breaks_before_the_status(&self, is_stream: bool) {
-        let provider = Provider::start().await;
-        provider.on("hi").reply(Reply::empty().and_cut());
+        let provider = StageProvider::start().await;
+        provider.on("hi").reply(ModelReply::empty().and_cut());
         let body = (self.ask)("hi", is_stream);
         assert!(post(&provider, (self.path)(is_stream), &body).await.is_none());
     }
 
     async fn notices_who_leaves(&self, is_stream: bool) {
-        let provider = Provider::start().await;
-        provider.on("hi").reply(Reply::stall("One moment", "never"));
+        let provider = StageProvider::start().await;
+        provider.on("hi").reply(ModelReply::stall("One moment", "never"));
         let (path, body) = ((self.path)(is_stream), (self.ask)("hi", is_stream));
         let asking = async { post(&provider, path, &body).await.map(drop) };
         let gate = provider.gate("never");
@@ -127,11 +135,11 @@ impl Dialogue {
             Some(()) = asking => assert!(is_stream, "the status of a whole answer comes with the answer"),
             () = gate.reached() => {}
         }
-        provider.wait_for(|seen| seen.outcome == Outcome::HungUp, PATIENCE).await;
+        provider.wait_for(|seen| seen.outcome == ExchangeOutcome::HungUp, PATIENCE).await;
     }
 
     async fn refuses_calls_without_results(&self, is_stream: bool) {
-        let provider = Provider::start().await;
+        let provider = StageProvider::start().await;
         let mut body = (self.follow_up)("call_7", is_stream);
         let messages = ["messages", "input", "contents"].iter().find(|name| body.get(name).is_some());
         let messages = body[*messages.expect("a dialect has messages")].as_array_mut().expect("a list");
@@ -142,8 +150,8 @@ impl Dialogue {
     }
 
     async fn waits_in_a_stream(&self) {
-        let provider = Provider::start().await;
-        provider.on("hi").reply(Reply::stall("One moment", "later").and_text(", and on."));
+        let provider = StageProvider::start().await;
+        provider.on("hi").reply(ModelReply::stall("One moment", "later").and_text(", and on."));
         let response = post(&provider, (self.path)(true), &(self.ask)("hi", true)).await.expect("an answer");
         let mut body = response.into_body();
         let mut text = String::new();
@@ -153,7 +161,7 @@ impl Dialogue {
         let gate = provider.gate("later");
         gate.reached().await;
         assert_eq!(gate.arrivals(), 1);
-        assert_eq!(provider.requests()[0].outcome, Outcome::Answering);
+        assert_eq!(provider.requests()[0].outcome, ExchangeOutcome::Answering);
         gate.open();
         let (rest, is_complete) = read(body).await;
         assert!(is_complete);
@@ -161,13 +169,13 @@ impl Dialogue {
     }
 
     async fn waits_before_it_answers(&self) {
-        let provider = Provider::start().await;
-        provider.on("hi").reply(Reply::stall("One moment", "later").and_text(", and on."));
+        let provider = StageProvider::start().await;
+        provider.on("hi").reply(ModelReply::stall("One moment", "later").and_text(", and on."));
         let asking = self.ask(&provider, "hi", false);
         let gate = provider.gate("later");
         let opening = async {
             gate.reached().await;
-            assert_eq!(provider.requests()[0].outcome, Outcome::Answering);
+            assert_eq!(provider.requests()[0].outcome, ExchangeOutcome::Answering);
             gate.open();
         };
         let ((answer, _), ()) = tokio::join!(asking, opening);

@@ -1,6 +1,6 @@
 //! Gemini `generateContent`.
 
-use nudge_stage::{Finish, Provider, Reply};
+use nudge_stage::{FinishReason, ModelReply, StageProvider};
 use serde_json::{Value, json};
 
 use crate::{
@@ -61,8 +61,8 @@ fn texts(responses: &[Value]) -> String {
     parts.filter_map(|part| part["text"].as_str()).collect()
 }
 
-async fn stream(path: &str, reply: Reply) -> String {
-    let provider = Provider::start().await;
+async fn stream(path: &str, reply: ModelReply) -> String {
+    let provider = StageProvider::start().await;
     provider.on_any().reply(reply);
     let response = post(&provider, path, &ask("hi", true)).await.expect("an answer");
     let kind = if path == ARRAY { "application/json" } else { "text/event-stream" };
@@ -73,7 +73,7 @@ async fn stream(path: &str, reply: Reply) -> String {
 
 #[tokio::test]
 async fn a_stream_ends_with_a_reason() {
-    let reply = Reply::thinking("Hm.").and_call("read_file", json!({"path": "a.rs"})).usage(20, 9);
+    let reply = ModelReply::thinking("Hm.").and_call("read_file", json!({"path": "a.rs"})).usage(20, 9);
     let events: Vec<_> = events(&stream(STREAM, reply).await).into_iter().map(|(_, data)| data).collect();
     let reasons: Vec<_> = events.iter().map(|data| data["candidates"][0]["finishReason"].as_str()).collect();
     assert_eq!(reasons, [None, None, Some("STOP")]);
@@ -85,7 +85,7 @@ async fn a_stream_ends_with_a_reason() {
 
 #[tokio::test]
 async fn a_stream_without_events_is_an_array() {
-    for (reply, expected) in [(Reply::text("a b c"), "a b c"), (Reply::empty(), "")] {
+    for (reply, expected) in [(ModelReply::text("a b c"), "a b c"), (ModelReply::empty(), "")] {
         let answer = stream(ARRAY, reply).await;
         let responses: Vec<Value> = serde_json::from_str(&answer).expect("the stream is one array");
         assert_eq!(texts(&responses), expected);
@@ -94,8 +94,8 @@ async fn a_stream_without_events_is_an_array() {
 
 #[tokio::test]
 async fn calls_come_whole() {
-    let provider = Provider::start().await;
-    provider.on_any().reply(Reply::text("I look.").and_call("read_file", json!({"path": "a.rs"})));
+    let provider = StageProvider::start().await;
+    provider.on_any().reply(ModelReply::text("I look.").and_call("read_file", json!({"path": "a.rs"})));
     let (_, answer) = post_json(&provider, WHOLE, &ask("hi", false)).await;
     let parts = &answer["candidates"][0]["content"]["parts"];
     assert_eq!(
@@ -107,10 +107,10 @@ async fn calls_come_whole() {
 #[tokio::test]
 async fn streams_stop_for_other_reasons() {
     let cases = [
-        (Reply::empty(), r#""finishReason":"STOP""#),
-        (Reply::text("a").finish(Finish::Length), r#""finishReason":"MAX_TOKENS""#),
-        (Reply::text("a").finish(Finish::Refusal), r#""finishReason":"SAFETY""#),
-        (Reply::text("a").and_error(503, "Busy."), r#""status":"UNAVAILABLE""#),
+        (ModelReply::empty(), r#""finishReason":"STOP""#),
+        (ModelReply::text("a").finish(FinishReason::Length), r#""finishReason":"MAX_TOKENS""#),
+        (ModelReply::text("a").finish(FinishReason::Refusal), r#""finishReason":"SAFETY""#),
+        (ModelReply::text("a").and_error(503, "Busy."), r#""status":"UNAVAILABLE""#),
     ];
     for (reply, expected) in cases {
         let answer = stream(STREAM, reply).await;

@@ -1,6 +1,6 @@
 //! `OpenAI` responses.
 
-use nudge_stage::{Finish, Provider, Reply};
+use nudge_stage::{FinishReason, ModelReply, StageProvider};
 use serde_json::{Value, json};
 
 use crate::{
@@ -60,8 +60,8 @@ fn said(answer: &str, is_stream: bool) -> String {
     deltas.filter_map(|(_, data)| data["delta"].as_str()).collect()
 }
 
-async fn stream(reply: Reply) -> Vec<Event> {
-    let provider = Provider::start().await;
+async fn stream(reply: ModelReply) -> Vec<Event> {
+    let provider = StageProvider::start().await;
     provider.on_any().reply(reply);
     let response = post(&provider, PATH, &ask("hi", true)).await.expect("an answer");
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -75,7 +75,7 @@ async fn stream(reply: Reply) -> Vec<Event> {
 
 #[tokio::test]
 async fn events_of_a_text_come_in_order() {
-    let events = stream(Reply::text("a b c").usage(20, 9)).await;
+    let events = stream(ModelReply::text("a b c").usage(20, 9)).await;
     assert_eq!(
         names(&events),
         [
@@ -98,7 +98,7 @@ async fn events_of_a_text_come_in_order() {
 #[tokio::test]
 async fn events_of_thoughts_and_calls_come_in_order() {
     let arguments = json!({"path": "a.rs", "limit": 20});
-    let events = stream(Reply::thinking("Hm.").and_call("read_file", arguments)).await;
+    let events = stream(ModelReply::thinking("Hm.").and_call("read_file", arguments)).await;
     assert_eq!(
         names(&events)[2..],
         [
@@ -128,10 +128,10 @@ async fn events_of_thoughts_and_calls_come_in_order() {
 async fn other_kinds_of_tools_are_called_their_way() {
     let patch = "*** Begin Patch";
     let cases = [
-        (Reply::call("apply_patch", json!(patch)), "custom_tool_call", "input", patch, Value::Null),
-        (Reply::call("write", json!({})), "function_call", "arguments", "{}", json!("mcp__notes__")),
+        (ModelReply::call("apply_patch", json!(patch)), "custom_tool_call", "input", patch, Value::Null),
+        (ModelReply::call("write", json!({})), "function_call", "arguments", "{}", json!("mcp__notes__")),
         (
-            Reply::call("mcp__notes__write", json!({})),
+            ModelReply::call("mcp__notes__write", json!({})),
             "function_call",
             "arguments",
             "{}",
@@ -140,7 +140,7 @@ async fn other_kinds_of_tools_are_called_their_way() {
     ];
     for (reply, kind, member, input, namespace) in cases {
         let events = stream(reply.clone()).await;
-        let provider = Provider::start().await;
+        let provider = StageProvider::start().await;
         provider.on_any().reply(reply);
         let (_, whole) = post_json(&provider, PATH, &ask("hi", false)).await;
         for item in [&events.last().expect("an end").1["response"]["output"][0], &whole["output"][0]] {
@@ -153,14 +153,19 @@ async fn other_kinds_of_tools_are_called_their_way() {
 #[tokio::test]
 async fn streams_stop_for_other_reasons() {
     let cases = [
-        (Reply::empty(), "response.completed", "/response/status", "completed"),
+        (ModelReply::empty(), "response.completed", "/response/status", "completed"),
         (
-            Reply::text("a").finish(Finish::Length),
+            ModelReply::text("a").finish(FinishReason::Length),
             "response.incomplete",
             "/response/incomplete_details/reason",
             "max_output_tokens",
         ),
-        (Reply::text("a").and_error(500, "Broken."), "response.failed", "/response/error/message", "Broken."),
+        (
+            ModelReply::text("a").and_error(500, "Broken."),
+            "response.failed",
+            "/response/error/message",
+            "Broken.",
+        ),
     ];
     for (reply, name, place, expected) in cases {
         let events = stream(reply).await;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, StatusCode};
-use nudge_stage::{Header, Outcome, Provider, Reply};
+use nudge_stage::{ExchangeOutcome, ModelReply, SeenHeader, StageProvider};
 use serde_json::{Value, json};
 
 use crate::client::{post, post_json, read, send};
@@ -20,7 +20,7 @@ fn body(user: &[&str], tools: &[&str]) -> Value {
 }
 
 /// The text of the answer, or the name of the tool that it calls and its arguments.
-async fn answer(provider: &Provider, body: &Value) -> String {
+async fn answer(provider: &StageProvider, body: &Value) -> String {
     let (status, answer) = post_json(provider, PATH, body).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     let message = &answer["choices"][0]["message"];
@@ -33,15 +33,15 @@ async fn answer(provider: &Provider, body: &Value) -> String {
 
 #[tokio::test]
 async fn the_first_rule_that_fits_answers() {
-    let provider = Provider::start().await;
-    provider.on("title").without_tools().reply(Reply::text("A title"));
-    provider.on("early").anywhere().reply(Reply::text("Seen before"));
-    provider.on("twice").times(2).reply(Reply::text("Counted"));
-    provider
-        .on("list")
-        .reply(Reply::call("ls|list_.*", json!({"path": "."})).or_call("Bash", json!({"command": "ls"})));
-    provider.on_any().when(|seen| seen.has_tool("odd")).with_tools().reply(Reply::text("Odd"));
-    provider.on("who").reply_with(|seen| Reply::text(format!("You are {}.", seen.model())));
+    let provider = StageProvider::start().await;
+    provider.on("title").without_tools().reply(ModelReply::text("A title"));
+    provider.on("early").anywhere().reply(ModelReply::text("Seen before"));
+    provider.on("twice").times(2).reply(ModelReply::text("Counted"));
+    provider.on("list").reply(
+        ModelReply::call("ls|list_.*", json!({"path": "."})).or_call("Bash", json!({"command": "ls"})),
+    );
+    provider.on_any().when(|seen| seen.has_tool("odd")).with_tools().reply(ModelReply::text("Odd"));
+    provider.on("who").reply_with(|seen| ModelReply::text(format!("You are {}.", seen.model())));
     let rest = "All right.";
     let cases: &[(&[&str], &[&str], &str)] = &[
         (&["a title, please"], &[], "A title"),
@@ -64,13 +64,13 @@ async fn the_first_rule_that_fits_answers() {
     }
     let rules: Vec<_> = provider.requests().into_iter().map(|seen| seen.rule).collect();
     assert_eq!(rules[..2], [Some("title".to_owned()), None]);
-    provider.otherwise(Reply::text("Pardon?"));
+    provider.otherwise(ModelReply::text("Pardon?"));
     assert_eq!(answer(&provider, &body(&["list it"], &[])).await, "Pardon?");
 }
 
 #[tokio::test]
 async fn an_answer_that_has_to_be_json_is_json() {
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     let mut body = body(&["hi"], &[]);
     let properties =
         json!({"title": {"type": "string"}, "kind": {"enum": ["a", "b"]}, "tags": {"type": "array"}});
@@ -90,7 +90,7 @@ async fn notes_of_agents_are_not_what_the_user_said() {
         (&["hi", "<system-reminder>has no end"], "<system-reminder>has no end"),
         (&[], ""),
     ];
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     for (user, expected) in cases {
         assert_eq!(answer(&provider, &body(user, &[])).await, format!("You said: {expected}"));
     }
@@ -98,8 +98,8 @@ async fn notes_of_agents_are_not_what_the_user_said() {
 
 #[tokio::test]
 async fn chunks_take_their_time() {
-    let provider = Provider::start().await;
-    provider.on_any().reply(Reply::chunks(["a", "b", "c"]).every(Duration::from_millis(20)));
+    let provider = StageProvider::start().await;
+    provider.on_any().reply(ModelReply::chunks(["a", "b", "c"]).every(Duration::from_millis(20)));
     for is_stream in [false, true] {
         let mut body = body(&["hi"], &[]);
         body["stream"] = json!(is_stream);
@@ -111,11 +111,12 @@ async fn chunks_take_their_time() {
 
 #[tokio::test]
 async fn secrets_are_not_kept() {
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     answer(&provider, &body(&["hi"], &[])).await;
-    let seen = provider.wait_for(|seen| seen.outcome == Outcome::Answered, Duration::from_secs(9)).await;
-    assert_eq!(seen.headers["authorization"], Header::Present);
-    assert_eq!(seen.headers["user-agent"], Header::Value("test".to_owned()));
+    let seen =
+        provider.wait_for(|seen| seen.outcome == ExchangeOutcome::Answered, Duration::from_secs(9)).await;
+    assert_eq!(seen.headers["authorization"], SeenHeader::Present);
+    assert_eq!(seen.headers["user-agent"], SeenHeader::Value("test".to_owned()));
     assert!(seen.has_header("authorization") && !seen.has_header("x-api-key"));
     assert!(!format!("{seen:?}").contains("not-to-be-kept"));
     assert_eq!(seen.path, PATH);
@@ -124,14 +125,14 @@ async fn secrets_are_not_kept() {
 #[tokio::test]
 #[should_panic(expected = "last user \"hello\"")]
 async fn what_does_not_come_is_told_with_what_came() {
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     answer(&provider, &body(&["hello"], &[])).await;
     provider.wait_for(|seen| seen.last_user() == "bye", Duration::ZERO).await;
 }
 
 #[tokio::test]
 async fn side_requests_are_answered_and_kept_apart() {
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     let cases = [
         ("HEAD", "/", 200, ""),
         ("GET", "/v1/models", 200, r#""id":"fake-model""#),
@@ -156,7 +157,7 @@ async fn side_requests_are_answered_and_kept_apart() {
 
 #[tokio::test]
 async fn what_is_no_json_is_refused() {
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     let request = Request::post(PATH).body(Full::from("{")).expect("a request");
     let response = send(&provider, request).await.expect("an answer");
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
@@ -165,7 +166,7 @@ async fn what_is_no_json_is_refused() {
 
 #[test]
 fn a_dropped_provider_is_gone() {
-    let provider = Provider::start_blocking();
+    let provider = StageProvider::start_blocking();
     let address = provider.address();
     drop(provider);
     assert!(std::net::TcpStream::connect(address).is_err());

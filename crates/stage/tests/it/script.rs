@@ -1,7 +1,7 @@
 //! Rules from files.
 
 use hyper::StatusCode;
-use nudge_stage::{Provider, ScriptError};
+use nudge_stage::{ScriptError, StageProvider};
 use serde_json::json;
 
 use crate::client::post_json;
@@ -37,7 +37,7 @@ async fn scripts_are_rules() {
         (JSON, "look", json!([]), 200, "/choices/0/message/content", "I see."),
     ];
     for (script, text, tools, status, place, expected) in cases {
-        let provider = Provider::start().await;
+        let provider = StageProvider::start().await;
         provider.add_script(script).expect("a good script");
         let body = json!({"model": "m", "messages": [{"role": "user", "content": text}], "tools": tools});
         let (got, answer) = post_json(&provider, "/v1/chat/completions", &body).await;
@@ -48,7 +48,7 @@ async fn scripts_are_rules() {
 
 #[tokio::test]
 async fn scripts_with_mistakes_add_nothing() {
-    let provider = Provider::start().await;
+    let provider = StageProvider::start().await;
     let call = |calls: &str| {
         format!(r#"{{"rule": [{{"reply": [{{"text": "a"}}]}}, {{"reply": [{{"call": {calls}}}]}}]}}"#)
     };

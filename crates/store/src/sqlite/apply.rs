@@ -9,8 +9,8 @@ use super::{
     value::{from_i64, searched, state_to, to_i64},
 };
 use crate::{
-    Batch, Entry, Input, InputId, InputState, Lease, MAX_SEQ, Op, Seq, Session, SessionChange, SessionId,
-    StoreError,
+    EntrySeq, InputId, InputState, MAX_SEQ, SessionChange, SessionId, SessionLease, SessionRow, StoreError,
+    StoreOp, StoredInput, TranscriptEntry, WriteBatch,
     body::pack,
     sql::{self, INSERT_ENTRIES, INSERT_INPUTS, SET_INPUTS, SPAN, STANDINGS, TOUCH_SESSIONS},
 };
@@ -22,7 +22,7 @@ use crate::{
 /// be rolled back.
 pub(super) async fn apply(
     conn: &mut SqliteConnection,
-    batches: &[&Batch],
+    batches: &[&WriteBatch],
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let standings = standings(conn, batches).await?;
     let mut plan = Plan {
@@ -48,12 +48,12 @@ struct Standing {
     epoch: u64,
     /// Its number, if it exists.
     key: Option<i64>,
-    last: Option<Seq>,
+    last: Option<EntrySeq>,
 }
 
 async fn standings<'b>(
     conn: &mut SqliteConnection,
-    batches: &[&'b Batch],
+    batches: &[&'b WriteBatch],
 ) -> Result<HashMap<SessionId, Standing>, sqlx::Error> {
     let mut names: Vec<&'b str> = batches.iter().map(|batch| &*batch.session).collect();
     names.sort_unstable();
@@ -83,8 +83,8 @@ async fn standings<'b>(
 struct Plan<'c, 'b> {
     conn: &'c mut SqliteConnection,
     standings: HashMap<SessionId, Standing>,
-    entries: Vec<(i64, &'b Entry)>,
-    inputs: Vec<(i64, &'b Input)>,
+    entries: Vec<(i64, &'b TranscriptEntry)>,
+    inputs: Vec<(i64, &'b StoredInput)>,
     changes: Vec<(i64, Change<'b>)>,
     updates: Vec<(i64, &'b str, SessionChange)>,
 }
@@ -101,22 +101,24 @@ enum To<'b> {
 
 impl<'b> Plan<'_, 'b> {
     /// The inner error leaves no trace; after the outer one the transaction holds a part of the batch.
-    async fn add(&mut self, batch: &'b Batch) -> Result<Result<(), StoreError>, StoreError> {
+    async fn add(&mut self, batch: &'b WriteBatch) -> Result<Result<(), StoreError>, StoreError> {
         if !self.standings.get(&batch.session).is_some_and(|standing| standing.admits(batch)) {
             return Ok(Err(StoreError::Fenced));
         }
         for op in &batch.ops {
             match op {
-                Op::CreateSession(session) => self.create(&batch.session, session).await?,
-                Op::UpdateSession(change) => self.update(&batch.session, change)?,
-                Op::DeleteSession => self.delete(&batch.session).await?,
-                Op::Append(entry) => self.append(&batch.session, entry)?,
-                Op::CopyTranscript { from, up_to } => self.copy(&batch.session, from, *up_to).await?,
-                Op::AddInput(input) => self.add_input(&batch.session, input).await?,
-                Op::ReplaceInput { id, content } => {
+                StoreOp::CreateSession(session) => self.create(&batch.session, session).await?,
+                StoreOp::UpdateSession(change) => self.update(&batch.session, change)?,
+                StoreOp::DeleteSession => self.delete(&batch.session).await?,
+                StoreOp::Append(entry) => self.append(&batch.session, entry)?,
+                StoreOp::CopyTranscript { from, up_to } => self.copy(&batch.session, from, *up_to).await?,
+                StoreOp::AddInput(input) => self.add_input(&batch.session, input).await?,
+                StoreOp::ReplaceInput { id, content } => {
                     self.change_input(&batch.session, id, To::Content(content))?;
                 }
-                Op::SetInput { id, state } => self.change_input(&batch.session, id, To::State(*state))?,
+                StoreOp::SetInput { id, state } => {
+                    self.change_input(&batch.session, id, To::State(*state))?
+                }
             }
         }
         Ok(Ok(()))
@@ -130,7 +132,7 @@ impl<'b> Plan<'_, 'b> {
         self.standing(session)?.key.ok_or(StoreError::NoSession)
     }
 
-    async fn create(&mut self, id: &SessionId, session: &Session) -> Result<(), StoreError> {
+    async fn create(&mut self, id: &SessionId, session: &SessionRow) -> Result<(), StoreError> {
         if self.standing(id)?.key.is_some() {
             return Err(StoreError::SessionExists);
         }
@@ -169,7 +171,7 @@ impl<'b> Plan<'_, 'b> {
         Ok(())
     }
 
-    fn append(&mut self, id: &SessionId, entry: &'b Entry) -> Result<(), StoreError> {
+    fn append(&mut self, id: &SessionId, entry: &'b TranscriptEntry) -> Result<(), StoreError> {
         let key = self.key(id)?;
         let standing = self.standing(id)?;
         if entry.seq > MAX_SEQ {
@@ -183,7 +185,7 @@ impl<'b> Plan<'_, 'b> {
         Ok(())
     }
 
-    async fn copy(&mut self, id: &SessionId, from: &SessionId, up_to: Seq) -> Result<(), StoreError> {
+    async fn copy(&mut self, id: &SessionId, from: &SessionId, up_to: EntrySeq) -> Result<(), StoreError> {
         let key = self.key(id)?;
         if let Some(last) = self.standing(id)?.last {
             return Err(StoreError::SeqOrder { last, given: 0 });
@@ -200,7 +202,7 @@ impl<'b> Plan<'_, 'b> {
         Ok(())
     }
 
-    async fn add_input(&mut self, id: &SessionId, input: &'b Input) -> Result<(), StoreError> {
+    async fn add_input(&mut self, id: &SessionId, input: &'b StoredInput) -> Result<(), StoreError> {
         let key = self.key(id)?;
         // Inputs are added before others are changed; one that is changed already cannot wait.
         if self.changes.iter().any(|(other, change)| *other == key && *change.id == input.id) {
@@ -341,8 +343,8 @@ fn changed(rows: u64, expected: usize) -> Result<(), StoreError> {
 }
 
 impl Standing {
-    fn admits(&self, batch: &Batch) -> bool {
-        let Lease { session, owner, epoch } = &batch.lease;
+    fn admits(&self, batch: &WriteBatch) -> bool {
+        let SessionLease { session, owner, epoch } = &batch.lease;
         // A lease that was given back has no owner.
         !owner.is_empty() && *session == batch.session && *owner == self.owner && *epoch == self.epoch
     }

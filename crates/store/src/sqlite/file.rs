@@ -21,12 +21,12 @@ use crate::StoreError;
 
 /// Where a store is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StorePlace {
     Memory,
     File(PathBuf),
 }
 
-impl Place {
+impl StorePlace {
     pub(crate) fn parse(url: &str) -> Result<Self, StoreError> {
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -39,11 +39,11 @@ impl Place {
 }
 
 /// A store that was opened for writing.
-pub(super) struct Opened {
+pub(super) struct OpenedFile {
     pub(super) conn: SqliteConnection,
     /// How to open it for reading.
     pub(super) reading: SqliteConnectOptions,
-    pub(super) judge: Judge,
+    pub(super) judge: DamageJudge,
     /// Where a damaged file was moved to.
     pub(super) set_aside: Option<PathBuf>,
     /// Held as long as the file is open, so that nobody sets it aside meanwhile.
@@ -52,11 +52,11 @@ pub(super) struct Opened {
 
 /// Tells damage from other errors.
 #[derive(Clone)]
-pub(super) struct Judge {
+pub(super) struct DamageJudge {
     path: Option<PathBuf>,
 }
 
-impl Judge {
+impl DamageJudge {
     /// If the error says that the file is damaged, the next start is told to examine it.
     pub(super) fn judge(&self, error: StoreError) -> StoreError {
         let StoreError::Database(cause) = &error else { return error };
@@ -75,14 +75,14 @@ impl Judge {
 }
 
 /// Opens the store for writing.
-pub(super) async fn open(place: &Place) -> Result<Opened, StoreError> {
+pub(super) async fn open(place: &StorePlace) -> Result<OpenedFile, StoreError> {
     match place {
-        Place::Memory => open_memory().await,
-        Place::File(path) => open_file(path).await,
+        StorePlace::Memory => open_memory().await,
+        StorePlace::File(path) => open_file(path).await,
     }
 }
 
-async fn open_memory() -> Result<Opened, StoreError> {
+async fn open_memory() -> Result<OpenedFile, StoreError> {
     static OPENED: AtomicU64 = AtomicU64::new(0);
     // Connections of one process that give the same name share the database.
     let name = format!("/nudge-{}", OPENED.fetch_add(1, Ordering::Relaxed));
@@ -90,10 +90,10 @@ async fn open_memory() -> Result<Opened, StoreError> {
     let mut conn = options.clone().create_if_missing(true).connect().await?;
     migrate::migrate(&mut conn).await?;
     let reading = options.pragma("query_only", "on").row_buffer_size(ROW_BUFFER);
-    Ok(Opened { conn, reading, judge: Judge { path: None }, set_aside: None, in_use: None })
+    Ok(OpenedFile { conn, reading, judge: DamageJudge { path: None }, set_aside: None, in_use: None })
 }
 
-async fn open_file(path: &Path) -> Result<Opened, StoreError> {
+async fn open_file(path: &Path) -> Result<OpenedFile, StoreError> {
     make_directory(path)?;
     let (lock, mut alone) = lock(path)?;
     let mut moved = None;
@@ -113,8 +113,8 @@ async fn open_file(path: &Path) -> Result<Opened, StoreError> {
     if alone {
         lock.lock_shared().map_err(StoreError::io("locking", beside(path, LOCK)))?;
     }
-    let judge = Judge { path: Some(path.to_owned()) };
-    Ok(Opened { conn, reading, judge, set_aside: moved, in_use: Some(lock) })
+    let judge = DamageJudge { path: Some(path.to_owned()) };
+    Ok(OpenedFile { conn, reading, judge, set_aside: moved, in_use: Some(lock) })
 }
 
 /// How many rows a connection may read ahead of whoever takes them.
@@ -153,8 +153,8 @@ async fn examine(path: &Path) -> Result<Condition, StoreError> {
 }
 
 /// Reads all of a file, which stays as it is, and counts its sessions.
-pub(crate) async fn check(place: &Place) -> Result<u64, StoreError> {
-    let Place::File(path) = place else { return Ok(0) };
+pub(crate) async fn check(place: &StorePlace) -> Result<u64, StoreError> {
+    let StorePlace::File(path) = place else { return Ok(0) };
     match fs::metadata(path) {
         Ok(meta) if meta.len() == 0 => return Ok(0),
         Ok(_) => {}

@@ -3,7 +3,7 @@
 use sqlx::{Row as _, SqliteConnection};
 
 use super::value::{from_i64, to_i64};
-use crate::{Held, Lease, Millis, SessionId, sql};
+use crate::{HeldLease, Millis, SessionId, SessionLease, sql};
 
 pub(super) async fn acquire(
     conn: &mut SqliteConnection,
@@ -11,10 +11,10 @@ pub(super) async fn acquire(
     owner: &str,
     now: Millis,
     ttl: Millis,
-) -> Result<Result<Lease, Held>, sqlx::Error> {
+) -> Result<Result<SessionLease, HeldLease>, sqlx::Error> {
     let row = sqlx::query(sql::LEASE).bind(&**session).fetch_optional(&mut *conn).await?;
     if let Some(row) = row {
-        let held = Held {
+        let held = HeldLease {
             owner: row.try_get(0)?,
             epoch: from_i64(row.try_get(1)?),
             until: from_i64(row.try_get(2)?),
@@ -26,15 +26,15 @@ pub(super) async fn acquire(
     let epoch: i64 = sqlx::query(sql::NEXT_EPOCH).fetch_one(&mut *conn).await?.try_get(0)?;
     let until = to_i64(now.saturating_add(ttl));
     sqlx::query(sql::TAKE_LEASE).bind(&**session).bind(owner).bind(epoch).bind(until).execute(conn).await?;
-    Ok(Ok(Lease { session: session.clone(), owner: owner.to_owned(), epoch: from_i64(epoch) }))
+    Ok(Ok(SessionLease { session: session.clone(), owner: owner.to_owned(), epoch: from_i64(epoch) }))
 }
 
 /// Gives back the leases that are lost.
 pub(super) async fn renew(
     conn: &mut SqliteConnection,
-    leases: &[Lease],
+    leases: &[SessionLease],
     until: Millis,
-) -> Result<Vec<Lease>, sqlx::Error> {
+) -> Result<Vec<SessionLease>, sqlx::Error> {
     let mut lost = Vec::new();
     for lease in leases {
         let query = sqlx::query(sql::RENEW_LEASE).bind(&*lease.session).bind(&lease.owner);
@@ -46,7 +46,7 @@ pub(super) async fn renew(
     Ok(lost)
 }
 
-pub(super) async fn release(conn: &mut SqliteConnection, lease: &Lease) -> Result<(), sqlx::Error> {
+pub(super) async fn release(conn: &mut SqliteConnection, lease: &SessionLease) -> Result<(), sqlx::Error> {
     let query = sqlx::query(sql::RELEASE_LEASE).bind(&*lease.session).bind(&lease.owner);
     query.bind(to_i64(lease.epoch)).execute(conn).await?;
     Ok(())

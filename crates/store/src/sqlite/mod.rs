@@ -17,44 +17,45 @@ use sqlx::{ConnectOptions as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::oneshot;
 
 use crate::{
-    Batch, CommitObserver, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq,
-    Session, SessionFilter, Store, StoreError, Ticket, queue,
+    CommitObserver, EntrySeq, HeldLease, Millis, PageLimit, ReadReply, SessionCursor, SessionFilter,
+    SessionLease, SessionPage, SessionRow, Store, StoreError, StoredInput, TranscriptEntry, WriteBatch,
+    WriteCounts, WriteTicket, queue,
 };
-use file::Judge;
-pub(crate) use file::{Place, check};
-use readers::Readers;
-use writer::{Answer, Ask, Ready, Shared, Work};
+use file::DamageJudge;
+pub(crate) use file::{StorePlace, check};
+use readers::ReaderPool;
+use writer::{WriteAnswer, WriteAsk, WriterReady, WriterShared, WriterWork};
 
 /// Opens the store; also says where a damaged file was moved to.
 pub(crate) async fn open(
-    place: Place,
+    place: StorePlace,
     observer: Option<CommitObserver>,
 ) -> Result<(SqliteStore, Option<PathBuf>), StoreError> {
-    let shared = Arc::new(Shared::new());
+    let shared = Arc::new(WriterShared::new());
     let (told, opened) = oneshot::channel();
     let theirs = Arc::clone(&shared);
     thread::Builder::new()
         .name("nudge-store".to_owned())
         .spawn(move || writer::run(&place, &theirs, observer, told))
         .map_err(StoreError::io("starting the thread that writes", ""))?;
-    let Ready { reading, judge, set_aside } = opened.await.unwrap_or(Err(StoreError::Closed))?;
-    Ok((SqliteStore { shared, readers: Readers::new(reading), judge }, set_aside))
+    let WriterReady { reading, judge, set_aside } = opened.await.unwrap_or(Err(StoreError::Closed))?;
+    Ok((SqliteStore { shared, readers: ReaderPool::new(reading), judge }, set_aside))
 }
 
 /// A handle on the writing thread and the connections for reading.
 pub(crate) struct SqliteStore {
-    shared: Arc<Shared>,
-    readers: Readers,
-    judge: Judge,
+    shared: Arc<WriterShared>,
+    readers: ReaderPool,
+    judge: DamageJudge,
 }
 
 impl SqliteStore {
-    fn put(&self, batch: Batch, urgent: bool) -> Ticket {
+    fn put(&self, batch: WriteBatch, urgent: bool) -> WriteTicket {
         let (told, ticket) = oneshot::channel();
         let bytes = batch.weight();
-        match self.shared.queue.put(Work::Batch(batch, told), bytes, urgent) {
-            Ok(()) => Ticket::new(ticket),
-            Err(refused) => Ticket::refused(refused.into()),
+        match self.shared.queue.put(WriterWork::Batch(batch, told), bytes, urgent) {
+            Ok(()) => WriteTicket::new(ticket),
+            Err(refused) => WriteTicket::refused(refused.into()),
         }
     }
 
@@ -66,19 +67,19 @@ impl SqliteStore {
         read(&mut reader).await.map_err(|error| self.judge.judge(error))
     }
 
-    async fn ask(&self, ask: Ask) -> Result<Answer, StoreError> {
+    async fn ask(&self, ask: WriteAsk) -> Result<WriteAnswer, StoreError> {
         let (told, answer) = oneshot::channel();
-        self.shared.queue.put(Work::Ask(ask, told), 0, true)?;
+        self.shared.queue.put(WriterWork::Ask(ask, told), 0, true)?;
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
-impl From<queue::Refused> for StoreError {
-    fn from(refused: queue::Refused) -> Self {
+impl From<queue::QueueRefusal> for StoreError {
+    fn from(refused: queue::QueueRefusal) -> Self {
         match refused {
-            queue::Refused::Full => Self::Full { limit: queue::MAX_WAITING },
-            queue::Refused::TooLarge => Self::TooLarge { limit: queue::MAX_WAITING },
-            queue::Refused::Closed => Self::Closed,
+            queue::QueueRefusal::Full => Self::Full { limit: queue::MAX_WAITING },
+            queue::QueueRefusal::TooLarge => Self::TooLarge { limit: queue::MAX_WAITING },
+            queue::QueueRefusal::Closed => Self::Closed,
         }
     }
 }
@@ -90,11 +91,11 @@ impl Drop for SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn commit(&self, batch: Batch) -> Ticket {
+    fn commit(&self, batch: WriteBatch) -> WriteTicket {
         self.put(batch, true)
     }
 
-    fn append(&self, batch: Batch) -> Ticket {
+    fn append(&self, batch: WriteBatch) -> WriteTicket {
         self.put(batch, false)
     }
 
@@ -106,28 +107,33 @@ impl Store for SqliteStore {
         Box::pin(self.shared.queue.room())
     }
 
-    fn session<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Session>> {
+    fn session<'a>(&'a self, id: &'a str) -> ReadReply<'a, Option<SessionRow>> {
         Box::pin(self.read(async move |conn| read::session(conn, id).await))
     }
 
     fn sessions<'a>(
         &'a self,
         filter: &'a SessionFilter,
-        after: Option<&'a Cursor>,
+        after: Option<&'a SessionCursor>,
         limit: u32,
-    ) -> Reply<'a, Page> {
+    ) -> ReadReply<'a, SessionPage> {
         Box::pin(self.read(async move |conn| read::sessions(conn, filter, after, limit).await))
     }
 
-    fn transcript<'a>(&'a self, id: &'a str, from: Seq, limit: Limit) -> Reply<'a, Vec<Entry>> {
+    fn transcript<'a>(
+        &'a self,
+        id: &'a str,
+        from: EntrySeq,
+        limit: PageLimit,
+    ) -> ReadReply<'a, Vec<TranscriptEntry>> {
         Box::pin(self.read(async move |conn| read::transcript(conn, id, from, limit).await))
     }
 
-    fn last_seq<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Seq>> {
+    fn last_seq<'a>(&'a self, id: &'a str) -> ReadReply<'a, Option<EntrySeq>> {
         Box::pin(self.read(async move |conn| read::last_seq(conn, id).await))
     }
 
-    fn inputs<'a>(&'a self, id: &'a str) -> Reply<'a, Vec<Input>> {
+    fn inputs<'a>(&'a self, id: &'a str) -> ReadReply<'a, Vec<StoredInput>> {
         Box::pin(self.read(async move |conn| read::inputs(conn, id).await))
     }
 
@@ -137,34 +143,39 @@ impl Store for SqliteStore {
         owner: &'a str,
         now: Millis,
         ttl: Millis,
-    ) -> Reply<'a, Result<Lease, Held>> {
-        let ask = Ask::Acquire { session: session.into(), owner: owner.to_owned(), now, ttl };
+    ) -> ReadReply<'a, Result<SessionLease, HeldLease>> {
+        let ask = WriteAsk::Acquire { session: session.into(), owner: owner.to_owned(), now, ttl };
         Box::pin(async move { Ok(self.ask(ask).await?.into_acquired()) })
     }
 
-    fn renew<'a>(&'a self, leases: &'a [Lease], now: Millis, ttl: Millis) -> Reply<'a, Vec<Lease>> {
-        let ask = Ask::Renew { leases: leases.to_vec(), until: now.saturating_add(ttl) };
+    fn renew<'a>(
+        &'a self,
+        leases: &'a [SessionLease],
+        now: Millis,
+        ttl: Millis,
+    ) -> ReadReply<'a, Vec<SessionLease>> {
+        let ask = WriteAsk::Renew { leases: leases.to_vec(), until: now.saturating_add(ttl) };
         Box::pin(async move { Ok(self.ask(ask).await?.into_lost()) })
     }
 
-    fn release(&self, lease: Lease) -> Reply<'_, ()> {
-        Box::pin(async move { self.ask(Ask::Release(lease)).await.map(drop) })
+    fn release(&self, lease: SessionLease) -> ReadReply<'_, ()> {
+        Box::pin(async move { self.ask(WriteAsk::Release(lease)).await.map(drop) })
     }
 
-    fn release_owner<'a>(&'a self, owner: &'a str) -> Reply<'a, u64> {
-        let ask = Ask::ReleaseOwner(owner.to_owned());
+    fn release_owner<'a>(&'a self, owner: &'a str) -> ReadReply<'a, u64> {
+        let ask = WriteAsk::ReleaseOwner(owner.to_owned());
         Box::pin(async move { Ok(self.ask(ask).await?.into_freed()) })
     }
 
-    fn settle(&self) -> Reply<'_, ()> {
-        Box::pin(async move { self.ask(Ask::Settle).await.map(drop) })
+    fn settle(&self) -> ReadReply<'_, ()> {
+        Box::pin(async move { self.ask(WriteAsk::Settle).await.map(drop) })
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> WriteCounts {
         self.shared.counts()
     }
 
-    fn close(&self) -> Reply<'_, ()> {
+    fn close(&self) -> ReadReply<'_, ()> {
         Box::pin(async move {
             // Readers first: the last connection to close tidies the file up, and it has to be one that can write.
             self.readers.close().await;

@@ -4,12 +4,13 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::value::{fold, from_i64, like, state_of, to_i64};
 use crate::{
-    Cursor, Entry, Input, Limit, MAX_SEQ, Page, Seq, Session, SessionFilter, StoreError,
+    EntrySeq, MAX_SEQ, PageLimit, SessionCursor, SessionFilter, SessionPage, SessionRow, StoreError,
+    StoredInput, TranscriptEntry,
     body::unpack,
     sql::{self, SPAN},
 };
 
-pub(super) async fn session(conn: &mut SqliteConnection, id: &str) -> Result<Option<Session>, StoreError> {
+pub(super) async fn session(conn: &mut SqliteConnection, id: &str) -> Result<Option<SessionRow>, StoreError> {
     let row = sqlx::query(sql::SESSION).bind(id).fetch_optional(conn).await?;
     Ok(row.as_ref().map(session_of).transpose()?)
 }
@@ -17,13 +18,13 @@ pub(super) async fn session(conn: &mut SqliteConnection, id: &str) -> Result<Opt
 pub(super) async fn sessions(
     conn: &mut SqliteConnection,
     filter: &SessionFilter,
-    after: Option<&Cursor>,
+    after: Option<&SessionCursor>,
     limit: u32,
-) -> Result<Page, StoreError> {
+) -> Result<SessionPage, StoreError> {
     let limit = limit.max(1);
     let pattern = filter.search.as_ref().map(|search| like(&fold(search)));
     if pattern.as_ref().is_some_and(|pattern| pattern.len() > LONGEST_PATTERN) {
-        return Ok(Page::default());
+        return Ok(SessionPage::default());
     }
     let mut query = sqlx::query(AssertSqlSafe(sql::sessions(filter, after.is_some())));
     if let Some(cwd) = &filter.cwd {
@@ -47,11 +48,11 @@ pub(super) async fn sessions(
     // One more than asked for tells whether there is another page.
     let rows = query.bind(i64::from(limit) + 1).fetch_all(conn).await?;
     let wanted = rows.iter().take(limit as usize);
-    let sessions: Vec<Session> = wanted.map(session_of).collect::<Result<_, _>>()?;
+    let sessions: Vec<SessionRow> = wanted.map(session_of).collect::<Result<_, _>>()?;
     let more = rows.len() > sessions.len();
     let last = sessions.last().filter(|_| more);
-    let next = last.map(|last| Cursor { updated_at: last.updated_at, id: last.id.clone() });
-    Ok(Page { sessions, next })
+    let next = last.map(|last| SessionCursor { updated_at: last.updated_at, id: last.id.clone() });
+    Ok(SessionPage { sessions, next })
 }
 
 /// The database refuses longer ones, and no title is that long.
@@ -60,13 +61,13 @@ const LONGEST_PATTERN: usize = 50_000;
 pub(super) async fn transcript(
     conn: &mut SqliteConnection,
     id: &str,
-    from: Seq,
-    limit: Limit,
-) -> Result<Vec<Entry>, StoreError> {
+    from: EntrySeq,
+    limit: PageLimit,
+) -> Result<Vec<TranscriptEntry>, StoreError> {
     if from > MAX_SEQ {
         return Ok(Vec::new());
     }
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<TranscriptEntry> = Vec::new();
     let mut left = limit.bytes.max(1);
     let mut rows = FIRST_ROWS;
     let mut next = from;
@@ -104,7 +105,7 @@ const MOST_BYTES: u64 = 4 << 20;
 async fn fitting(
     conn: &mut SqliteConnection,
     id: &str,
-    from: Seq,
+    from: EntrySeq,
     mut rows: usize,
 ) -> Result<usize, sqlx::Error> {
     while rows > 1 {
@@ -122,9 +123,9 @@ async fn fitting(
 async fn some_entries(
     conn: &mut SqliteConnection,
     id: &str,
-    from: Seq,
+    from: EntrySeq,
     rows: usize,
-) -> Result<Vec<Entry>, StoreError> {
+) -> Result<Vec<TranscriptEntry>, StoreError> {
     let rows = i64::try_from(rows).unwrap_or(i64::MAX);
     let query = sqlx::query(sql::TRANSCRIPT).bind(id).bind(to_i64(from)).bind(rows);
     let bodies: Option<Vec<u8>> = query.fetch_one(conn).await?.try_get(0)?;
@@ -132,25 +133,25 @@ async fn some_entries(
     Ok(unpack(bodies).map_err(|error| sqlx::Error::Decode(error.into()))?)
 }
 
-pub(super) async fn last_seq(conn: &mut SqliteConnection, id: &str) -> Result<Option<Seq>, StoreError> {
+pub(super) async fn last_seq(conn: &mut SqliteConnection, id: &str) -> Result<Option<EntrySeq>, StoreError> {
     let row = sqlx::query(sql::LAST_PLACE).bind(id).fetch_optional(conn).await?;
     let place: Option<i64> = row.map(|row| row.try_get(0)).transpose()?;
     Ok(place.map(seq_of))
 }
 
-pub(super) async fn inputs(conn: &mut SqliteConnection, id: &str) -> Result<Vec<Input>, StoreError> {
+pub(super) async fn inputs(conn: &mut SqliteConnection, id: &str) -> Result<Vec<StoredInput>, StoreError> {
     let rows = sqlx::query(sql::INPUTS).bind(id).fetch_all(conn).await?;
     Ok(rows.iter().map(input_of).collect::<Result<_, _>>()?)
 }
 
 /// The number of the entry at a place.
-pub(super) fn seq_of(place: i64) -> Seq {
+pub(super) fn seq_of(place: i64) -> EntrySeq {
     from_i64(place.rem_euclid(SPAN))
 }
 
-fn session_of(row: &SqliteRow) -> Result<Session, sqlx::Error> {
+fn session_of(row: &SqliteRow) -> Result<SessionRow, sqlx::Error> {
     let directories: &str = row.try_get(2)?;
-    Ok(Session {
+    Ok(SessionRow {
         id: row.try_get::<&str, _>(0)?.into(),
         cwd: row.try_get(1)?,
         additional_directories: serde_json::from_str(directories)
@@ -166,8 +167,8 @@ fn session_of(row: &SqliteRow) -> Result<Session, sqlx::Error> {
     })
 }
 
-fn input_of(row: &SqliteRow) -> Result<Input, sqlx::Error> {
-    Ok(Input {
+fn input_of(row: &SqliteRow) -> Result<StoredInput, sqlx::Error> {
+    Ok(StoredInput {
         id: row.try_get::<&str, _>(0)?.into(),
         seq: from_i64(row.try_get(1)?),
         client: row.try_get::<i64, _>(2)?.cast_unsigned(),

@@ -12,26 +12,26 @@ use crate::StoreError;
 const MOST: u32 = 4;
 
 /// Connections, opened when first needed.
-pub(super) struct Readers {
+pub(super) struct ReaderPool {
     options: SqliteConnectOptions,
     permits: Semaphore,
     idle: Mutex<Vec<SqliteConnection>>,
 }
 
-impl Readers {
+impl ReaderPool {
     pub(super) fn new(options: SqliteConnectOptions) -> Self {
         Self { options, permits: Semaphore::new(MOST as usize), idle: Mutex::default() }
     }
 
     /// A connection that nobody else uses; it comes back when it is dropped.
-    pub(super) async fn get(&self) -> Result<Reader<'_>, StoreError> {
+    pub(super) async fn get(&self) -> Result<LentReader<'_>, StoreError> {
         let permit = self.permits.acquire().await.map_err(|_| StoreError::Closed)?;
         let idle = self.idle().pop();
         let conn = match idle {
             Some(conn) => conn,
             None => self.options.connect().await?,
         };
-        Ok(Reader { conn: Some(conn), readers: self, _permit: permit })
+        Ok(LentReader { conn: Some(conn), readers: self, _permit: permit })
     }
 
     /// Waits for the reads that run and closes the connections.
@@ -55,15 +55,15 @@ impl Readers {
     }
 }
 
-/// A connection lent by [`Readers`].
-pub(super) struct Reader<'r> {
+/// A connection lent by [`ReaderPool`].
+pub(super) struct LentReader<'r> {
     /// There until it is dropped.
     conn: Option<SqliteConnection>,
-    readers: &'r Readers,
+    readers: &'r ReaderPool,
     _permit: SemaphorePermit<'r>,
 }
 
-impl Deref for Reader<'_> {
+impl Deref for LentReader<'_> {
     type Target = SqliteConnection;
 
     fn deref(&self) -> &SqliteConnection {
@@ -71,13 +71,13 @@ impl Deref for Reader<'_> {
     }
 }
 
-impl DerefMut for Reader<'_> {
+impl DerefMut for LentReader<'_> {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
         self.conn.as_mut().expect("a reader has its connection until it is dropped")
     }
 }
 
-impl Drop for Reader<'_> {
+impl Drop for LentReader<'_> {
     fn drop(&mut self) {
         self.readers.idle().extend(self.conn.take());
     }

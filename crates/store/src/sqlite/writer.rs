@@ -11,21 +11,22 @@ use tokio::sync::{oneshot, watch};
 use super::{
     apply::apply,
     execute,
-    file::{self, Judge, Opened, Place},
+    file::{self, DamageJudge, OpenedFile, StorePlace},
     lease,
 };
 use crate::{
-    Batch, CommitMoment, CommitObserver, Counts, Held, Lease, Millis, SessionId, StoreError, queue::Queue,
+    CommitMoment, CommitObserver, HeldLease, Millis, SessionId, SessionLease, StoreError, WriteBatch,
+    WriteCounts, queue::JobQueue,
 };
 
 /// What the thread is given to do.
-pub(super) enum Work {
-    Batch(Batch, oneshot::Sender<Result<(), StoreError>>),
-    Ask(Ask, oneshot::Sender<Result<Answer, StoreError>>),
+pub(super) enum WriterWork {
+    Batch(WriteBatch, oneshot::Sender<Result<(), StoreError>>),
+    Ask(WriteAsk, oneshot::Sender<Result<WriteAnswer, StoreError>>),
 }
 
 /// What is written besides batches.
-pub(super) enum Ask {
+pub(super) enum WriteAsk {
     Acquire {
         session: SessionId,
         owner: String,
@@ -33,32 +34,32 @@ pub(super) enum Ask {
         ttl: Millis,
     },
     Renew {
-        leases: Vec<Lease>,
+        leases: Vec<SessionLease>,
         until: Millis,
     },
-    Release(Lease),
+    Release(SessionLease),
     ReleaseOwner(String),
     /// Nothing: who asks wants to know that all before it is written.
     Settle,
 }
 
-/// What came of an [`Ask`].
-pub(super) enum Answer {
+/// What came of a [`WriteAsk`].
+pub(super) enum WriteAnswer {
     Done,
-    Acquired(Result<Lease, Held>),
-    Lost(Vec<Lease>),
+    Acquired(Result<SessionLease, HeldLease>),
+    Lost(Vec<SessionLease>),
     Freed(u64),
 }
 
-impl Answer {
-    pub(super) fn into_acquired(self) -> Result<Lease, Held> {
+impl WriteAnswer {
+    pub(super) fn into_acquired(self) -> Result<SessionLease, HeldLease> {
         let Self::Acquired(acquired) = self else {
             unreachable!("asking for a lease gives a lease or its holder")
         };
         acquired
     }
 
-    pub(super) fn into_lost(self) -> Vec<Lease> {
+    pub(super) fn into_lost(self) -> Vec<SessionLease> {
         let Self::Lost(lost) = self else { unreachable!("renewing gives what is lost") };
         lost
     }
@@ -70,8 +71,8 @@ impl Answer {
 }
 
 /// What the thread and its handle share.
-pub(super) struct Shared {
-    pub(super) queue: Queue<Work>,
+pub(super) struct WriterShared {
+    pub(super) queue: JobQueue<WriterWork>,
     ended: watch::Sender<bool>,
     transactions: AtomicU64,
     batches: AtomicU64,
@@ -79,10 +80,10 @@ pub(super) struct Shared {
     repeated: AtomicU64,
 }
 
-impl Shared {
+impl WriterShared {
     pub(super) fn new() -> Self {
         Self {
-            queue: Queue::new(),
+            queue: JobQueue::new(),
             ended: watch::Sender::new(false),
             transactions: AtomicU64::new(0),
             batches: AtomicU64::new(0),
@@ -91,8 +92,8 @@ impl Shared {
         }
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        Counts {
+    pub(super) fn counts(&self) -> WriteCounts {
+        WriteCounts {
             transactions: self.transactions.load(Ordering::Relaxed),
             batches: self.batches.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
@@ -108,18 +109,18 @@ impl Shared {
 }
 
 /// What the thread tells once the file is open.
-pub(super) struct Ready {
+pub(super) struct WriterReady {
     pub(super) reading: SqliteConnectOptions,
-    pub(super) judge: Judge,
+    pub(super) judge: DamageJudge,
     pub(super) set_aside: Option<PathBuf>,
 }
 
 /// Opens the file, says so, and writes until the queue is closed and empty.
 pub(super) fn run(
-    place: &Place,
-    shared: &Shared,
+    place: &StorePlace,
+    shared: &WriterShared,
     observer: Option<CommitObserver>,
-    told: oneshot::Sender<Result<Ready, StoreError>>,
+    told: oneshot::Sender<Result<WriterReady, StoreError>>,
 ) {
     // However this ends, whoever waits is told.
     let _end = Ending(shared);
@@ -133,8 +134,8 @@ pub(super) fn run(
         Ok(opened) => opened,
         Err(error) => return drop(told.send(Err(error))),
     };
-    let Opened { conn, reading, judge, set_aside, in_use } = opened;
-    if told.send(Ok(Ready { reading, judge: judge.clone(), set_aside })).is_err() {
+    let OpenedFile { conn, reading, judge, set_aside, in_use } = opened;
+    if told.send(Ok(WriterReady { reading, judge: judge.clone(), set_aside })).is_err() {
         return;
     }
     let mut writer = Writer { conn, judge, shared, observer };
@@ -148,7 +149,7 @@ pub(super) fn run(
     drop(in_use);
 }
 
-struct Ending<'s>(&'s Shared);
+struct Ending<'s>(&'s WriterShared);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -170,15 +171,15 @@ enum Care {
 
 struct Writer<'s> {
     conn: SqliteConnection,
-    judge: Judge,
-    shared: &'s Shared,
+    judge: DamageJudge,
+    shared: &'s WriterShared,
     observer: Option<CommitObserver>,
 }
 
-type Outcomes = Result<Vec<Result<Answer, StoreError>>, StoreError>;
+type Outcomes = Result<Vec<Result<WriteAnswer, StoreError>>, StoreError>;
 
 impl Writer<'_> {
-    async fn write(&mut self, group: &[Work]) -> Outcomes {
+    async fn write(&mut self, group: &[WriterWork]) -> Outcomes {
         match self.attempt(group, Care::Together).await {
             Err(error) if error.is_of_the_batch() && group.len() == 1 => Ok(vec![Err(error)]),
             Err(error) if error.is_of_the_batch() => {
@@ -190,7 +191,7 @@ impl Writer<'_> {
     }
 
     /// One transaction. If it fails it has left nothing.
-    async fn attempt(&mut self, group: &[Work], care: Care) -> Outcomes {
+    async fn attempt(&mut self, group: &[WriterWork], care: Care) -> Outcomes {
         execute(&mut self.conn, "BEGIN IMMEDIATE").await?;
         let outcomes = match self.fill(group, care).await {
             Ok(outcomes) => self.commit().await.map(|()| outcomes),
@@ -217,13 +218,13 @@ impl Writer<'_> {
         }
     }
 
-    async fn fill(&mut self, group: &[Work], care: Care) -> Outcomes {
+    async fn fill(&mut self, group: &[WriterWork], care: Care) -> Outcomes {
         let mut outcomes = Vec::with_capacity(group.len());
         let mut rest = group;
         while let Some(first) = rest.first() {
             let run = match (care, first) {
-                (Care::Together, Work::Batch(..)) => {
-                    rest.iter().take_while(|work| matches!(work, Work::Batch(..))).count()
+                (Care::Together, WriterWork::Batch(..)) => {
+                    rest.iter().take_while(|work| matches!(work, WriterWork::Batch(..))).count()
                 }
                 _ => 1,
             };
@@ -238,7 +239,10 @@ impl Writer<'_> {
     }
 
     /// Does one piece of work so that it leaves no trace if it fails.
-    async fn step_alone(&mut self, work: &[Work]) -> Result<Result<Answer, StoreError>, StoreError> {
+    async fn step_alone(
+        &mut self,
+        work: &[WriterWork],
+    ) -> Result<Result<WriteAnswer, StoreError>, StoreError> {
         execute(&mut self.conn, "SAVEPOINT alone").await?;
         let outcome = match self.step(work).await {
             Ok(mut outcomes) => outcomes.pop().expect("one piece of work has one outcome"),
@@ -253,46 +257,46 @@ impl Writer<'_> {
     }
 
     /// Does several batches, or one piece of other work.
-    async fn step(&mut self, work: &[Work]) -> Outcomes {
-        if let [Work::Ask(ask, _)] = work {
+    async fn step(&mut self, work: &[WriterWork]) -> Outcomes {
+        if let [WriterWork::Ask(ask, _)] = work {
             return Ok(vec![Ok(self.answer(ask).await?)]);
         }
-        let batches: Vec<&Batch> = work
+        let batches: Vec<&WriteBatch> = work
             .iter()
             .filter_map(|work| match work {
-                Work::Batch(batch, _) => Some(batch),
-                Work::Ask(..) => None,
+                WriterWork::Batch(batch, _) => Some(batch),
+                WriterWork::Ask(..) => None,
             })
             .collect();
         let outcomes = apply(&mut self.conn, &batches).await?;
-        Ok(outcomes.into_iter().map(|outcome| outcome.map(|()| Answer::Done)).collect())
+        Ok(outcomes.into_iter().map(|outcome| outcome.map(|()| WriteAnswer::Done)).collect())
     }
 
-    async fn answer(&mut self, ask: &Ask) -> Result<Answer, StoreError> {
+    async fn answer(&mut self, ask: &WriteAsk) -> Result<WriteAnswer, StoreError> {
         let conn = &mut self.conn;
         Ok(match ask {
-            Ask::Acquire { session, owner, now, ttl } => {
-                Answer::Acquired(lease::acquire(conn, session, owner, *now, *ttl).await?)
+            WriteAsk::Acquire { session, owner, now, ttl } => {
+                WriteAnswer::Acquired(lease::acquire(conn, session, owner, *now, *ttl).await?)
             }
-            Ask::Renew { leases, until } => Answer::Lost(lease::renew(conn, leases, *until).await?),
-            Ask::Release(given) => lease::release(conn, given).await.map(|()| Answer::Done)?,
-            Ask::ReleaseOwner(owner) => Answer::Freed(lease::release_owner(conn, owner).await?),
-            Ask::Settle => Answer::Done,
+            WriteAsk::Renew { leases, until } => WriteAnswer::Lost(lease::renew(conn, leases, *until).await?),
+            WriteAsk::Release(given) => lease::release(conn, given).await.map(|()| WriteAnswer::Done)?,
+            WriteAsk::ReleaseOwner(owner) => WriteAnswer::Freed(lease::release_owner(conn, owner).await?),
+            WriteAsk::Settle => WriteAnswer::Done,
         })
     }
 
-    fn tell(&self, group: Vec<Work>, outcomes: Outcomes) {
+    fn tell(&self, group: Vec<WriterWork>, outcomes: Outcomes) {
         let outcomes = outcomes.map_err(|error| self.judge.judge(error));
         let outcomes = outcomes.unwrap_or_else(|error| group.iter().map(|_| Err(error.clone())).collect());
         for (work, outcome) in group.into_iter().zip(outcomes) {
             // Whoever asked may have stopped waiting.
             match work {
-                Work::Batch(_, told) => {
+                WriterWork::Batch(_, told) => {
                     let counter = if outcome.is_ok() { &self.shared.batches } else { &self.shared.refused };
                     counter.fetch_add(1, Ordering::Relaxed);
                     let _ = told.send(outcome.map(drop));
                 }
-                Work::Ask(_, told) => drop(told.send(outcome)),
+                WriterWork::Ask(_, told) => drop(told.send(outcome)),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What is written is there, also after opening again.
 
-use nudge_store::{InputState, Limit, MAX_SEQ, Op, Session, SessionChange, Store};
+use nudge_store::{InputState, MAX_SEQ, PageLimit, SessionChange, SessionRow, Store, StoreOp};
 
 use crate::support::{
     Place, appends, batch, created, entry, input, lease, memory, name, replace, seqs, session, set, write,
@@ -9,27 +9,27 @@ use crate::support::{
 async fn fill(store: &dyn Store) {
     let lease = created(store, "s").await;
     write(store, &lease, appends(0..200)).await.expect("entries");
-    let inputs = ["a", "b", "c"].into_iter().zip(0..).map(|(id, seq)| Op::AddInput(input(id, seq)));
+    let inputs = ["a", "b", "c"].into_iter().zip(0..).map(|(id, seq)| StoreOp::AddInput(input(id, seq)));
     write(store, &lease, inputs.collect()).await.expect("inputs");
     let change = vec![
         set("a", InputState::Delivered),
         replace("b", "[1]"),
         set("c", InputState::Revoked),
-        Op::UpdateSession(SessionChange {
+        StoreOp::UpdateSession(SessionChange {
             title: Some(None),
             updated_at: Some(300),
             ..SessionChange::default()
         }),
-        Op::UpdateSession(SessionChange { closed: Some(true), ..SessionChange::default() }),
+        StoreOp::UpdateSession(SessionChange { closed: Some(true), ..SessionChange::default() }),
     ];
     write(store, &lease, change).await.expect("changes");
 }
 
 async fn check(store: &dyn Store) {
-    let expected = Session { title: None, updated_at: 300, closed: true, ..session("s") };
+    let expected = SessionRow { title: None, updated_at: 300, closed: true, ..session("s") };
     assert_eq!(store.session("s").await.expect("read"), Some(expected));
     assert_eq!(store.session("S").await.expect("read"), None);
-    let entries = store.transcript("s", 0, Limit::default()).await.expect("read");
+    let entries = store.transcript("s", 0, PageLimit::default()).await.expect("read");
     assert_eq!(entries, (0..200).map(entry).collect::<Vec<_>>());
     assert_eq!(store.last_seq("s").await.expect("read"), Some(199));
     assert_eq!(store.last_seq("other").await.expect("read"), None);
@@ -89,7 +89,7 @@ async fn pages_of_a_transcript() {
         (MAX_SEQ + 1, 100, usize::MAX, vec![]),
         (0, 0, usize::MAX, vec![]),
     ] {
-        let page = store.transcript("s", from, Limit { rows, bytes }).await.expect("read");
+        let page = store.transcript("s", from, PageLimit { rows, bytes }).await.expect("read");
         let seqs: Vec<u64> = page.iter().map(|entry| entry.seq).collect();
         assert_eq!(seqs, expected, "from {from}, {rows} rows, {bytes} bytes");
     }
@@ -100,7 +100,7 @@ async fn what_cannot_be_written() {
     let store = memory().await;
     let created = created(&*store, "s").await;
     write(&*store, &created, appends([5])).await.expect("an entry");
-    write(&*store, &created, vec![Op::AddInput(input("a", 0)), Op::AddInput(input("b", 1))])
+    write(&*store, &created, vec![StoreOp::AddInput(input("a", 0)), StoreOp::AddInput(input("b", 1))])
         .await
         .expect("inputs");
     write(&*store, &created, vec![set("a", InputState::Revoked)]).await.expect("a revoke");
@@ -111,18 +111,18 @@ async fn what_cannot_be_written() {
         (&created, appends([4]), "SeqOrder"),
         (&created, appends([6, 6]), "SeqOrder"),
         (&created, appends([6, MAX_SEQ + 1]), "SeqTooLarge"),
-        (&created, vec![Op::CreateSession(session("s"))], "SessionExists"),
-        (&created, vec![Op::Append(entry(6)), Op::AddInput(input("a", 9))], "InputExists"),
-        (&created, vec![Op::Append(entry(6)), set("a", InputState::Delivered)], "InputNotPending"),
+        (&created, vec![StoreOp::CreateSession(session("s"))], "SessionExists"),
+        (&created, vec![StoreOp::Append(entry(6)), StoreOp::AddInput(input("a", 9))], "InputExists"),
+        (&created, vec![StoreOp::Append(entry(6)), set("a", InputState::Delivered)], "InputNotPending"),
         (&created, vec![set("b", InputState::Pending)], "InputNotPending"),
         (&created, vec![set("z", InputState::Revoked)], "InputNotPending"),
         (&created, vec![replace("a", "[]")], "InputNotPending"),
-        (&created, vec![set("c", InputState::Revoked), Op::AddInput(input("c", 9))], "InputNotPending"),
-        (&created, vec![Op::CopyTranscript { from: "s".into(), up_to: 9 }], "SeqOrder"),
+        (&created, vec![set("c", InputState::Revoked), StoreOp::AddInput(input("c", 9))], "InputNotPending"),
+        (&created, vec![StoreOp::CopyTranscript { from: "s".into(), up_to: 9 }], "SeqOrder"),
         (&nowhere, appends([1]), "NoSession"),
-        (&nowhere, vec![Op::UpdateSession(SessionChange::default())], "NoSession"),
-        (&nowhere, vec![Op::DeleteSession], "NoSession"),
-        (&nowhere, vec![Op::AddInput(input("a", 0))], "NoSession"),
+        (&nowhere, vec![StoreOp::UpdateSession(SessionChange::default())], "NoSession"),
+        (&nowhere, vec![StoreOp::DeleteSession], "NoSession"),
+        (&nowhere, vec![StoreOp::AddInput(input("a", 0))], "NoSession"),
     ] {
         let told = format!("{ops:?}");
         assert_eq!(name(write(&*store, lease, ops).await), expected, "{told}");
@@ -135,24 +135,26 @@ async fn a_fork_has_the_transcript_and_no_inputs() {
     let store = memory().await;
     let parent = created(&*store, "parent").await;
     let mut ops = appends([1, 2, 3, 7]);
-    ops.push(Op::AddInput(input("a", 0)));
+    ops.push(StoreOp::AddInput(input("a", 0)));
     write(&*store, &parent, ops).await.expect("filled");
     let child = lease(&*store, "child").await;
     let fork = vec![
-        Op::CreateSession(Session { parent: Some("parent".into()), ..session("child") }),
-        Op::CopyTranscript { from: "parent".into(), up_to: 3 },
-        Op::Append(entry(4)),
+        StoreOp::CreateSession(SessionRow { parent: Some("parent".into()), ..session("child") }),
+        StoreOp::CopyTranscript { from: "parent".into(), up_to: 3 },
+        StoreOp::Append(entry(4)),
     ];
     write(&*store, &child, fork).await.expect("forked");
     assert_eq!(seqs(&*store, "child").await, [1, 2, 3, 4]);
-    let copied = store.transcript("child", 3, Limit::default()).await.expect("read");
+    let copied = store.transcript("child", 3, PageLimit::default()).await.expect("read");
     assert_eq!(copied[0], entry(3));
     assert_eq!(store.inputs("child").await.expect("read"), []);
     assert_eq!(seqs(&*store, "parent").await, [1, 2, 3, 7]);
 
     let orphan = lease(&*store, "orphan").await;
-    let fork =
-        vec![Op::CreateSession(session("orphan")), Op::CopyTranscript { from: "none".into(), up_to: 3 }];
+    let fork = vec![
+        StoreOp::CreateSession(session("orphan")),
+        StoreOp::CopyTranscript { from: "none".into(), up_to: 3 },
+    ];
     assert_eq!(name(write(&*store, &orphan, fork).await), "NoSession");
     assert_eq!(store.session("orphan").await.expect("read"), None);
 }
@@ -162,7 +164,7 @@ async fn a_deleted_session_leaves_nothing() {
     let store = memory().await;
     let lease = created(&*store, "s").await;
     let mut ops = appends(0..100);
-    ops.extend([Op::AddInput(input("a", 0)), Op::DeleteSession]);
+    ops.extend([StoreOp::AddInput(input("a", 0)), StoreOp::DeleteSession]);
     let deleted = store.commit(batch(&lease, ops));
     let late = store.commit(batch(&lease, appends([100])));
     deleted.await.expect("deleted");

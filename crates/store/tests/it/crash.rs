@@ -81,7 +81,7 @@ async fn every_commit_is_whole_or_not_there() {
             let there = commits.saturating_sub(2);
             assert_eq!(seqs(&*store, "s").await, (1..=there).collect::<Vec<_>>(), "{moment:?} {nth}");
             assert_eq!(store.session("s").await.expect("read").is_some(), commits >= 2, "{moment:?} {nth}");
-            let entries = store.transcript("s", 0, nudge_store::Limit::default()).await.expect("read");
+            let entries = store.transcript("s", 0, nudge_store::PageLimit::default()).await.expect("read");
             assert!(entries.iter().all(|found| *found == entry(found.seq)), "{moment:?} {nth}");
             store.release_owner("me").await.expect("freed");
         }

@@ -1,6 +1,6 @@
 //! Batches that share a transaction.
 
-use nudge_store::{InputState, Op, SessionChange, SessionFilter};
+use nudge_store::{InputState, SessionChange, SessionFilter, StoreOp};
 
 use crate::support::{
     Place, appends, batch, created, entry, input, lease, memory, name, seqs, session, set, write,
@@ -50,16 +50,23 @@ async fn a_failing_batch_fails_alone() {
     let store = place.open().await;
     let good = created(&*store, "good").await;
     let bad = created(&*store, "bad").await;
-    write(&*store, &bad, vec![Op::AddInput(input("a", 0)), Op::Append(entry(5))]).await.expect("set up");
-    let touch = || Op::UpdateSession(SessionChange { updated_at: Some(9_000), ..SessionChange::default() });
+    write(&*store, &bad, vec![StoreOp::AddInput(input("a", 0)), StoreOp::Append(entry(5))])
+        .await
+        .expect("set up");
+    let touch =
+        || StoreOp::UpdateSession(SessionChange { updated_at: Some(9_000), ..SessionChange::default() });
     let work = [
         (&good, appends([1]), "ok"),
-        (&bad, vec![touch(), Op::AddInput(input("b", 1)), Op::Append(entry(5))], "SeqOrder"),
-        (&good, vec![Op::AddInput(input("a", 0))], "ok"),
-        (&bad, vec![touch(), Op::AddInput(input("b", 1)), Op::AddInput(input("a", 2))], "InputExists"),
-        (&good, vec![set("a", InputState::Delivered), Op::Append(entry(2))], "ok"),
+        (&bad, vec![touch(), StoreOp::AddInput(input("b", 1)), StoreOp::Append(entry(5))], "SeqOrder"),
+        (&good, vec![StoreOp::AddInput(input("a", 0))], "ok"),
+        (
+            &bad,
+            vec![touch(), StoreOp::AddInput(input("b", 1)), StoreOp::AddInput(input("a", 2))],
+            "InputExists",
+        ),
+        (&good, vec![set("a", InputState::Delivered), StoreOp::Append(entry(2))], "ok"),
         (&bad, vec![set("a", InputState::Revoked), set("a", InputState::Delivered)], "InputNotPending"),
-        (&bad, vec![Op::CreateSession(session("bad"))], "SessionExists"),
+        (&bad, vec![StoreOp::CreateSession(session("bad"))], "SessionExists"),
         (&good, appends([3]), "ok"),
         (&bad, appends([6]), "ok"),
     ];
@@ -97,12 +104,15 @@ async fn a_life_in_one_group() {
     let store = memory().await;
     let lease = created(&*store, "s").await;
     let tickets = [
-        vec![Op::AddInput(input("a", 0))],
-        vec![Op::ReplaceInput { id: "a".into(), content: "[2]".into() }],
+        vec![StoreOp::AddInput(input("a", 0))],
+        vec![StoreOp::ReplaceInput { id: "a".into(), content: "[2]".into() }],
         vec![set("a", InputState::Delivered)],
-        vec![Op::AddInput(input("b", 1)), Op::ReplaceInput { id: "b".into(), content: "[3]".into() }],
-        vec![Op::DeleteSession],
-        vec![Op::AddInput(input("c", 2))],
+        vec![
+            StoreOp::AddInput(input("b", 1)),
+            StoreOp::ReplaceInput { id: "b".into(), content: "[3]".into() },
+        ],
+        vec![StoreOp::DeleteSession],
+        vec![StoreOp::AddInput(input("c", 2))],
     ]
     .map(|ops| store.append(batch(&lease, ops)));
     let mut told = Vec::new();
@@ -118,8 +128,10 @@ async fn a_fork_has_what_was_written_just_before() {
     let store = memory().await;
     let parent = created(&*store, "parent").await;
     let child = lease(&*store, "child").await;
-    let fork =
-        vec![Op::CreateSession(session("child")), Op::CopyTranscript { from: "parent".into(), up_to: 9 }];
+    let fork = vec![
+        StoreOp::CreateSession(session("child")),
+        StoreOp::CopyTranscript { from: "parent".into(), up_to: 9 },
+    ];
     let tickets = [
         store.append(batch(&parent, appends([1, 2]))),
         store.append(batch(&child, fork)),

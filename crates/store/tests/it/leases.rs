@@ -1,10 +1,10 @@
 //! Who may write, with several stores on one file.
 
-use nudge_store::{Held, Lease, Op, Store};
+use nudge_store::{HeldLease, SessionLease, Store, StoreOp};
 
 use crate::support::{Place, appends, batch, created, lease, memory, name, seqs, session, write};
 
-async fn acquire(store: &dyn Store, owner: &str, now: u64) -> Result<Lease, Held> {
+async fn acquire(store: &dyn Store, owner: &str, now: u64) -> Result<SessionLease, HeldLease> {
     store.acquire("s", owner, now, 100).await.expect("the store answers")
 }
 
@@ -12,7 +12,7 @@ async fn acquire(store: &dyn Store, owner: &str, now: u64) -> Result<Lease, Held
 async fn one_at_a_time() {
     let store = memory().await;
     let first = acquire(&*store, "a", 1_000).await.expect("free");
-    let held = Held { owner: "a".into(), epoch: first.epoch, until: 1_100 };
+    let held = HeldLease { owner: "a".into(), epoch: first.epoch, until: 1_100 };
     assert_eq!(acquire(&*store, "b", 1_099).await, Err(held.clone()));
     assert_eq!(acquire(&*store, "a", 1_099).await, Err(held));
     let second = acquire(&*store, "b", 1_100).await.expect("it ran out");
@@ -48,7 +48,7 @@ async fn a_lease_given_back_is_free_and_worth_nothing() {
     let first = created(&*store, "s").await;
     store.release(first.clone()).await.expect("given back");
     assert_eq!(name(write(&*store, &first, appends([1])).await), "Fenced");
-    let nobody = Lease { owner: String::new(), ..first.clone() };
+    let nobody = SessionLease { owner: String::new(), ..first.clone() };
     assert_eq!(name(write(&*store, &nobody, appends([1])).await), "Fenced");
     let second = acquire(&*store, "b", 1_000).await.expect("free");
     store.release(first).await.expect("it has no effect");
@@ -77,11 +77,11 @@ async fn the_leases_of_a_dead_owner_are_free_at_once() {
 async fn a_lease_is_for_its_session() {
     let store = memory().await;
     let (one, two) = (created(&*store, "s").await, created(&*store, "t").await);
-    let mixed = nudge_store::Batch { session: "t".into(), lease: one.clone(), ops: appends([1]) };
+    let mixed = nudge_store::WriteBatch { session: "t".into(), lease: one.clone(), ops: appends([1]) };
     assert_eq!(name(store.commit(mixed).await), "Fenced");
-    let later = Lease { epoch: two.epoch + 1, ..two.clone() };
+    let later = SessionLease { epoch: two.epoch + 1, ..two.clone() };
     assert_eq!(name(write(&*store, &later, appends([1])).await), "Fenced");
-    let other = Lease { owner: "b".into(), ..two };
+    let other = SessionLease { owner: "b".into(), ..two };
     assert_eq!(name(write(&*store, &other, appends([1])).await), "Fenced");
 }
 
@@ -92,7 +92,7 @@ async fn two_on_one_file() {
     let place = Place::new();
     let first = place.open().await;
     let setup = lease(&*first, "s").await;
-    write(&*first, &setup, vec![Op::CreateSession(session("s"))]).await.expect("created");
+    write(&*first, &setup, vec![StoreOp::CreateSession(session("s"))]).await.expect("created");
     first.release(setup).await.expect("given back");
     let second = place.open().await;
 

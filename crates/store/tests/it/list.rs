@@ -1,12 +1,12 @@
 //! Lists of sessions: order, filters, pages.
 
-use nudge_store::{Cursor, Op, Session, SessionChange, SessionFilter, Store};
+use nudge_store::{SessionChange, SessionCursor, SessionFilter, SessionRow, Store, StoreOp};
 
 use crate::support::{created, lease, memory, session, write};
 
-async fn add(store: &dyn Store, session: Session) {
+async fn add(store: &dyn Store, session: SessionRow) {
     let lease = lease(store, &session.id).await;
-    write(store, &lease, vec![Op::CreateSession(session)]).await.expect("created");
+    write(store, &lease, vec![StoreOp::CreateSession(session)]).await.expect("created");
 }
 
 /// The ids of all sessions that pass, read in pages of `limit`.
@@ -19,7 +19,7 @@ async fn ids(store: &dyn Store, filter: &SessionFilter, limit: u32) -> Vec<Strin
         let Some(next) = page.next else { return ids };
         assert_eq!(page.sessions.len(), limit as usize);
         // As a client gives it back.
-        after = Some(next.to_string().parse::<Cursor>().expect("a cursor"));
+        after = Some(next.to_string().parse::<SessionCursor>().expect("a cursor"));
     }
 }
 
@@ -27,7 +27,7 @@ async fn ids(store: &dyn Store, filter: &SessionFilter, limit: u32) -> Vec<Strin
 async fn the_last_changed_comes_first_and_ties_go_by_id() {
     let store = memory().await;
     for (id, updated_at) in [("b", 5), ("a", 5), ("c", 5), ("ü", 9), ("d", 1), ("e", 5)] {
-        add(&*store, Session { updated_at, ..session(id) }).await;
+        add(&*store, SessionRow { updated_at, ..session(id) }).await;
     }
     for limit in [1, 2, 3, 5, 6, 100] {
         let all = ids(&*store, &SessionFilter::default(), limit).await;
@@ -48,7 +48,7 @@ async fn filters() {
         let updated_at = 1_000 - created_at;
         let title = title.map(str::to_owned);
         let cwd = cwd.to_owned();
-        add(&*store, Session { title, cwd, created_at, updated_at, closed, ..session(id) }).await;
+        add(&*store, SessionRow { title, cwd, created_at, updated_at, closed, ..session(id) }).await;
     }
     let any = SessionFilter::default;
     let search = |text: &str| SessionFilter { search: Some(text.to_owned()), ..any() };
@@ -94,7 +94,7 @@ async fn a_changed_title_is_found() {
         (None, "S", 1),
     ] {
         let change = SessionChange { title: Some(title.map(str::to_owned)), ..SessionChange::default() };
-        write(&*store, &lease, vec![Op::UpdateSession(change)]).await.expect("changed");
+        write(&*store, &lease, vec![StoreOp::UpdateSession(change)]).await.expect("changed");
         let filter = SessionFilter { search: Some(looked_for.to_owned()), ..SessionFilter::default() };
         let page = store.sessions(&filter, None, 10).await.expect("a page");
         assert_eq!(page.sessions.len(), found, "{title:?}, {looked_for}");
@@ -105,11 +105,11 @@ async fn a_changed_title_is_found() {
 async fn pages_stay_in_step_while_sessions_are_added() {
     let store = memory().await;
     for n in 0..6 {
-        add(&*store, Session { updated_at: 100 + n, ..session(&format!("s{n}")) }).await;
+        add(&*store, SessionRow { updated_at: 100 + n, ..session(&format!("s{n}")) }).await;
     }
     let any = SessionFilter::default();
     let first = store.sessions(&any, None, 3).await.expect("a page");
-    add(&*store, Session { updated_at: 500, ..session("new") }).await;
+    add(&*store, SessionRow { updated_at: 500, ..session("new") }).await;
     let second = store.sessions(&any, first.next.as_ref(), 3).await.expect("a page");
     let both = first.sessions.iter().chain(&second.sessions);
     let ids: Vec<&str> = both.map(|session| &*session.id).collect();
@@ -120,7 +120,7 @@ async fn pages_stay_in_step_while_sessions_are_added() {
 #[test]
 fn only_cursors_are_cursors() {
     for text in ["", ".", "1", "x.00", "1.0", "1.zz", "1.ff", "1.é", "1.+1", "+1.00", "1.00.00"] {
-        let read = text.parse::<Cursor>();
+        let read = text.parse::<SessionCursor>();
         assert!(read.is_err(), "{text:?} was read as {read:?}");
     }
 }

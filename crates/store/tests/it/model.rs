@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use nudge_store::{
-    Batch, Entry, Input, InputState, Lease, Limit, Op, Session, SessionChange, SessionFilter, Store, Ticket,
+    InputState, PageLimit, SessionChange, SessionFilter, SessionLease, SessionRow, Store, StoreOp,
+    StoredInput, TranscriptEntry, WriteBatch, WriteTicket,
 };
 use proptest::{collection::vec, prelude::*, test_runner::Config};
 
@@ -16,9 +17,9 @@ const TTL: u64 = 10;
 /// What a session is, said as simply as possible.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Known {
-    session: Session,
-    entries: Vec<Entry>,
-    inputs: Vec<Input>,
+    session: SessionRow,
+    entries: Vec<TranscriptEntry>,
+    inputs: Vec<StoredInput>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -30,7 +31,7 @@ struct Model {
 }
 
 impl Model {
-    fn apply(&mut self, batch: &Batch) -> &'static str {
+    fn apply(&mut self, batch: &WriteBatch) -> &'static str {
         let id = batch.session.to_string();
         let current = self.leases.get(&id).map(|(owner, epoch, _)| (owner.as_deref(), *epoch));
         if current != Some((Some(&batch.lease.owner), batch.lease.epoch)) {
@@ -47,11 +48,11 @@ impl Model {
         "ok"
     }
 
-    fn step(&mut self, id: &str, op: &Op) -> &'static str {
+    fn step(&mut self, id: &str, op: &StoreOp) -> &'static str {
         if !self.leases.contains_key(id) {
             return "Fenced";
         }
-        if let Op::CreateSession(session) = op {
+        if let StoreOp::CreateSession(session) = op {
             if self.sessions.contains_key(id) {
                 return "SessionExists";
             }
@@ -59,35 +60,35 @@ impl Model {
             return "ok";
         }
         let source = match op {
-            Op::CopyTranscript { from, .. } => self.sessions.get(&**from).cloned(),
+            StoreOp::CopyTranscript { from, .. } => self.sessions.get(&**from).cloned(),
             _ => None,
         };
         let Some(known) = self.sessions.get_mut(id) else { return "NoSession" };
         let last = known.entries.last().map(|entry| entry.seq);
         match op {
-            Op::CreateSession(_) => unreachable!("it was done above"),
-            Op::UpdateSession(change) => change.clone().apply(&mut known.session),
-            Op::DeleteSession => {
+            StoreOp::CreateSession(_) => unreachable!("it was done above"),
+            StoreOp::UpdateSession(change) => change.clone().apply(&mut known.session),
+            StoreOp::DeleteSession => {
                 self.sessions.remove(id);
                 self.leases.remove(id);
             }
-            Op::Append(entry) if last.is_some_and(|last| last >= entry.seq) => return "SeqOrder",
-            Op::Append(entry) => known.entries.push(entry.clone()),
-            Op::CopyTranscript { .. } if last.is_some() => return "SeqOrder",
-            Op::CopyTranscript { up_to, .. } => {
+            StoreOp::Append(entry) if last.is_some_and(|last| last >= entry.seq) => return "SeqOrder",
+            StoreOp::Append(entry) => known.entries.push(entry.clone()),
+            StoreOp::CopyTranscript { .. } if last.is_some() => return "SeqOrder",
+            StoreOp::CopyTranscript { up_to, .. } => {
                 let Some(source) = source else { return "NoSession" };
                 known.entries = source.entries.into_iter().filter(|entry| entry.seq <= *up_to).collect();
             }
-            Op::AddInput(input) if known.inputs.iter().any(|other| other.id == input.id) => {
+            StoreOp::AddInput(input) if known.inputs.iter().any(|other| other.id == input.id) => {
                 return "InputExists";
             }
-            Op::AddInput(input) => known.inputs.push(input.clone()),
-            Op::ReplaceInput { id, content } => match known.pending(id) {
+            StoreOp::AddInput(input) => known.inputs.push(input.clone()),
+            StoreOp::ReplaceInput { id, content } => match known.pending(id) {
                 Some(input) => input.content = Some(content.clone()),
                 None => return "InputNotPending",
             },
-            Op::SetInput { state: InputState::Pending, .. } => return "InputNotPending",
-            Op::SetInput { id, state } => match known.pending(id) {
+            StoreOp::SetInput { state: InputState::Pending, .. } => return "InputNotPending",
+            StoreOp::SetInput { id, state } => match known.pending(id) {
                 Some(input) => (input.state, input.content) = (*state, None),
                 None => return "InputNotPending",
             },
@@ -102,7 +103,7 @@ impl Model {
 }
 
 impl Known {
-    fn pending(&mut self, id: &str) -> Option<&mut Input> {
+    fn pending(&mut self, id: &str) -> Option<&mut StoredInput> {
         self.inputs.iter_mut().find(|input| &*input.id == id && input.state == InputState::Pending)
     }
 }
@@ -114,7 +115,7 @@ enum Step {
         session: usize,
         owner: usize,
         older: bool,
-        ops: Vec<Op>,
+        ops: Vec<StoreOp>,
         urgent: bool,
     },
     Acquire {
@@ -130,19 +131,19 @@ enum Step {
     Reopen,
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op() -> impl Strategy<Value = StoreOp> {
     let id = prop::sample::select(vec!["i", "j", "k"]);
     let state = prop::sample::select(vec![InputState::Pending, InputState::Delivered, InputState::Revoked]);
     let from = prop::sample::select(IDS.to_vec());
     prop_oneof![
-        2 => Just(Op::CreateSession(session_row("a"))),
-        3 => change().prop_map(Op::UpdateSession),
-        1 => Just(Op::DeleteSession),
-        8 => (0..12_u64).prop_map(|seq| Op::Append(entry(seq))),
-        1 => (from, 0..12_u64).prop_map(|(from, up_to)| Op::CopyTranscript { from: from.into(), up_to }),
-        4 => (id.clone(), 0..9_u64).prop_map(|(id, seq)| Op::AddInput(input(id, seq))),
-        3 => (id.clone(), "[a-z]{1,3}").prop_map(|(id, content)| Op::ReplaceInput { id: id.into(), content }),
-        3 => (id, state).prop_map(|(id, state)| Op::SetInput { id: id.into(), state }),
+        2 => Just(StoreOp::CreateSession(session_row("a"))),
+        3 => change().prop_map(StoreOp::UpdateSession),
+        1 => Just(StoreOp::DeleteSession),
+        8 => (0..12_u64).prop_map(|seq| StoreOp::Append(entry(seq))),
+        1 => (from, 0..12_u64).prop_map(|(from, up_to)| StoreOp::CopyTranscript { from: from.into(), up_to }),
+        4 => (id.clone(), 0..9_u64).prop_map(|(id, seq)| StoreOp::AddInput(input(id, seq))),
+        3 => (id.clone(), "[a-z]{1,3}").prop_map(|(id, content)| StoreOp::ReplaceInput { id: id.into(), content }),
+        3 => (id, state).prop_map(|(id, state)| StoreOp::SetInput { id: id.into(), state }),
     ]
 }
 
@@ -177,8 +178,8 @@ struct Pair {
     store: std::sync::Arc<dyn Store>,
     model: Model,
     /// What each owner has got for each session, the newest last.
-    got: BTreeMap<(usize, usize), Vec<Lease>>,
-    open: Vec<(Ticket, &'static str)>,
+    got: BTreeMap<(usize, usize), Vec<SessionLease>>,
+    open: Vec<(WriteTicket, &'static str)>,
     highest: u64,
 }
 
@@ -215,13 +216,13 @@ impl Pair {
         }
     }
 
-    fn write(&mut self, lease: Lease, mut ops: Vec<Op>, urgent: bool) {
+    fn write(&mut self, lease: SessionLease, mut ops: Vec<StoreOp>, urgent: bool) {
         for op in &mut ops {
-            if let Op::CreateSession(session) = op {
+            if let StoreOp::CreateSession(session) = op {
                 session.id = lease.session.clone();
             }
         }
-        let batch = Batch { session: lease.session.clone(), lease, ops };
+        let batch = WriteBatch { session: lease.session.clone(), lease, ops };
         let expected = self.model.apply(&batch);
         let ticket = if urgent { self.store.commit(batch) } else { self.store.append(batch) };
         self.open.push((ticket, expected));
@@ -264,14 +265,14 @@ impl Pair {
     }
 
     async fn compare(&self) {
-        let mut listed: Vec<&Session> = self.model.sessions.values().map(|known| &known.session).collect();
+        let mut listed: Vec<&SessionRow> = self.model.sessions.values().map(|known| &known.session).collect();
         listed.sort_by_key(|session| (std::cmp::Reverse(session.updated_at), session.id.clone()));
         let page = self.store.sessions(&SessionFilter::default(), None, 100).await.expect("a page");
         assert_eq!(page.sessions.iter().collect::<Vec<_>>(), listed);
         for id in IDS {
             let mut known = self.model.sessions.get(id).cloned().unwrap_or_default();
             known.inputs.sort_by_key(|input| (input.seq, input.id.clone()));
-            let entries = self.store.transcript(id, 0, Limit::default()).await.expect("read");
+            let entries = self.store.transcript(id, 0, PageLimit::default()).await.expect("read");
             assert_eq!(self.store.last_seq(id).await.expect("read"), entries.last().map(|entry| entry.seq));
             assert_eq!(entries, known.entries, "{id}");
             assert_eq!(self.store.inputs(id).await.expect("read"), known.inputs, "{id}");
@@ -299,7 +300,7 @@ proptest! {
             for (session, id) in IDS.into_iter().enumerate() {
                 pair.acquire(session, 0).await;
                 let lease = pair.got[&(session, 0)][0].clone();
-                pair.write(lease, vec![Op::CreateSession(session_row(id))], true);
+                pair.write(lease, vec![StoreOp::CreateSession(session_row(id))], true);
             }
             for step in steps {
                 pair.take(step).await;

@@ -3,7 +3,8 @@
 use std::{env, path::PathBuf, process::Command, sync::Arc};
 
 use nudge_store::{
-    Batch, Dialect, Entry, Input, InputState, Lease, Limit, Op, Session, Store, StoreError, open,
+    FrameDialect, InputState, PageLimit, SessionLease, SessionRow, Store, StoreError, StoreOp, StoredInput,
+    TranscriptEntry, WriteBatch, open,
 };
 use tempfile::TempDir;
 
@@ -36,8 +37,8 @@ pub(crate) async fn memory() -> Arc<dyn Store> {
     open("memory").await.expect("memory opens").store
 }
 
-pub(crate) fn session(id: &str) -> Session {
-    Session {
+pub(crate) fn session(id: &str) -> SessionRow {
+    SessionRow {
         id: id.into(),
         cwd: "/project".into(),
         additional_directories: vec!["/lib a".into(), "/\"q\"".into()],
@@ -52,11 +53,11 @@ pub(crate) fn session(id: &str) -> Session {
     }
 }
 
-pub(crate) fn entry(seq: u64) -> Entry {
-    Entry {
+pub(crate) fn entry(seq: u64) -> TranscriptEntry {
+    TranscriptEntry {
         seq,
         at: 1_000 + seq,
-        dialect: if seq.is_multiple_of(2) { Dialect::V1 } else { Dialect::V2 },
+        dialect: if seq.is_multiple_of(2) { FrameDialect::V1 } else { FrameDialect::V2 },
         kind: "agent_message_chunk".into(),
         message_id: seq.is_multiple_of(3).then(|| format!("m{seq}")),
         tool_call_id: seq.is_multiple_of(5).then(|| format!("t{seq}")),
@@ -65,8 +66,8 @@ pub(crate) fn entry(seq: u64) -> Entry {
     }
 }
 
-pub(crate) fn input(id: &str, seq: u64) -> Input {
-    Input {
+pub(crate) fn input(id: &str, seq: u64) -> StoredInput {
+    StoredInput {
         id: id.into(),
         seq,
         client: u64::MAX,
@@ -78,39 +79,43 @@ pub(crate) fn input(id: &str, seq: u64) -> Input {
     }
 }
 
-pub(crate) fn set(id: &str, state: InputState) -> Op {
-    Op::SetInput { id: id.into(), state }
+pub(crate) fn set(id: &str, state: InputState) -> StoreOp {
+    StoreOp::SetInput { id: id.into(), state }
 }
 
-pub(crate) fn replace(id: &str, content: &str) -> Op {
-    Op::ReplaceInput { id: id.into(), content: content.into() }
+pub(crate) fn replace(id: &str, content: &str) -> StoreOp {
+    StoreOp::ReplaceInput { id: id.into(), content: content.into() }
 }
 
-pub(crate) fn batch(lease: &Lease, ops: Vec<Op>) -> Batch {
-    Batch { session: lease.session.clone(), lease: lease.clone(), ops }
+pub(crate) fn batch(lease: &SessionLease, ops: Vec<StoreOp>) -> WriteBatch {
+    WriteBatch { session: lease.session.clone(), lease: lease.clone(), ops }
 }
 
-pub(crate) async fn lease(store: &dyn Store, session: &str) -> Lease {
+pub(crate) async fn lease(store: &dyn Store, session: &str) -> SessionLease {
     store.acquire(session, "me", 1_000, 1_000).await.expect("the store answers").expect("the lease is free")
 }
 
 /// A session that exists, and the right to write to it.
-pub(crate) async fn created(store: &dyn Store, id: &str) -> Lease {
+pub(crate) async fn created(store: &dyn Store, id: &str) -> SessionLease {
     let lease = lease(store, id).await;
-    write(store, &lease, vec![Op::CreateSession(session(id))]).await.expect("it is created");
+    write(store, &lease, vec![StoreOp::CreateSession(session(id))]).await.expect("it is created");
     lease
 }
 
-pub(crate) async fn write(store: &dyn Store, lease: &Lease, ops: Vec<Op>) -> Result<(), StoreError> {
+pub(crate) async fn write(
+    store: &dyn Store,
+    lease: &SessionLease,
+    ops: Vec<StoreOp>,
+) -> Result<(), StoreError> {
     store.commit(batch(lease, ops)).await
 }
 
-pub(crate) fn appends(seqs: impl IntoIterator<Item = u64>) -> Vec<Op> {
-    seqs.into_iter().map(|seq| Op::Append(entry(seq))).collect()
+pub(crate) fn appends(seqs: impl IntoIterator<Item = u64>) -> Vec<StoreOp> {
+    seqs.into_iter().map(|seq| StoreOp::Append(entry(seq))).collect()
 }
 
 pub(crate) async fn seqs(store: &dyn Store, id: &str) -> Vec<u64> {
-    let entries = store.transcript(id, 0, Limit::default()).await.expect("the transcript is read");
+    let entries = store.transcript(id, 0, PageLimit::default()).await.expect("the transcript is read");
     entries.iter().map(|entry| entry.seq).collect()
 }
 

@@ -45,7 +45,7 @@ impl NameSort {
 }
 
 /// A node kind and the field of it that a child fills; `*` is any field, `""` none.
-pub(crate) type Place = (&'static str, &'static str);
+pub(crate) type GrammarPlace = (&'static str, &'static str);
 
 /// What is known of a language's syntax tree.
 #[derive(Debug)]
@@ -54,13 +54,13 @@ pub struct Grammar {
     /// Places where a name is declared.
     pub(crate) declares: &'static [(&'static str, &'static str, NameSort)],
     /// Places between a declaring node and the declared name.
-    pub(crate) through: &'static [Place],
+    pub(crate) through: &'static [GrammarPlace],
     /// Places of a name that belongs to the value before it: `value.name`.
-    pub(crate) members: &'static [Place],
+    pub(crate) members: &'static [GrammarPlace],
     /// Places of a name that belongs to the type or module before it: `Type::name`.
-    pub(crate) paths: &'static [Place],
+    pub(crate) paths: &'static [GrammarPlace],
     /// Places of a name that is a label: `Type { name: value }`, `call(name=value)`.
-    pub(crate) keys: &'static [Place],
+    pub(crate) keys: &'static [GrammarPlace],
     /// Nodes that hold the names declared in them.
     pub(crate) scopes: &'static [&'static str],
     /// Scopes that belong to a whole file or module.
@@ -113,6 +113,6 @@ pub fn related(a: Language, b: Language) -> bool {
 }
 
 /// Whether a child at this place is listed.
-pub(crate) fn listed(places: &[Place], kind: &str, field: &str) -> bool {
+pub(crate) fn listed(places: &[GrammarPlace], kind: &str, field: &str) -> bool {
     places.iter().any(|place| place.0 == kind && (place.1 == "*" || place.1 == field))
 }

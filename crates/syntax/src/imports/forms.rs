@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Import, ImportLeaf, ImportList, ImportStatement, ImportStyle, is_name};
+use super::{ImportLeaf, ImportList, ImportStatement, ImportStyle, ImportedName, is_name};
 
 /// `use a::{b, c as d};`
 pub(super) fn rust(text: &str, range: Range<usize>) -> Option<ImportStatement> {
@@ -62,8 +62,8 @@ fn joined(prefix: &str, path: &str) -> String {
     if prefix.is_empty() { path.to_owned() } else { format!("{prefix}::{path}") }
 }
 
-fn import(name: &str, original: &str, module: &str, style: ImportStyle) -> Import {
-    Import {
+fn import(name: &str, original: &str, module: &str, style: ImportStyle) -> ImportedName {
+    ImportedName {
         name: name.to_owned(),
         original: (name != original).then(|| original.to_owned()),
         module: module.to_owned(),

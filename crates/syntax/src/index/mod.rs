@@ -15,7 +15,7 @@ pub use self::{
     model::{IndexAsker, SeenToken},
     run::CONTEXT_DEPTH,
 };
-use self::{model::Model, run::Run};
+use self::{model::TokenModel, run::TokenRun};
 use crate::{
     Language,
     imports::{ImportFacts, ImportMap, KnownImport},
@@ -39,7 +39,7 @@ pub struct FileFacts {
     /// What it imports.
     imports: ImportFacts,
     /// Its tokens; the index takes them over.
-    run: Arc<Run>,
+    run: Arc<TokenRun>,
 }
 
 impl Default for FileFacts {
@@ -53,7 +53,7 @@ impl FileFacts {
     pub fn of(language: Language, text: &str) -> Self {
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
         let by_people = text.len() <= LONGEST && text.len() / lines <= LONGEST_LINES;
-        let run = if by_people { Run::of(text) } else { Run::default() };
+        let run = if by_people { TokenRun::of(text) } else { TokenRun::default() };
         let imports = ImportFacts::of(language, text);
         Self { bytes: text.len(), language, names: names(text).into(), imports, run: Arc::new(run) }
     }
@@ -82,12 +82,12 @@ fn names(text: &str) -> Vec<u32> {
 
 /// The files of a workspace. Cheap to clone: clones share the facts.
 #[derive(Debug, Clone, Default)]
-pub struct Index(Arc<Inner>);
+pub struct WorkspaceIndex(Arc<Inner>);
 
 #[derive(Debug, Clone, Default)]
 struct Inner {
     files: BTreeMap<Arc<str>, Filed>,
-    model: Model,
+    model: TokenModel,
     imports: ImportMap,
     /// How many insertions there have been.
     serial: u64,
@@ -99,7 +99,7 @@ struct Filed {
     serial: u64,
 }
 
-impl Index {
+impl WorkspaceIndex {
     /// Adds a file or puts new facts in the place of old ones.
     pub fn insert(&mut self, uri: Arc<str>, facts: Arc<FileFacts>) {
         self.remove(&uri);

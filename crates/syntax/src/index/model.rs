@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 
 use super::{
     lexeme::TokenId,
-    run::{CONTEXT_DEPTH, Run},
-    segment::Segment,
+    run::{CONTEXT_DEPTH, TokenRun},
+    segment::IndexSegment,
 };
 
 /// So many segments of about one size become one.
@@ -45,20 +45,20 @@ pub struct IndexAsker {
 
 /// The tokens of all files, in few segments.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Model {
-    segments: Vec<Arc<Segment>>,
+pub(super) struct TokenModel {
+    segments: Vec<Arc<IndexSegment>>,
     /// Insertions that were taken back and are still in a segment.
     dead: FxHashSet<u64>,
 }
 
-impl Model {
+impl TokenModel {
     /// Adds the tokens of a file.
-    pub(super) fn insert(&mut self, run: Arc<Run>, serial: u64, directory: u64) {
+    pub(super) fn insert(&mut self, run: Arc<TokenRun>, serial: u64, directory: u64) {
         let total: usize = self.segments.iter().map(|segment| segment.len()).sum();
         if total + run.tokens.len() > MOST_TOKENS {
             return;
         }
-        self.segments.push(Arc::new(Segment::of(run, serial, directory)));
+        self.segments.push(Arc::new(IndexSegment::of(run, serial, directory)));
         self.settle();
     }
 
@@ -81,7 +81,8 @@ impl Model {
     fn settle(&mut self) {
         while let Some(newest) = self.segments.last() {
             let size = class(newest.len());
-            let is_alike = |segment: &&Arc<Segment>| segment.len() < LARGEST && class(segment.len()) <= size;
+            let is_alike =
+                |segment: &&Arc<IndexSegment>| segment.len() < LARGEST && class(segment.len()) <= size;
             let alike = self.segments.iter().rev().take_while(is_alike).count();
             if alike < FANOUT {
                 return;
@@ -93,7 +94,7 @@ impl Model {
     /// Puts segments together, without what is dead in them.
     fn join(&mut self, range: Range<usize>) {
         let dead = &self.dead;
-        let joined = Segment::merge(&self.segments[range.clone()], |serial| dead.contains(&serial));
+        let joined = IndexSegment::merge(&self.segments[range.clone()], |serial| dead.contains(&serial));
         for segment in self.segments.drain(range.clone()) {
             for serial in segment.serials() {
                 self.dead.remove(&serial);
@@ -195,7 +196,7 @@ fn weight(places: usize) -> f32 {
     f32::from(u16::try_from(places).unwrap_or(u16::MAX))
 }
 
-fn ranges(run: &Run, context: &[TokenId]) -> Vec<Range<usize>> {
+fn ranges(run: &TokenRun, context: &[TokenId]) -> Vec<Range<usize>> {
     let mut found = Vec::with_capacity(CONTEXT_DEPTH);
     run.narrow(context, |range| found.push(range));
     found

@@ -7,7 +7,7 @@ use std::{cmp::Ordering, ops::Range};
 
 use super::{
     lexeme::{Lexer, TokenId},
-    words::Words,
+    words::TokenWords,
 };
 
 /// How many tokens back places are told apart.
@@ -15,20 +15,20 @@ pub const CONTEXT_DEPTH: usize = 16;
 
 /// The tokens of one or more files. Never changes.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(super) struct TokenRun {
     /// Of each file [`TokenId::START`] and then its tokens.
     pub(super) tokens: Box<[TokenId]>,
     /// All places but the starts, by the tokens before them, the nearest first.
     pub(super) order: Box<[u32]>,
     /// Where in the order each nearest token begins.
     heads: Box<[(TokenId, u32)]>,
-    pub(super) words: Words,
+    pub(super) words: TokenWords,
 }
 
 /// Ranges this short are looked through from one end to the other.
 const SHORT: usize = 12;
 
-impl Run {
+impl TokenRun {
     /// A file.
     pub(super) fn of(text: &str) -> Self {
         let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
@@ -36,13 +36,13 @@ impl Run {
         let lexemes: Vec<_> = Lexer::new(text, 0, 0).collect();
         tokens.extend(lexemes.iter().map(|lexeme| lexeme.id));
         let solid = lexemes.iter().filter(|lexeme| lexeme.id.as_line_break().is_none());
-        let words = Words::of(solid.map(|lexeme| (lexeme.id, &text[lexeme.start..lexeme.end])));
+        let words = TokenWords::of(solid.map(|lexeme| (lexeme.id, &text[lexeme.start..lexeme.end])));
         let order = (1..tokens.len()).filter_map(|at| u32::try_from(at).ok()).collect();
         Self::new(tokens, order, words)
     }
 
     /// These tokens. Where `order` is made of parts that are sorted already, they are only merged.
-    pub(super) fn new(tokens: Vec<TokenId>, mut order: Vec<u32>, words: Words) -> Self {
+    pub(super) fn new(tokens: Vec<TokenId>, mut order: Vec<u32>, words: TokenWords) -> Self {
         order.sort_by(|a, b| compare(&tokens, *a, *b));
         let mut heads: Vec<(TokenId, u32)> = Vec::new();
         for (at, place) in (0..).zip(&order) {

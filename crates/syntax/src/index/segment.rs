@@ -4,11 +4,11 @@ use std::{ops::Range, sync::Arc};
 
 use rustc_hash::FxHashSet;
 
-use super::{lexeme::TokenId, run::Run, words::Words};
+use super::{lexeme::TokenId, run::TokenRun, words::TokenWords};
 
 /// A file in a segment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
+pub(super) struct SegmentSlot {
     /// Where its tokens begin.
     start: u32,
     /// Which insertion into the index it came with.
@@ -19,15 +19,15 @@ pub(super) struct Slot {
 
 /// A run and whose tokens are in it. Never changes.
 #[derive(Debug)]
-pub(super) struct Segment {
-    pub(super) run: Arc<Run>,
-    files: Box<[Slot]>,
+pub(super) struct IndexSegment {
+    pub(super) run: Arc<TokenRun>,
+    files: Box<[SegmentSlot]>,
 }
 
-impl Segment {
+impl IndexSegment {
     /// A single file.
-    pub(super) fn of(run: Arc<Run>, serial: u64, directory: u64) -> Self {
-        Self { run, files: Box::new([Slot { start: 0, serial, directory }]) }
+    pub(super) fn of(run: Arc<TokenRun>, serial: u64, directory: u64) -> Self {
+        Self { run, files: Box::new([SegmentSlot { start: 0, serial, directory }]) }
     }
 
     /// How many tokens there are.
@@ -41,7 +41,7 @@ impl Segment {
     }
 
     /// The file of a place.
-    pub(super) fn file_of(&self, place: u32) -> &Slot {
+    pub(super) fn file_of(&self, place: u32) -> &SegmentSlot {
         &self.files[self.slot_of(place)]
     }
 
@@ -67,7 +67,7 @@ impl Segment {
         let total = parts.iter().map(|part| part.len()).sum();
         let mut tokens: Vec<TokenId> = Vec::with_capacity(total);
         let mut order: Vec<u32> = Vec::with_capacity(total);
-        let mut files: Vec<Slot> = Vec::new();
+        let mut files: Vec<SegmentSlot> = Vec::new();
         for part in parts {
             // Where each file goes; `None` for those left out.
             let mut moved: Vec<Option<u32>> = Vec::with_capacity(part.files.len());
@@ -76,7 +76,7 @@ impl Segment {
                 let lives = !is_dead(slot.serial);
                 moved.push(lives.then_some(start));
                 if lives {
-                    files.push(Slot { start, ..*slot });
+                    files.push(SegmentSlot { start, ..*slot });
                     tokens.extend_from_slice(&part.run.tokens[part.range(at)]);
                 }
             }
@@ -87,16 +87,16 @@ impl Segment {
         }
         let all = parts.iter().map(|part| &part.run.words);
         let words = if tokens.len() == total {
-            Words::join(all, |_| true)
+            TokenWords::join(all, |_| true)
         } else {
             let kept: FxHashSet<u32> = tokens.iter().map(|id| id.word()).collect();
-            Words::join(all, |id| kept.contains(&id))
+            TokenWords::join(all, |id| kept.contains(&id))
         };
-        Self { run: Arc::new(Run::new(tokens, order, words)), files: files.into() }
+        Self { run: Arc::new(TokenRun::new(tokens, order, words)), files: files.into() }
     }
 
     /// About how much memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.run.bytes() + self.files.len() * size_of::<Slot>()
+        self.run.bytes() + self.files.len() * size_of::<SegmentSlot>()
     }
 }

@@ -7,14 +7,14 @@ const LONGEST: usize = 80;
 
 /// The texts of tokens, by their numbers.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct TokenWords {
     ids: Box<[u32]>,
     /// Where each text ends in `texts`; it begins where the one before ends.
     ends: Box<[u32]>,
     texts: Box<str>,
 }
 
-impl Words {
+impl TokenWords {
     /// The texts of these tokens.
     pub(super) fn of<'a>(tokens: impl Iterator<Item = (TokenId, &'a str)>) -> Self {
         let mut found: Vec<(u32, &str)> =

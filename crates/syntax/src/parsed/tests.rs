@@ -2,8 +2,8 @@
 
 use nudge_text::{Edit, Edits, Text};
 
-use super::{Parsed, Stale};
-use crate::{Language, NodePath, patience::Watch};
+use super::{ParsedText, StaleTree};
+use crate::{Language, NodePath, patience::ParseWatch};
 
 /// A language, and an item with `№` for a number.
 const ITEMS: &[(Language, &str)] = &[
@@ -108,7 +108,7 @@ impl Chance {
 }
 
 /// The kinds and ranges on the way to a place.
-fn way(parsed: &Parsed, offset: usize) -> Vec<(&str, &str, std::ops::Range<usize>)> {
+fn way(parsed: &ParsedText, offset: usize) -> Vec<(&str, &str, std::ops::Range<usize>)> {
     let path = NodePath::at(parsed, offset);
     path.steps().iter().map(|step| (step.node.kind(), step.field, step.node.byte_range())).collect()
 }
@@ -124,7 +124,7 @@ fn type_into(language: Language, item: &str, seed: u64, rounds: usize) -> usize 
     }
     let mut chance = Chance(seed);
     let original = Text::new(&content);
-    let first = Parsed::new(language, &content, &Watch::new(&|| true)).expect("there is a grammar");
+    let first = ParsedText::new(language, &content, &ParseWatch::new(&|| true)).expect("there is a grammar");
     let (mut text, mut parsed) = (original.clone(), first.clone());
     let (mut place, mut enough) = (0, 0);
     for round in 0..rounds {
@@ -138,19 +138,19 @@ fn type_into(language: Language, item: &str, seed: u64, rounds: usize) -> usize 
         let start = text.floor(place.min(text.len()));
         let end = if chance.below(3) == 0 { text.floor(start + chance.below(9)) } else { start };
         let edits = Edits::from(Edit::new(start..end, TYPED[chance.below(TYPED.len())]));
-        let mut stale = Stale::new(&parsed);
+        let mut stale = StaleTree::new(&parsed);
         stale.edit(&text, &edits);
         let before = (text.clone(), parsed);
         text = edits.apply(&text);
         place = start + 1;
         let now = text.to_string();
-        let pieces = stale.by_pieces(language, &text, &Watch::new(&|| true));
+        let pieces = stale.by_pieces(language, &text, &ParseWatch::new(&|| true));
         let is_enough = pieces.is_some();
         parsed = pieces
-            .or_else(|| stale.as_whole(language, &now, &Watch::new(&|| true)))
+            .or_else(|| stale.as_whole(language, &now, &ParseWatch::new(&|| true)))
             .expect("there is a grammar");
         enough += usize::from(is_enough);
-        let whole = Parsed::new(language, &now, &Watch::new(&|| true)).expect("there is a grammar");
+        let whole = ParsedText::new(language, &now, &ParseWatch::new(&|| true)).expect("there is a grammar");
         if is_enough {
             compare(&parsed, &whole, &now, start, language);
         }
@@ -162,7 +162,7 @@ fn type_into(language: Language, item: &str, seed: u64, rounds: usize) -> usize 
     enough
 }
 
-fn compare(parsed: &Parsed, whole: &Parsed, now: &str, place: usize, language: Language) {
+fn compare(parsed: &ParsedText, whole: &ParsedText, now: &str, place: usize, language: Language) {
     let near = &now[now.floor_char_boundary(place.saturating_sub(120))..now.ceil_char_boundary(place + 120)];
     assert_eq!(parsed.has_error(), whole.has_error(), "{language:?} near {near:?}");
     // Where something is broken, the parser says one thing of a text that it has read before and another of a new one.
@@ -188,13 +188,14 @@ fn a_comment_may_end_beyond_the_piece() {
     let item = "/* № */\nint work_№(int *more) {\n  return № + 2 * *more;\n}\n\nint v_№ = №;\n\n";
     let content: String = (0..400).map(|number| item.replace('№', &number.to_string())).collect();
     let text = Text::new(&content);
-    let parsed = Parsed::new(Language::C, &content, &Watch::new(&|| true)).expect("there is a grammar");
+    let parsed =
+        ParsedText::new(Language::C, &content, &ParseWatch::new(&|| true)).expect("there is a grammar");
     let after = |place: &str, typed: &str| {
         let at = content.find(place).expect("it is there");
         let edits = Edits::from(Edit::new(at..at + 1, typed));
-        let mut stale = Stale::new(&parsed);
+        let mut stale = StaleTree::new(&parsed);
         stale.edit(&text, &edits);
-        stale.by_pieces(Language::C, &edits.apply(&text), &Watch::new(&|| true))
+        stale.by_pieces(Language::C, &edits.apply(&text), &ParseWatch::new(&|| true))
     };
     assert!(after("+ 2 * *more;\n}\n\nint v_200", "-").is_some());
     // `200 /* 2 * *more` would be a division.

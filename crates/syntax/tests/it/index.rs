@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use nudge_syntax::{FileFacts, Index, Language};
+use nudge_syntax::{FileFacts, Language, WorkspaceIndex};
 use proptest::prelude::*;
 
 fn facts(text: &str) -> Arc<FileFacts> {
     Arc::new(FileFacts::of(Language::Rust, text))
 }
 
-fn names(index: &Index, name: &str) -> Vec<String> {
+fn names(index: &WorkspaceIndex, name: &str) -> Vec<String> {
     index.files_with(name).map(ToString::to_string).collect()
 }
 
 #[test]
 fn files_are_found_by_the_names_in_them() {
-    let mut index = Index::default();
+    let mut index = WorkspaceIndex::default();
     index.insert("file:///a.rs".into(), facts("fn größe() { width + 1 }"));
     index.insert("file:///b.rs".into(), facts("let width = depth;"));
     assert_eq!(names(&index, "width"), ["file:///a.rs", "file:///b.rs"]);
@@ -30,7 +30,7 @@ fn files_are_found_by_the_names_in_them() {
 
 #[test]
 fn a_clone_stays_as_it_was() {
-    let mut index = Index::default();
+    let mut index = WorkspaceIndex::default();
     index.insert("file:///a.rs".into(), facts("one();"));
     let published = index.clone();
     index.insert("file:///b.rs".into(), facts("two();"));
@@ -42,7 +42,7 @@ fn a_clone_stays_as_it_was() {
 
 #[test]
 fn what_machines_wrote_is_not_kept() {
-    let mut index = Index::default();
+    let mut index = WorkspaceIndex::default();
     index.insert("file:///a.min.js".into(), facts(&"a(b,c);".repeat(100_000)));
     assert!(index.bytes() < 1000, "{}", index.bytes());
     assert_eq!(names(&index, "b"), ["file:///a.min.js"]);
@@ -50,7 +50,7 @@ fn what_machines_wrote_is_not_kept() {
 
 #[test]
 fn it_takes_a_few_bytes_for_each_byte_of_source() {
-    let mut index = Index::default();
+    let mut index = WorkspaceIndex::default();
     let mut source = 0;
     for file in 0..200 {
         let lines = (0..200).map(|line| format!("    let value_{line} = self.read_{file}({line})?;\n"));

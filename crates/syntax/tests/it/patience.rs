@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use nudge_syntax::{Language, Patience, Source};
+use nudge_syntax::{AnalysedDocument, Language, ParsePatience};
 use nudge_text::{Edits, Text};
 
 /// Lets every parse ask so many times.
@@ -29,7 +29,7 @@ impl Asks {
     }
 }
 
-impl Patience for Asks {
+impl ParsePatience for Asks {
     fn begin(&self) -> Box<dyn Fn() -> bool + '_> {
         self.parses.fetch_add(1, Ordering::Relaxed);
         let most = self.asked.load(Ordering::Relaxed) + self.allowed;
@@ -45,8 +45,8 @@ fn broken(lines: usize) -> String {
     head.to_owned() + &body.collect::<Vec<_>>().concat()
 }
 
-fn source(name: &str, text: &str) -> Source {
-    Source::new(name.into(), Language::of(None, name), Text::new(text))
+fn source(name: &str, text: &str) -> AnalysedDocument {
+    AnalysedDocument::new(name.into(), Language::of(None, name), Text::new(text))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_there_was_no_time_for_is_not_parsed_ahead_again() {
     let document = source("a.go", &broken(3000));
     let kept = document.clone();
     let asked = AtomicUsize::new(0);
-    let prepare = |source: &Source| source.prepare(&|| asked.fetch_add(1, Ordering::Relaxed) < 20);
+    let prepare = |source: &AnalysedDocument| source.prepare(&|| asked.fetch_add(1, Ordering::Relaxed) < 20);
     prepare(&kept);
     assert_eq!(asked.load(Ordering::Relaxed), 21);
     prepare(&kept.within(Asks::new(1)));

@@ -19,18 +19,18 @@ pub struct FileDiff {
     /// Its path after; `None` if it is gone or not said.
     pub new_path: Option<String>,
     /// What changes, in the order of the file.
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<DiffHunk>,
 }
 
 /// A run of lines of a unified diff.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Hunk {
+pub struct DiffHunk {
     /// The first line before, as printed: counted from one; without lines, the one it stands behind. Zero if not said.
     pub old_start: usize,
     /// The first line after, likewise.
     pub new_start: usize,
     /// The lines, without their line feed.
-    pub lines: Vec<Line>,
+    pub lines: Vec<DiffLine>,
     /// Whether the last line before is said to have no line feed.
     pub old_no_newline: bool,
     /// Whether the last line after is said to have no line feed.
@@ -39,7 +39,7 @@ pub struct Hunk {
 
 /// A line of a unified diff.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Line {
+pub enum DiffLine {
     /// It stays.
     Context(String),
     /// It goes.
@@ -48,7 +48,7 @@ pub enum Line {
     Added(String),
 }
 
-impl Line {
+impl DiffLine {
     /// Its text before, if it was there.
     pub fn before(&self) -> Option<&str> {
         match self {

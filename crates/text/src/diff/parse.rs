@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{FileDiff, Hunk, Line};
+use super::{DiffHunk, DiffLine, FileDiff};
 
 /// Why a text is not a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -50,7 +50,7 @@ struct Parser {
 /// A hunk that is being read.
 #[derive(Default)]
 struct Open {
-    hunk: Hunk,
+    hunk: DiffHunk,
     /// How many lines its header still promises, before and after.
     old_left: usize,
     new_left: usize,
@@ -164,11 +164,11 @@ impl Open {
             Some(b'-') if !promised && line == "-- " => return false,
             Some(b'-') => {
                 self.old_left = self.old_left.saturating_sub(1);
-                self.push(Line::Removed(line[1..].to_owned()));
+                self.push(DiffLine::Removed(line[1..].to_owned()));
             }
             Some(b'+') => {
                 self.new_left = self.new_left.saturating_sub(1);
-                self.push(Line::Added(line[1..].to_owned()));
+                self.push(DiffLine::Added(line[1..].to_owned()));
             }
             // Editors cut the blank off an empty context line.
             None | Some(b' ' | b'\r') => {
@@ -176,7 +176,7 @@ impl Open {
                 if promised {
                     self.old_left = self.old_left.saturating_sub(1);
                     self.new_left = self.new_left.saturating_sub(1);
-                    self.push(Line::Context(text));
+                    self.push(DiffLine::Context(text));
                 } else {
                     self.maybe.push(text);
                 }
@@ -186,16 +186,16 @@ impl Open {
         true
     }
 
-    fn push(&mut self, line: Line) {
-        self.hunk.lines.extend(self.maybe.drain(..).map(Line::Context));
+    fn push(&mut self, line: DiffLine) {
+        self.hunk.lines.extend(self.maybe.drain(..).map(DiffLine::Context));
         self.hunk.lines.push(line);
     }
 
     fn no_newline(&mut self) {
         match self.hunk.lines.last() {
-            Some(Line::Removed(_)) => self.hunk.old_no_newline = true,
-            Some(Line::Added(_)) => self.hunk.new_no_newline = true,
-            Some(Line::Context(_)) => {
+            Some(DiffLine::Removed(_)) => self.hunk.old_no_newline = true,
+            Some(DiffLine::Added(_)) => self.hunk.new_no_newline = true,
+            Some(DiffLine::Context(_)) => {
                 self.hunk.old_no_newline = true;
                 self.hunk.new_no_newline = true;
             }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
-use super::{Change, runs::Run};
+use super::{LineChange, runs::LineRun};
 use crate::{
     Text,
     diff::split_lines,
@@ -23,7 +23,7 @@ const PAUSE: u64 = 30_000;
 
 /// Lines of a document as it was, and what stands there now. Nothing is copied until it is asked for.
 #[derive(Debug, Clone)]
-pub(super) struct Open {
+pub(super) struct OpenLines {
     pub(super) uri: Arc<str>,
     before: Text,
     before_lines: Range<usize>,
@@ -34,8 +34,8 @@ pub(super) struct Open {
     time: u64,
 }
 
-impl Open {
-    pub(super) fn new(uri: &Arc<str>, before: &Text, run: &Run, after: &Text, time: u64) -> Self {
+impl OpenLines {
+    pub(super) fn new(uri: &Arc<str>, before: &Text, run: &LineRun, after: &Text, time: u64) -> Self {
         Self {
             uri: uri.clone(),
             before: before.clone(),
@@ -48,7 +48,7 @@ impl Open {
     }
 
     /// Whether a run of lines of the text as it is now belongs to this change. `within` allows no line outside.
-    pub(super) fn owns(&self, run: &Run, time: u64, within: bool) -> bool {
+    pub(super) fn owns(&self, run: &LineRun, time: u64, within: bool) -> bool {
         let (lines, old) = (&self.after_lines, &run.old);
         let overlaps = old.start < lines.end && lines.start < old.end;
         let inserts = old.is_empty() && lines.start <= old.start && old.start <= lines.end;
@@ -66,14 +66,14 @@ impl Open {
 
     /// Whether a run replaces something on another line than the last edit where several lines are new: whoever wrote them
     /// has finished and looks them over.
-    fn is_revised(&self, run: &Run) -> bool {
+    fn is_revised(&self, run: &LineRun) -> bool {
         let is_new = self.after_lines.len() > self.before_lines.len() + 1;
         let line = self.after.line_of(self.last.end);
         is_new && !run.old_bytes.is_empty() && !run.old.contains(&line)
     }
 
     /// Goes on with a run that this change owns.
-    pub(super) fn extend(&mut self, run: &Run, after: &Text, time: u64) {
+    pub(super) fn extend(&mut self, run: &LineRun, after: &Text, time: u64) {
         let above = self.after_lines.start.saturating_sub(run.old.start);
         let below = run.old.end.saturating_sub(self.after_lines.end);
         // The lines that come in stood unchanged around the region until now.
@@ -94,7 +94,7 @@ impl Open {
     }
 
     /// The change, if it comes to something.
-    pub(super) fn change(&self, open: bool) -> Option<Change> {
+    pub(super) fn change(&self, open: bool) -> Option<LineChange> {
         let old_text = Part::of(&self.before, &self.before_lines)?;
         let new_text = Part::with_neighbours(&self.after, &self.after_lines)?;
         let (old, new) = (old_text.lines(), new_text.lines());
@@ -109,11 +109,11 @@ impl Open {
         }
         let (above, below) = (&new[..new_text.above + front], &new[end - back..]);
         let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
-        Some(Change {
+        Some(LineChange {
             above: owned(&above[above.len().saturating_sub(NEIGHBOURS)..]),
             below: owned(&below[..below.len().min(NEIGHBOURS)]),
             pasted: self.is_pasted(),
-            ..Change::of_lines(&self.uri, before, after, self.after_lines.start + front, self.time, open)
+            ..LineChange::of_lines(&self.uri, before, after, self.after_lines.start + front, self.time, open)
         })
     }
 }
@@ -153,7 +153,7 @@ impl<'a> Part<'a> {
     }
 }
 
-impl Change {
+impl LineChange {
     /// A change of these lines, without its neighbours.
     pub(super) fn of_lines<S: AsRef<str>>(
         uri: &Arc<str>,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Change;
+use super::LineChange;
 use crate::{
     Text,
-    diff::{self, Hunk, Line},
+    diff::{self, DiffHunk, DiffLine},
 };
 
 /// How many lines above and below are told.
@@ -15,7 +15,7 @@ const NEIGHBOURS: usize = 3;
 ///
 /// The lines after are looked for in the text as it is `now`; where they are not found, the diff is believed.
 /// A text that is not a diff has no changes.
-pub fn from_diff(uri: &Arc<str>, diff: &str, now: Option<&Text>) -> Vec<Change> {
+pub fn from_diff(uri: &Arc<str>, diff: &str, now: Option<&Text>) -> Vec<LineChange> {
     let files = diff::parse(diff).unwrap_or_default();
     let mut changes = Vec::new();
     for hunk in files.iter().flat_map(|file| &file.hunks) {
@@ -24,31 +24,32 @@ pub fn from_diff(uri: &Arc<str>, diff: &str, now: Option<&Text>) -> Vec<Change> 
     changes
 }
 
-fn add_hunk(changes: &mut Vec<Change>, uri: &Arc<str>, hunk: &Hunk, now: Option<&Text>) {
+fn add_hunk(changes: &mut Vec<LineChange>, uri: &Arc<str>, hunk: &DiffHunk, now: Option<&Text>) {
     let has_new = hunk.lines.iter().any(|line| line.after().is_some());
     // The line after that comes next, counted from zero.
     let mut line = hunk.new_start.saturating_sub(usize::from(has_new));
     let mut above: Vec<&str> = Vec::new();
     let mut rest = hunk.lines.as_slice();
     while let Some(first) = rest.first() {
-        if let Line::Context(text) = first {
+        if let DiffLine::Context(text) = first {
             above.push(trimmed(text));
             line = line.saturating_add(1);
             rest = &rest[1..];
             continue;
         }
-        let len = rest.iter().take_while(|line| !matches!(line, Line::Context(_))).count();
+        let len = rest.iter().take_while(|line| !matches!(line, DiffLine::Context(_))).count();
         let (run, tail) = rest.split_at(len);
-        let old: Vec<&str> = run.iter().filter_map(Line::before).map(trimmed).collect();
-        let new: Vec<&str> = run.iter().filter_map(Line::after).map(trimmed).collect();
-        let below: Vec<&str> = tail.iter().filter_map(Line::after).map(trimmed).take(NEIGHBOURS).collect();
+        let old: Vec<&str> = run.iter().filter_map(DiffLine::before).map(trimmed).collect();
+        let new: Vec<&str> = run.iter().filter_map(DiffLine::after).map(trimmed).collect();
+        let below: Vec<&str> =
+            tail.iter().filter_map(DiffLine::after).map(trimmed).take(NEIGHBOURS).collect();
         let above_now = &above[above.len().saturating_sub(NEIGHBOURS)..];
         let place = now.map_or(line, |now| located(now, line, above_now, &new, &below));
         if old != new {
-            changes.push(Change {
+            changes.push(LineChange {
                 above: above_now.iter().map(|&line| line.to_owned()).collect(),
                 below: below.iter().map(|&line| line.to_owned()).collect(),
-                ..Change::of_lines(uri, &old, &new, place, 0, false)
+                ..LineChange::of_lines(uri, &old, &new, place, 0, false)
             });
         }
         line = line.saturating_add(new.len());

@@ -9,8 +9,8 @@ use std::{collections::VecDeque, ops::Range, sync::Arc};
 pub use from_diff::from_diff;
 
 use self::{
-    entry::Open,
-    runs::{Run, runs},
+    entry::OpenLines,
+    runs::{LineRun, runs},
 };
 use crate::{Edits, Text};
 
@@ -19,7 +19,7 @@ const CAPACITY: usize = 64;
 
 /// One edit as a person would name it: whole lines before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct LineChange {
     /// The document.
     pub uri: Arc<str>,
     /// The lines before, joined with `\n`, without a final break.
@@ -52,27 +52,27 @@ pub struct Change {
 /// An edit goes on with the newest change if it lies on the lines of that; any other begins a new one. Changes that come
 /// to nothing are left out, and so are those too large to be of use.
 #[derive(Debug, Clone)]
-pub struct History {
+pub struct EditHistory {
     closed: VecDeque<Closed>,
     /// What the last recorded edits began or went on with: one change, or one for each of several carets.
-    open: Vec<Open>,
+    open: Vec<OpenLines>,
     capacity: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Closed {
-    change: Change,
+    change: LineChange,
     /// The document is still known, so the line follows its edits.
     followed: bool,
 }
 
-impl Default for History {
+impl Default for EditHistory {
     fn default() -> Self {
         Self::with_capacity(CAPACITY)
     }
 }
 
-impl History {
+impl EditHistory {
     /// A history of at most this many changes.
     pub fn with_capacity(capacity: usize) -> Self {
         Self { closed: VecDeque::new(), open: Vec::new(), capacity }
@@ -92,14 +92,14 @@ impl History {
             let room = self.capacity.min(runs.len());
             self.open = runs[runs.len() - room..]
                 .iter()
-                .map(|run| Open::new(uri, before, run, after, time))
+                .map(|run| OpenLines::new(uri, before, run, after, time))
                 .collect();
             self.bound();
         }
     }
 
     /// The changes, oldest first.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<LineChange> {
         let closed = self.closed.iter().map(|closed| closed.change.clone());
         closed.chain(self.open.iter().filter_map(|open| open.change(true))).collect()
     }
@@ -123,7 +123,7 @@ impl History {
     }
 
     /// Goes on with the open changes, if that is what the runs do.
-    fn goes_on(&mut self, uri: &Arc<str>, runs: &[Run], after: &Text, time: u64) -> bool {
+    fn goes_on(&mut self, uri: &Arc<str>, runs: &[LineRun], after: &Text, time: u64) -> bool {
         if self.open.is_empty() || self.open.iter().any(|open| open.uri != *uri) {
             return false;
         }
@@ -149,7 +149,7 @@ impl History {
     }
 
     /// Moves the lines of closed changes to where they are after the runs.
-    fn follow(&mut self, uri: &Arc<str>, runs: &[Run]) {
+    fn follow(&mut self, uri: &Arc<str>, runs: &[LineRun]) {
         for closed in self.closed.iter_mut().filter(|closed| closed.followed && closed.change.uri == *uri) {
             closed.change.line = runs::mapped(runs, closed.change.line);
         }

@@ -9,7 +9,7 @@ const COMPARED: usize = 16;
 
 /// Lines that are replaced by others, and where in them the edit was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct LineRun {
     /// The lines before.
     pub(super) old: Range<usize>,
     /// The lines after.
@@ -21,8 +21,8 @@ pub(super) struct Run {
 }
 
 /// The runs of lines that edits change, in order. Lines that an edit only touches at their edge do not belong.
-pub(super) fn runs(before: &Text, edits: &Edits, after: &Text) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+pub(super) fn runs(before: &Text, edits: &Edits, after: &Text) -> Vec<LineRun> {
+    let mut runs: Vec<LineRun> = Vec::new();
     for (edit, start) in fine(before, edits).with_new_starts() {
         let run = match runs.is_empty().then(|| inside_line(before, edit)).flatten() {
             Some(run) => run,
@@ -37,7 +37,7 @@ pub(super) fn runs(before: &Text, edits: &Edits, after: &Text) -> Vec<Run> {
 }
 
 /// Where a line is after the runs.
-pub(super) fn mapped(runs: &[Run], line: usize) -> usize {
+pub(super) fn mapped(runs: &[LineRun], line: usize) -> usize {
     let mut mapped = line;
     for run in runs {
         if line >= run.old.end {
@@ -51,7 +51,7 @@ pub(super) fn mapped(runs: &[Run], line: usize) -> usize {
     mapped
 }
 
-impl Run {
+impl LineRun {
     fn join(&mut self, other: &Self) {
         self.old.end = self.old.end.max(other.old.end);
         self.new.end = self.new.end.max(other.new.end);
@@ -91,7 +91,7 @@ fn is_long(before: &Text, edit: &Edit) -> bool {
 }
 
 /// The line of an edit that neither adds nor removes a line break, as most keystrokes: nothing else has to be looked at.
-fn inside_line(before: &Text, edit: &Edit) -> Option<Run> {
+fn inside_line(before: &Text, edit: &Edit) -> Option<LineRun> {
     let Range { start, end } = edit.range;
     let has_break =
         [&edit.text, &*before.slice(start..end)].into_iter().any(|text| text.contains(['\n', '\r']));
@@ -102,11 +102,11 @@ fn inside_line(before: &Text, edit: &Edit) -> Option<Run> {
     let line = before.line_of(start);
     let lines = line..line + 1;
     let new_bytes = start..start + edit.text.len();
-    Some(Run { old: lines.clone(), new: lines, old_bytes: start..end, new_bytes })
+    Some(LineRun { old: lines.clone(), new: lines, old_bytes: start..end, new_bytes })
 }
 
 /// The lines of one edit.
-fn run(before: &Text, after: &Text, old_bytes: &Range<usize>, new_bytes: Range<usize>) -> Run {
+fn run(before: &Text, after: &Text, old_bytes: &Range<usize>, new_bytes: Range<usize>) -> LineRun {
     // An edge inside a line break is moved out of it, on both sides.
     let front = before.splits_break(old_bytes.start) || after.splits_break(new_bytes.start);
     let back = before.splits_break(old_bytes.end) || after.splits_break(new_bytes.end);
@@ -126,5 +126,5 @@ fn run(before: &Text, after: &Text, old_bytes: &Range<usize>, new_bytes: Range<u
         old.end -= 1;
         new.end -= 1;
     }
-    Run { old, new, old_bytes: old_bytes.clone(), new_bytes }
+    LineRun { old, new, old_bytes: old_bytes.clone(), new_bytes }
 }

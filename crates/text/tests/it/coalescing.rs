@@ -3,8 +3,8 @@
 use std::{fmt::Write, ops::Range, sync::Arc};
 
 use nudge_text::{
-    ContentChange, Document, Edit, Edits, Encoding, Point, Text,
-    history::{Change, History, from_diff},
+    Document, Edit, Edits, Encoding, Point, Text, TextChange,
+    history::{EditHistory, LineChange, from_diff},
 };
 
 use crate::naive::numbered;
@@ -32,14 +32,14 @@ enum Do<'a> {
 use Do::{Back, Close, Forget, Go, Put, PutAll, Type, Wait};
 
 struct Editor {
-    history: History,
+    history: EditHistory,
     documents: Vec<(Arc<str>, Document)>,
     at: usize,
     time: u64,
 }
 
 impl Editor {
-    fn new(text: &str, history: History) -> Self {
+    fn new(text: &str, history: EditHistory) -> Self {
         Self { history, documents: vec![("one".into(), Document::open(0, text))], at: 0, time: 0 }
     }
 
@@ -50,11 +50,11 @@ impl Editor {
     fn edit(&mut self, range: Range<usize>, text: &str) {
         let before = self.text().clone();
         let points = [range.start, range.end].map(|at| before.point(at, Encoding::Utf16));
-        let change = ContentChange::Range { start: points[0], end: points[1], text: text.to_owned() };
+        let change = TextChange::Range { start: points[0], end: points[1], text: text.to_owned() };
         self.change(&[change]);
     }
 
-    fn change(&mut self, changes: &[ContentChange]) {
+    fn change(&mut self, changes: &[TextChange]) {
         let (uri, document) = &mut self.documents[self.at];
         let before = document.text().clone();
         let edits = document.change(document.version() + 1, changes, Encoding::Utf16).expect("the step fits");
@@ -109,7 +109,7 @@ impl Editor {
 }
 
 /// `line: -before +after`, with a star if it is open and the name of the document if it is not the first.
-fn told(change: &Change) -> String {
+fn told(change: &LineChange) -> String {
     let mut told = if *change.uri == *"one" { String::new() } else { format!("{} ", change.uri) };
     let _ = write!(told, "{}{}:", change.line, if change.open { "*" } else { "" });
     for (sign, text, lines) in
@@ -133,7 +133,7 @@ fn check(steps: &[Do<'_>], expected: &[&str]) {
 
 #[track_caller]
 fn check_in(text: &str, steps: &[Do<'_>], expected: &[&str]) {
-    let mut editor = Editor::new(text, History::default());
+    let mut editor = Editor::new(text, EditHistory::default());
     for step in steps {
         editor.act(step);
     }
@@ -194,7 +194,7 @@ fn what_comes_in_one_piece_is_told_from_what_is_typed() {
         (vec![Put((1, 1), (1, 1), &long)], true),
         (vec![Put((1, 1), (1, 1), "x y"), Type(1, 4, "z")], false),
     ] {
-        let mut editor = Editor::new(LETTERS, History::default());
+        let mut editor = Editor::new(LETTERS, EditHistory::default());
         for step in &steps {
             editor.act(step);
         }
@@ -283,7 +283,7 @@ fn a_reformatted_document_is_what_differs() {
 
 #[test]
 fn neighbours_touched_and_time() {
-    let mut editor = Editor::new(LETTERS, History::default());
+    let mut editor = Editor::new(LETTERS, EditHistory::default());
     editor.act(&Type(3, 1, "é"));
     let change = &editor.history.changes()[0];
     assert_eq!((change.above.join(""), change.below.join("/")), ("abc".to_owned(), "e/".to_owned()));
@@ -297,7 +297,7 @@ fn neighbours_touched_and_time() {
 
 #[test]
 fn the_history_is_bounded() {
-    let mut editor = Editor::new(LETTERS, History::with_capacity(3));
+    let mut editor = Editor::new(LETTERS, EditHistory::with_capacity(3));
     for turn in 0..10 {
         editor.act(&Type(turn % 5, 0, "x"));
     }

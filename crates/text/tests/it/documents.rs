@@ -1,20 +1,20 @@
 //! Documents stay in step, or know that they do not.
 
-use nudge_text::{ContentChange, Document, Encoding, OutOfSync, Point};
+use nudge_text::{Document, Encoding, OutOfSync, Point, TextChange};
 use proptest::{collection::vec, prelude::*};
 
 use crate::naive::{self, ENCODINGS, pick, text};
 
-fn range(start: (u32, u32), end: (u32, u32), text: &str) -> ContentChange {
-    ContentChange::Range {
+fn range(start: (u32, u32), end: (u32, u32), text: &str) -> TextChange {
+    TextChange::Range {
         start: Point::new(start.0, start.1),
         end: Point::new(end.0, end.1),
         text: text.to_owned(),
     }
 }
 
-fn full(text: &str) -> ContentChange {
-    ContentChange::Full(text.to_owned())
+fn full(text: &str) -> TextChange {
+    TextChange::Full(text.to_owned())
 }
 
 proptest! {
@@ -38,7 +38,7 @@ proptest! {
                 changes.push(if *is_full {
                     full(&expected)
                 } else {
-                    ContentChange::Range { start: told[0], end: told[1], text: pick.2.clone() }
+                    TextChange::Range { start: told[0], end: told[1], text: pick.2.clone() }
                 });
             }
             let edits = document.change(2, &changes, encoding).unwrap();
@@ -110,8 +110,7 @@ fn a_full_text_is_compared_with_the_one_before() {
 #[test]
 fn many_changes_in_one_notification_are_no_burden() {
     let mut document = Document::open(1, &"line\n".repeat(5000));
-    let changes: Vec<ContentChange> =
-        (0..5000).rev().map(|line| range((line, 0), (line, 0), "// ")).collect();
+    let changes: Vec<TextChange> = (0..5000).rev().map(|line| range((line, 0), (line, 0), "// ")).collect();
     let edits = document.change(2, &changes, Encoding::Utf16).unwrap();
     assert_eq!(edits.len(), 5000);
     assert_eq!(document.text().to_string(), "// line\n".repeat(5000));

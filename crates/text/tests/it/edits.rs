@@ -1,6 +1,6 @@
 //! The laws of edits.
 
-use nudge_text::{Bias, Edit, Edits, EditsError, Text, diff};
+use nudge_text::{Edit, Edits, EditsError, InsertBias, Text, diff};
 use proptest::{collection::vec, prelude::*};
 
 use crate::naive::{self, pick, short, text};
@@ -50,7 +50,7 @@ proptest! {
             let both = first.compose(&second);
             both.apply(&text);
             both.trimmed(&text);
-            both.map(7, Bias::After);
+            both.map(7, InsertBias::After);
         }
     }
 
@@ -60,7 +60,7 @@ proptest! {
         let after = naive::apply(&plain, &edits);
         let mut last = [0; 2];
         for offset in 0..=plain.len() {
-            let mapped = [Bias::Before, Bias::After].map(|bias| edits.map(offset, bias));
+            let mapped = [InsertBias::Before, InsertBias::After].map(|bias| edits.map(offset, bias));
             prop_assert!(mapped[0] <= mapped[1] && mapped[1] <= after.len());
             prop_assert!(last[0] <= mapped[0] && last[1] <= mapped[1]);
             last = mapped;
@@ -123,7 +123,7 @@ fn overlap_and_reversal_are_refused() {
 #[test]
 fn a_place_at_an_insertion_goes_where_it_is_told() {
     let edits = Edits::new(vec![Edit::new(2..2, "xyz"), Edit::new(5..7, "-")]).unwrap();
-    let map = |offset| [edits.map(offset, Bias::Before), edits.map(offset, Bias::After)];
+    let map = |offset| [edits.map(offset, InsertBias::Before), edits.map(offset, InsertBias::After)];
     assert_eq!([1, 2, 3, 5, 6, 7, 8].map(map), [[1, 1], [2, 5], [6, 6], [8, 8], [8, 9], [9, 9], [10, 10]]);
     // What is inserted at the edges stays outside, and an empty range stays empty.
     assert_eq!(edits.map_range(2..3), 5..6);

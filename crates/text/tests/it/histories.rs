@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use nudge_text::{
     Text,
-    history::{Change, History},
+    history::{EditHistory, LineChange},
 };
 use proptest::{collection::vec, prelude::*};
 
 use crate::naive::{self, Pick, pick, text};
 
 /// The lines with a change made to them.
-fn patched(lines: &[String], change: &Change) -> Option<Vec<String>> {
+fn patched(lines: &[String], change: &LineChange) -> Option<Vec<String>> {
     let split =
         |text: &str, count: usize| text.split('\n').take(count).map(str::to_owned).collect::<Vec<_>>();
     let (before, after) =
@@ -40,7 +40,7 @@ proptest! {
     fn one_edit_is_told_in_full(before in text(), pick in pick()) {
         let edits = naive::edits(&before, &[pick]);
         let after = naive::apply(&before, &edits);
-        let mut history = History::default();
+        let mut history = EditHistory::default();
         history.record(&"x".into(), &Text::new(&before), &edits, &Text::new(&after), 1);
         match history.changes().as_slice() {
             [] => prop_assert_eq!(lines(&before), lines(&after)),
@@ -49,7 +49,7 @@ proptest! {
                 // A long replacement that was taken apart: from the back, so that lines stay true.
                 let mut now = lines(&after);
                 for change in more.iter().rev() {
-                    let back = Change {
+                    let back = LineChange {
                         before: change.after.clone(), before_lines: change.after_lines,
                         after: change.before.clone(), after_lines: change.before_lines,
                         ..change.clone()
@@ -65,7 +65,7 @@ proptest! {
     #[test]
     fn joined_edits_are_told_in_full(start in text(), picks in vec(pick(), 1..12)) {
         let uri: Arc<str> = "x".into();
-        let mut history = History::default();
+        let mut history = EditHistory::default();
         let (mut plain, mut now) = (start.clone(), Text::new(&start));
         // The text when the newest change began.
         let mut begin = lines(&start);
@@ -76,7 +76,7 @@ proptest! {
             history.record(&uri, &now, &edits, &next, time);
             let (before_lines, after_lines) = (lines(&plain), lines(&after));
             let changes = history.changes();
-            let open: Vec<&Change> = changes.iter().filter(|change| change.open).collect();
+            let open: Vec<&LineChange> = changes.iter().filter(|change| change.open).collect();
             match open.as_slice() {
                 // Comes to nothing: either since long ago or since this edit.
                 [] => prop_assert!(begin == after_lines || before_lines == after_lines),
@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn lines_are_followed(start in plain(), picks in vec(plain_pick(), 1..12)) {
         let uri: Arc<str> = "x".into();
-        let mut history = History::default();
+        let mut history = EditHistory::default();
         let mut now = start.clone();
         let mut names: Vec<usize> = (0..lines(&start).len()).collect();
         let mut fresh = names.len();
@@ -129,7 +129,7 @@ proptest! {
     fn edits_at_many_places_are_told_in_full(before in text(), picks in vec(pick(), 0..6)) {
         let edits = naive::edits(&before, &picks);
         let after = naive::apply(&before, &edits);
-        let mut history = History::default();
+        let mut history = EditHistory::default();
         history.record(&"x".into(), &Text::new(&before), &edits, &Text::new(&after), 1);
         let mut lines_now = lines(&before);
         for change in history.changes() {
@@ -142,7 +142,7 @@ proptest! {
     /// Texts that have nothing to do with the edits: no sense, but no panic either.
     #[test]
     fn nonsense_is_harmless(texts in vec(text(), 3), picks in vec(pick(), 1..6)) {
-        let mut history = History::with_capacity(2);
+        let mut history = EditHistory::with_capacity(2);
         for (turn, pick) in picks.iter().enumerate() {
             let edits = naive::edits(&texts[turn % 3], std::slice::from_ref(pick));
             history.record(&"x".into(), &Text::new(&texts[(turn + 1) % 3]), &edits, &Text::new(&texts[(turn + 2) % 3]), 0);

@@ -2,7 +2,7 @@
 
 use nudge_text::{
     Text,
-    diff::{self, FileDiff, Line, ParseError},
+    diff::{self, DiffLine, FileDiff, ParseError},
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -104,10 +104,10 @@ fn it_is_printed_as_git_prints_it() {
 /// One file, one hunk: its lines with their signs.
 fn signed(file: &FileDiff) -> Vec<String> {
     let lines = file.hunks.iter().flat_map(|hunk| &hunk.lines);
-    let sign = |line: &Line| match line {
-        Line::Context(text) => format!(" {text}"),
-        Line::Removed(text) => format!("-{text}"),
-        Line::Added(text) => format!("+{text}"),
+    let sign = |line: &DiffLine| match line {
+        DiffLine::Context(text) => format!(" {text}"),
+        DiffLine::Removed(text) => format!("-{text}"),
+        DiffLine::Added(text) => format!("+{text}"),
     };
     lines.map(sign).collect()
 }

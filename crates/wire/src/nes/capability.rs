@@ -31,15 +31,15 @@ object! {
     pub struct DocumentEventCapabilities as "NesDocumentEventCapabilities" {}
     lenient {
         /// `document/didOpen`.
-        did_open: Supported,
+        did_open: SupportedCapability,
         /// `document/didChange`, and in which form.
         did_change: DidChangeCapability,
         /// `document/didClose`.
-        did_close: Supported,
+        did_close: SupportedCapability,
         /// `document/didSave`.
-        did_save: Supported,
+        did_save: SupportedCapability,
         /// `document/didFocus`.
-        did_focus: Supported,
+        did_focus: SupportedCapability,
     }
 }
 
@@ -67,17 +67,17 @@ object! {
     pub struct ContextCapabilities as "NesContextCapabilities" {}
     lenient {
         /// Files the user was in lately.
-        recent_files: Limited,
+        recent_files: LimitedCapability,
         /// Pieces of other files.
-        related_snippets: Supported,
+        related_snippets: SupportedCapability,
         /// Edits made lately.
-        edit_history: Limited,
+        edit_history: LimitedCapability,
         /// Things done lately.
-        user_actions: Limited,
+        user_actions: LimitedCapability,
         /// Files open in the editor.
-        open_files: Supported,
+        open_files: SupportedCapability,
         /// What compilers and linters say.
-        diagnostics: Supported,
+        diagnostics: SupportedCapability,
     }
 }
 
@@ -87,31 +87,31 @@ object! {
     pub struct ClientNesCapabilities as "ClientNesCapabilities" {}
     lenient {
         /// Going to another place.
-        jump: Supported,
+        jump: SupportedCapability,
         /// Renaming a symbol.
-        rename: Supported,
+        rename: SupportedCapability,
         /// Replacing text throughout a file or folder.
-        search_and_replace: Supported,
+        search_and_replace: SupportedCapability,
     }
 }
 
 object! {
     /// A capability that is offered by being there.
     #[derive(Default)]
-    pub struct Supported as "NesSupported" {}
+    pub struct SupportedCapability as "NesSupported" {}
 }
 
 object! {
     /// A capability with an upper bound.
     #[derive(Default)]
-    pub struct Limited as "NesLimited" {}
+    pub struct LimitedCapability as "NesLimited" {}
     lenient {
         /// How many entries are of use, newest first; no bound if absent.
         max_count: u32,
     }
 }
 
-impl Limited {
+impl LimitedCapability {
     /// At most this many.
     pub fn to(max_count: u32) -> Self {
         Self { max_count: Some(max_count), ..Self::default() }

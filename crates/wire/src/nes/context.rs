@@ -43,13 +43,13 @@ object! {
         /// The file.
         uri: String,
         /// The pieces.
-        excerpts: Vec<Excerpt>,
+        excerpts: Vec<FileExcerpt>,
     }
 }
 
 object! {
     /// Some lines of a file.
-    pub struct Excerpt as "NesExcerpt" {
+    pub struct FileExcerpt as "NesExcerpt" {
         /// The first line, counted from zero.
         start_line: u32,
         /// The last line, counted from zero.

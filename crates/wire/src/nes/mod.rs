@@ -16,15 +16,15 @@ mod versioned;
 
 pub use capability::{
     ClientNesCapabilities, ContextCapabilities, DidChangeCapability, DocumentEventCapabilities,
-    EventCapabilities, Limited, NesCapabilities, Supported, SyncKind,
+    EventCapabilities, LimitedCapability, NesCapabilities, SupportedCapability, SyncKind,
 };
 pub use context::{
-    Diagnostic, DiagnosticSeverity, EditHistoryEntry, Excerpt, OpenFile, RecentFile, RelatedSnippet,
+    Diagnostic, DiagnosticSeverity, EditHistoryEntry, FileExcerpt, OpenFile, RecentFile, RelatedSnippet,
     SuggestContext, UserAction,
 };
 pub use position::{Position, PositionEncoding, Range};
 pub use reason::ErrorReason;
-pub use session::{CloseRequest, CloseResponse, Repository, StartRequest, StartResponse, WorkspaceFolder};
+pub use session::{CloseRequest, CloseResponse, NesRepository, StartRequest, StartResponse, WorkspaceFolder};
 pub use shape::Nullable;
 pub use suggest::{RejectReason, TextEdit, TriggerKind};
 pub use versioned::{v1, v2};

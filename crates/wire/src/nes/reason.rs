@@ -1,7 +1,7 @@
 //! Why an NES request fails, as `error.data.reason` says it.
 
 use super::shape::open_enum;
-use crate::{Code, Error};
+use crate::{Error, ErrorCode};
 
 open_enum! {
     /// Why an NES request failed.
@@ -25,7 +25,7 @@ impl ErrorReason {
             Self::UnknownSession | Self::UnknownDocument | Self::DocumentOutOfSync => {
                 Error::not_found(self.as_str())
             }
-            Self::Other(reason) => Error::new(Code::INTERNAL_ERROR, "NES request failed").reason(reason),
+            Self::Other(reason) => Error::new(ErrorCode::INTERNAL_ERROR, "NES request failed").reason(reason),
         }
     }
 }

@@ -16,7 +16,7 @@ object! {
         /// The folder at the root of the workspace.
         workspace_uri: String,
         /// The repository the workspace is a checkout of.
-        repository: Repository,
+        repository: NesRepository,
     }
 }
 
@@ -32,7 +32,7 @@ object! {
 
 object! {
     /// A repository and where it came from.
-    pub struct Repository as "NesRepository" {
+    pub struct NesRepository as "NesRepository" {
         /// Its name.
         name: String,
         /// The user or organisation it belongs to.

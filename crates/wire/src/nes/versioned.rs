@@ -13,9 +13,9 @@ macro_rules! version {
             pub use crate::nes::{
                 ClientNesCapabilities, CloseRequest, CloseResponse, ContextCapabilities, Diagnostic,
                 DiagnosticSeverity, DidChangeCapability, DocumentEventCapabilities, EditHistoryEntry, ErrorReason,
-                EventCapabilities, Excerpt, Limited, NesCapabilities, Nullable, OpenFile, Position,
-                PositionEncoding, Range, RecentFile, RejectReason, RelatedSnippet, Repository, StartRequest,
-                StartResponse, SuggestContext, Supported, SyncKind, TextEdit, TriggerKind, UserAction,
+                EventCapabilities, FileExcerpt, LimitedCapability, NesCapabilities, Nullable, OpenFile, Position,
+                PositionEncoding, Range, RecentFile, RejectReason, RelatedSnippet, NesRepository, StartRequest,
+                StartResponse, SuggestContext, SupportedCapability, SyncKind, TextEdit, TriggerKind, UserAction,
                 WorkspaceFolder,
             };
 

@@ -3,10 +3,11 @@
 use nudge_wire::{
     RawJson, Version,
     caps::{AgentInit, ClientInit},
-    inject::{InjectCapability, Mode, SteerInStream},
+    inject::{InjectCapability, InjectMode, SteerInStream},
     nes::{
         ClientNesCapabilities, ContextCapabilities, DidChangeCapability, DocumentEventCapabilities,
-        EventCapabilities, Limited, NesCapabilities, PositionEncoding, Supported, SyncKind,
+        EventCapabilities, LimitedCapability, NesCapabilities, PositionEncoding, SupportedCapability,
+        SyncKind,
     },
 };
 use proptest::{option, prelude::*, sample::select};
@@ -91,12 +92,15 @@ impl Write {
     }
 }
 
-fn supported() -> impl Strategy<Value = Option<Supported>> {
-    any::<bool>().prop_map(|yes| yes.then(Supported::default))
+fn supported() -> impl Strategy<Value = Option<SupportedCapability>> {
+    any::<bool>().prop_map(|yes| yes.then(SupportedCapability::default))
 }
 
-fn limited() -> impl Strategy<Value = Option<Limited>> {
-    option::of(option::of(any::<u32>()).prop_map(|max_count| Limited { max_count, ..Limited::default() }))
+fn limited() -> impl Strategy<Value = Option<LimitedCapability>> {
+    option::of(
+        option::of(any::<u32>())
+            .prop_map(|max_count| LimitedCapability { max_count, ..LimitedCapability::default() }),
+    )
 }
 
 fn encoding() -> impl Strategy<Value = PositionEncoding> {
@@ -131,9 +135,9 @@ fn agent_nes() -> impl Strategy<Value = NesCapabilities> {
 fn inject() -> impl Strategy<Value = InjectCapability> {
     (any::<bool>(), any::<bool>()).prop_map(|(steer, replace)| {
         let capability = if steer {
-            InjectCapability::new(vec![Mode::Steer], vec![SteerInStream::Finish])
+            InjectCapability::new(vec![InjectMode::Steer], vec![SteerInStream::Finish])
         } else {
-            InjectCapability::new(vec![Mode::Queue], Vec::new())
+            InjectCapability::new(vec![InjectMode::Queue], Vec::new())
         };
         if replace { capability.with_replace() } else { capability }
     })
@@ -304,7 +308,10 @@ fn what_is_malformed_reads_as_absent() {
     assert_eq!(inject("true"), None);
     assert_eq!(inject("{}"), None);
     assert_eq!(inject(r#"{"modes":[]}"#), None);
-    assert_eq!(inject(r#"{"modes":["steer"]}"#), Some(InjectCapability::new(vec![Mode::Steer], Vec::new())));
+    assert_eq!(
+        inject(r#"{"modes":["steer"]}"#),
+        Some(InjectCapability::new(vec![InjectMode::Steer], Vec::new()))
+    );
     let steering = |text: &str| AgentInit::new(Version::V1, raw(text)).steering();
     assert!(steering(r#"{"_meta":{"steering":{"supported": true }}}"#));
     assert!(!steering(r#"{"_meta":{"steering":{"supported":"true"}}}"#));
@@ -331,7 +338,7 @@ fn the_mirror_is_read_where_the_place_has_nothing_readable() {
 #[test]
 fn what_is_not_an_object_is_not_overwritten() {
     let init = AgentInit::new(Version::V1, raw(r#"{"agentCapabilities":{"session":true}}"#));
-    assert!(init.with_inject(&InjectCapability::new(vec![Mode::Queue], Vec::new())).is_err());
+    assert!(init.with_inject(&InjectCapability::new(vec![InjectMode::Queue], Vec::new())).is_err());
 }
 
 #[test]

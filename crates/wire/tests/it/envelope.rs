@@ -2,9 +2,9 @@
 
 use bytes::BytesMut;
 use nudge_wire::{
-    Body, Error, Id, RawJson,
-    frame::{Framer, Piece},
-    message::Parsed,
+    Error, Id, MessageKind, RawJson,
+    frame::{FramePiece, LineFramer},
+    message::ParsedFrame,
     write,
 };
 use proptest::prelude::*;
@@ -51,16 +51,16 @@ fn to_id(value: &Value) -> Id {
     Id::from_json(&raw(value)).expect("numbers, strings and null are ids")
 }
 
-fn parse(frame: Vec<u8>) -> Result<nudge_wire::Message, nudge_wire::message::Invalid> {
-    match Parsed::from_bytes(frame.into()) {
-        Parsed::Single(single) => single,
-        Parsed::Batch(_) => panic!("a single message is no batch"),
+fn parse(frame: Vec<u8>) -> Result<nudge_wire::Message, nudge_wire::message::InvalidMessage> {
+    match ParsedFrame::from_bytes(frame.into()) {
+        ParsedFrame::Single(single) => single,
+        ParsedFrame::Batch(_) => panic!("a single message is no batch"),
     }
 }
 
 /// All pieces of `input`, fed in chunks of the given sizes, over and over.
-fn pieces(input: &[u8], max: usize, sizes: &[usize]) -> Vec<Piece> {
-    let mut framer = Framer::new(max);
+fn pieces(input: &[u8], max: usize, sizes: &[usize]) -> Vec<FramePiece> {
+    let mut framer = LineFramer::new(max);
     let mut buffer = BytesMut::new();
     let mut found = Vec::new();
     let mut rest = input;
@@ -102,7 +102,7 @@ proptest! {
         prop_assert_eq!(&whole, &cut);
         // With a limit, what is within it is the same and what is over it is dropped.
         let limited = pieces(&stream, max, &sizes);
-        let kept = |pieces: &[Piece]| pieces.iter().filter(|piece| matches!(piece, Piece::Line(_))).cloned().collect::<Vec<_>>();
+        let kept = |pieces: &[FramePiece]| pieces.iter().filter(|piece| matches!(piece, FramePiece::Line(_))).cloned().collect::<Vec<_>>();
         let short: Vec<_> = kept(&whole).into_iter().filter(|piece| kept(&limited).contains(piece)).collect();
         prop_assert_eq!(kept(&limited), short);
     }
@@ -111,14 +111,14 @@ proptest! {
     fn what_is_written_is_read_back(id in id(), method in "[ -~]{1,20}", params in params()) {
         let id = to_id(&id);
         let message = parse(write::request(&id, &method, &params).unwrap()).unwrap();
-        let Body::Request { id: read, method: name, params: read_params } = &message.body else { panic!("a request") };
+        let MessageKind::Request { id: read, method: name, params: read_params } = &message.body else { panic!("a request") };
         prop_assert_eq!(read, &id);
         prop_assert_eq!(read.to_string(), id.to_string());
         prop_assert_eq!(name.as_ref() as &str, method.as_str());
         prop_assert_eq!(read_params, &Some(raw(&params)));
 
         let message = parse(write::raw_call(None, &method, Some(&raw(&params)))).unwrap();
-        let is_notification = matches!(&message.body, Body::Notification { params: Some(read), .. } if *read == raw(&params));
+        let is_notification = matches!(&message.body, MessageKind::Notification { params: Some(read), .. } if *read == raw(&params));
         prop_assert!(is_notification);
     }
 
@@ -126,13 +126,13 @@ proptest! {
     fn responses_are_read_back(id in id(), result in value(), code in any::<i64>(), text in any::<String>()) {
         let id = to_id(&id);
         let message = parse(write::response(&id, &result).unwrap()).unwrap();
-        let Body::Response { id: read, outcome: Ok(read_result) } = &message.body else { panic!("a result") };
+        let MessageKind::Response { id: read, outcome: Ok(read_result) } = &message.body else { panic!("a result") };
         prop_assert_eq!(read, &id);
         prop_assert_eq!(read_result, &raw(&result));
 
-        let error = Error::new(nudge_wire::Code(code), text).data(&result);
+        let error = Error::new(nudge_wire::ErrorCode(code), text).data(&result);
         let message = parse(write::error(&id, &error)).unwrap();
-        let Body::Response { outcome: Err(read_error), .. } = &message.body else { panic!("an error") };
+        let MessageKind::Response { outcome: Err(read_error), .. } = &message.body else { panic!("an error") };
         prop_assert_eq!(read_error.to::<Error>().unwrap().code, error.code);
     }
 
@@ -141,7 +141,7 @@ proptest! {
         let text = json!({"_x": extra, "jsonrpc": "2.0", "id": old, "params": params, "method": "m"}).to_string();
         let message = parse(text.clone().into_bytes()).unwrap();
         let again = parse(message.frame_with_id(&to_id(&new))).unwrap();
-        let Body::Request { id, .. } = &again.body else { panic!("still a request") };
+        let MessageKind::Request { id, .. } = &again.body else { panic!("still a request") };
         prop_assert_eq!(id, &to_id(&new));
         let back = again.frame_with_id(&to_id(&old));
         prop_assert_eq!(String::from_utf8(back).unwrap(), text);
@@ -149,9 +149,9 @@ proptest! {
 
     #[test]
     fn anything_at_all_is_taken_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        match Parsed::from_bytes(bytes.into()) {
-            Parsed::Single(Err(invalid)) => prop_assert!(invalid.error.message.len() < 200),
-            Parsed::Single(Ok(_)) | Parsed::Batch(_) => {}
+        match ParsedFrame::from_bytes(bytes.into()) {
+            ParsedFrame::Single(Err(invalid)) => prop_assert!(invalid.error.message.len() < 200),
+            ParsedFrame::Single(Ok(_)) | ParsedFrame::Batch(_) => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    git_config::{Setting, settings},
+    git_config::{GitSetting, settings},
     links::{lead, leads_to},
 };
 use crate::files;
@@ -80,7 +80,7 @@ impl Stores {
 #[derive(Default)]
 struct Settings {
     files: Vec<PathBuf>,
-    settings: Vec<Setting>,
+    settings: Vec<GitSetting>,
 }
 
 impl Settings {

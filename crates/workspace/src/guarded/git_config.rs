@@ -4,7 +4,7 @@ use std::{iter::Peekable, str::Chars};
 
 /// A value with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(super) struct GitSetting {
     /// In small letters, without the subsection.
     pub(super) section: String,
     /// In small letters.
@@ -13,7 +13,7 @@ pub(super) struct Setting {
 }
 
 /// All settings in a text. Where git would refuse the text, it is read on.
-pub(super) fn settings(text: &str) -> Vec<Setting> {
+pub(super) fn settings(text: &str) -> Vec<GitSetting> {
     let mut text = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
     let (mut section, mut settings) = (String::new(), Vec::new());
     while let Some(&next) = text.peek() {
@@ -52,13 +52,13 @@ fn heading(text: &mut Peekable<Chars<'_>>) -> String {
 }
 
 /// A key with its value; `None` if it has none.
-fn setting(section: &str, text: &mut Peekable<Chars<'_>>) -> Option<Setting> {
+fn setting(section: &str, text: &mut Peekable<Chars<'_>>) -> Option<GitSetting> {
     let mut key = String::new();
     while let Some(c) = text.next_if(|c| !"=\n#;".contains(*c)) {
         key.push(c);
     }
     text.next_if_eq(&'=')?;
-    Some(Setting { section: section.to_owned(), key: key.trim().to_lowercase(), value: value(text) })
+    Some(GitSetting { section: section.to_owned(), key: key.trim().to_lowercase(), value: value(text) })
 }
 
 /// What follows up to the end of the line, without quotes, comments and the space around it.
@@ -139,7 +139,7 @@ mod tests {
         for text in
             ["[includeIf \"gitdir:/x/\"]path=a", "[includeif.x] path = a", "[ includeIf ]\npath = \"a\""]
         {
-            let expected = Setting { section: "includeif".into(), key: "path".into(), value: "a".into() };
+            let expected = GitSetting { section: "includeif".into(), key: "path".into(), value: "a".into() };
             assert_eq!(settings(text), [expected], "{text}");
         }
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    Guarded,
+    GuardedReason,
     names::{by_name, folded, holds_some},
 };
 
@@ -21,7 +21,7 @@ const MOST_LINKS: usize = 40;
 
 /// What a file is by a link with a telling name in a folder, or in a folder with a telling name there. `root` is the
 /// session's directory, and what that is in does not count.
-pub(super) fn by_links(folder: &Path, root: &Path, file: &Path) -> Option<Guarded> {
+pub(super) fn by_links(folder: &Path, root: &Path, file: &Path) -> Option<GuardedReason> {
     let mut ahead = VecDeque::from([(folder.to_owned(), PathBuf::new())]);
     for _ in 0..MOST_FOLDERS {
         let (folder, called) = ahead.pop_front()?;
@@ -48,7 +48,7 @@ fn is_telling(name: &OsStr, called: &Path) -> bool {
     by_name(called).is_some() || holds_some(&name.to_string_lossy())
 }
 
-fn linked(link: &Path, called: &Path, root: &Path, file: &Path) -> Option<Guarded> {
+fn linked(link: &Path, called: &Path, root: &Path, file: &Path) -> Option<GuardedReason> {
     let target = lead(link)?;
     let rest = file.strip_prefix(&target).ok()?;
     let holds_session = root != target && root.starts_with(&target);

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::Guarded::{self, Account, Agent, Editor, Git, Shell, Tool};
+use super::GuardedReason::{self, Account, Agent, Editor, Git, Shell, Tool};
 
 /// Names, in small letters, of files and of folders with everything in them.
 #[rustfmt::skip]
-const NAMES: &[(Guarded, &[&str])] = &[
+const NAMES: &[(GuardedReason, &[&str])] = &[
     (Git, &[".git", ".gitmodules", ".githooks", ".git-hooks", ".lefthook", "lefthook.yml", ".lefthook.yml", "lefthook.yaml",
         ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml"]),
     (Editor, &[".vscode", ".vscode-server", ".vscode-insiders", ".idea", ".run", ".fleet", ".zed", ".vs", ".vim", ".vimrc",
@@ -22,7 +22,7 @@ const NAMES: &[(Guarded, &[&str])] = &[
 ];
 
 /// How such names begin, where a name may go on in any way.
-const BEGINNINGS: &[(Guarded, &str)] = &[
+const BEGINNINGS: &[(GuardedReason, &str)] = &[
     (Git, ".gitconfig"),
     (Git, ".husky"),
     (Shell, ".autoenv"),
@@ -38,7 +38,7 @@ const BEGINNINGS: &[(Guarded, &str)] = &[
 ];
 
 /// How such names end.
-const ENDINGS: &[(Guarded, &str)] = &[
+const ENDINGS: &[(GuardedReason, &str)] = &[
     (Editor, ".code-workspace"),
     (Editor, ".run.xml"),
     (Editor, ".sublime-project"),
@@ -47,7 +47,7 @@ const ENDINGS: &[(Guarded, &str)] = &[
 
 /// A folder, and what in it counts.
 #[rustfmt::skip]
-const BELOW: &[(Guarded, &str, &[&str])] = &[
+const BELOW: &[(GuardedReason, &str, &[&str])] = &[
     (Git, ".config", &["git"]),
     (Editor, ".config", &["code", "emacs", "helix", "kak", "nvim", "vim", "zed"]),
     (Shell, ".config", &["bash", "direnv", "elvish", "fish", "mise", "mise.toml", "nushell", "zsh"]),
@@ -59,7 +59,7 @@ const BELOW: &[(Guarded, &str, &[&str])] = &[
 ];
 
 /// What a path is by the names in it.
-pub(super) fn by_name(path: &Path) -> Option<Guarded> {
+pub(super) fn by_name(path: &Path) -> Option<GuardedReason> {
     let names: Vec<String> =
         path.components().map(|name| folded(&name.as_os_str().to_string_lossy())).collect();
     let one = |name: &String| {

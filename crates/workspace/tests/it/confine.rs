@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use nudge_workspace::{Directories, PathError, Workspace};
+use nudge_workspace::{PathError, SessionDirectories, Workspace};
 use proptest::prelude::*;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
@@ -161,7 +161,7 @@ proptest! {
         playground(&root);
         let home = root.join("home");
         let path = home.join(steps.join("/"));
-        match Directories::new(home.clone(), Vec::new()).resolve_absolute(&path) {
+        match SessionDirectories::new(home.clone(), Vec::new()).resolve_absolute(&path) {
             Ok(place) => {
                 prop_assert!(place.real().starts_with(&home), "{place:?}");
                 if let Ok(real) = fs::canonicalize(&path) {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use nudge_testkit::skipped;
-use nudge_workspace::{Directories, files};
+use nudge_workspace::{SessionDirectories, files};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, refused};
@@ -175,7 +175,7 @@ fn write_on_full_disk(disk: &Path) {
         let is_full = |name: &i32| fs::write(disk.join(format!("{bytes}-{name}")), vec![0; bytes]).is_err();
         assert!((0..100).find(is_full).is_some());
     }
-    let directories = Directories::new(disk.to_owned(), Vec::new());
+    let directories = SessionDirectories::new(disk.to_owned(), Vec::new());
     let written = files::write(&directories.resolve("a.txt").unwrap(), &"new".repeat(8 * 1024));
     assert_eq!(written, Err(files::WriteError::Io(std::io::ErrorKind::StorageFull)));
     assert_eq!(fs::read_to_string(disk.join("a.txt")).unwrap(), "kept");

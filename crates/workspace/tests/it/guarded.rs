@@ -6,18 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use nudge_workspace::{Directories, Guarded};
+use nudge_workspace::{GuardedReason, SessionDirectories};
 use tempfile::TempDir;
 
 struct Desk {
     dir: TempDir,
-    directories: Directories,
+    directories: SessionDirectories,
 }
 
 impl Desk {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let directories = Directories::new(dir.path().to_owned(), Vec::new());
+        let directories = SessionDirectories::new(dir.path().to_owned(), Vec::new());
         Self { dir, directories }
     }
 
@@ -34,7 +34,7 @@ impl Desk {
         symlink(to, from).unwrap();
     }
 
-    fn guarded(&self, path: impl AsRef<Path>) -> Option<Guarded> {
+    fn guarded(&self, path: impl AsRef<Path>) -> Option<GuardedReason> {
         self.directories.guarded(&path, &self.directories.resolve(&path).unwrap())
     }
 }
@@ -48,10 +48,10 @@ fn they_are_known_over_links_and_detours() {
     desk.link("a.txt", ".envrc");
     desk.link(".envrc", "twice");
     for path in [".git/config", "store/config", "x/../.git/config", "./.git/../.git/hooks/new"] {
-        assert_eq!(desk.guarded(path), Some(Guarded::Git), "{path}");
+        assert_eq!(desk.guarded(path), Some(GuardedReason::Git), "{path}");
     }
     for path in [".envrc", "a.txt", "twice"] {
-        assert_eq!(desk.guarded(path), Some(Guarded::Shell), "{path}");
+        assert_eq!(desk.guarded(path), Some(GuardedReason::Shell), "{path}");
     }
     assert_eq!(desk.guarded(".git/../b.txt"), None);
     assert_eq!(desk.guarded(desk.dir.path().join("b.txt")), None);
@@ -62,7 +62,7 @@ fn a_file_with_other_names_may_be_any_of_them() {
     let desk = Desk::new();
     let config = desk.put(".git/config", "");
     fs::hard_link(config, desk.dir.path().join("notes.txt")).unwrap();
-    assert_eq!(desk.guarded("notes.txt"), Some(Guarded::Linked));
+    assert_eq!(desk.guarded("notes.txt"), Some(GuardedReason::Linked));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn hooks_and_settings_that_git_is_pointed_to_are_known() {
     desk.link("../../scripts/check", ".git/hooks/pre-commit");
     desk.put(".git/config", "[core]\n\thooksPath = hooks\n[include]\n\tpath = ../shared.conf\n");
     for path in ["scripts/check", "hooks/pre-push", "hooks/new", "shared.conf"] {
-        assert_eq!(desk.guarded(path), Some(Guarded::Git), "{path}");
+        assert_eq!(desk.guarded(path), Some(GuardedReason::Git), "{path}");
     }
     assert_eq!(desk.guarded("scripts/other"), None);
 }
@@ -87,7 +87,7 @@ fn a_repository_is_known_whatever_it_is_called() {
         desk.put(name, "");
     }
     for path in ["bare/config", "bare/hooks/post-receive", "half/HEAD"] {
-        assert_eq!(desk.guarded(path), Some(Guarded::Git), "{path}");
+        assert_eq!(desk.guarded(path), Some(GuardedReason::Git), "{path}");
     }
     assert_eq!(desk.guarded("half/config"), None, "it is not one yet");
 }
@@ -100,7 +100,7 @@ fn the_store_of_a_worktree_is_found() {
     desk.put("tree/.git", "gitdir: ../main/.git/worktrees/tree\n");
     desk.put("tree/checks/pre-commit", "");
     desk.put("tree/a", "");
-    assert_eq!(desk.guarded("tree/checks/pre-commit"), Some(Guarded::Git));
+    assert_eq!(desk.guarded("tree/checks/pre-commit"), Some(GuardedReason::Git));
     assert_eq!(desk.guarded("tree/a"), None);
 }
 
@@ -110,20 +110,20 @@ fn a_directory_of_the_session_counts_by_its_own_name_only() {
     let at = |folder: &str| {
         let folder = desk.dir.path().join(folder);
         fs::create_dir_all(&folder).unwrap();
-        let directories = Directories::new(folder, Vec::new());
+        let directories = SessionDirectories::new(folder, Vec::new());
         directories.guarded("tasks.json", &directories.resolve("tasks.json").unwrap())
     };
-    assert_eq!(at("x/.vscode"), Some(Guarded::Editor));
+    assert_eq!(at("x/.vscode"), Some(GuardedReason::Editor));
     assert_eq!(at(".claude/worktrees/x"), None, "a worktree is a place to work in");
-    assert_eq!(at(".git/x"), Some(Guarded::Git));
+    assert_eq!(at(".git/x"), Some(GuardedReason::Git));
 }
 
 /// Whether a file is git's when the session is in a folder of a repository.
 fn is_gits(desk: &Desk, session: &str, path: &str) -> bool {
     let folder = desk.dir.path().join(session);
     fs::create_dir_all(&folder).unwrap();
-    let directories = Directories::new(folder, Vec::new());
-    directories.guarded(path, &directories.resolve(path).unwrap()) == Some(Guarded::Git)
+    let directories = SessionDirectories::new(folder, Vec::new());
+    directories.guarded(path, &directories.resolve(path).unwrap()) == Some(GuardedReason::Git)
 }
 
 #[test]
@@ -203,21 +203,21 @@ fn links_in_and_to_folders_of_hooks_are_followed() {
 #[test]
 fn links_with_telling_names_count_even_if_they_lead_nowhere_as_yet() {
     for (link, to, path, expected) in [
-        (".envrc", "s/env", "s/env", Guarded::Shell),
-        (".envrc", "mid", "mid", Guarded::Shell),
-        (".bashrc.d", "s", "s/x/y", Guarded::Shell),
-        (".claude", "s", "s/settings.json", Guarded::Agent),
-        (".claude/hooks/check.sh", "../../s/check", "s/check", Guarded::Agent),
-        (".vscode", "s", "s/tasks.json", Guarded::Editor),
-        (".vscode/mcp.json", "../s/m", "s/m", Guarded::Editor),
-        (".git/hooks/pre-commit", "../../s/check", "s/check", Guarded::Git),
-        (".git", "s", "s/config", Guarded::Git),
-        ("x.code-workspace", "s/w.json", "s/w.json", Guarded::Editor),
-        (".config", "s", "s/fish/config.fish", Guarded::Shell),
-        (".config/git", "../s", "s/config", Guarded::Git),
-        (".cargo", "s", "s/config.toml", Guarded::Tool),
-        (".cargo/config.toml", "../s/c", "s/c", Guarded::Tool),
-        ("a/.npmrc", "b", "a/b", Guarded::Tool),
+        (".envrc", "s/env", "s/env", GuardedReason::Shell),
+        (".envrc", "mid", "mid", GuardedReason::Shell),
+        (".bashrc.d", "s", "s/x/y", GuardedReason::Shell),
+        (".claude", "s", "s/settings.json", GuardedReason::Agent),
+        (".claude/hooks/check.sh", "../../s/check", "s/check", GuardedReason::Agent),
+        (".vscode", "s", "s/tasks.json", GuardedReason::Editor),
+        (".vscode/mcp.json", "../s/m", "s/m", GuardedReason::Editor),
+        (".git/hooks/pre-commit", "../../s/check", "s/check", GuardedReason::Git),
+        (".git", "s", "s/config", GuardedReason::Git),
+        ("x.code-workspace", "s/w.json", "s/w.json", GuardedReason::Editor),
+        (".config", "s", "s/fish/config.fish", GuardedReason::Shell),
+        (".config/git", "../s", "s/config", GuardedReason::Git),
+        (".cargo", "s", "s/config.toml", GuardedReason::Tool),
+        (".cargo/config.toml", "../s/c", "s/c", GuardedReason::Tool),
+        ("a/.npmrc", "b", "a/b", GuardedReason::Tool),
     ] {
         for there in [false, true] {
             let desk = Desk::new();

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use nudge_wire::{RawJson, acp::v2};
-use nudge_workspace::Updates;
+use nudge_workspace::TerminalUpdates;
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
@@ -28,7 +28,7 @@ fn decoded(data: &Value) -> String {
 }
 
 /// All updates up to the end of a terminal: the first, the output, the last.
-async fn story(updates: &mut Updates) -> (Value, String, Value) {
+async fn story(updates: &mut TerminalUpdates) -> (Value, String, Value) {
     let first = read(&updates.next().await.unwrap());
     let mut output = Vec::new();
     loop {

@@ -7,7 +7,7 @@ use nudge_wire::{Error, RawJson};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::super::{PromptAfter, PromptRun, Readiness, RunAction, SteerId, SteerOutcome};
+use super::super::{AgentReadiness, PromptAfter, PromptRun, RunAction, SteerId, SteerOutcome};
 
 /// How long the agent of these tests may take to stop.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -64,8 +64,8 @@ fn handle(run: &mut PromptRun, event: &Event, now: Instant) -> Vec<RunAction> {
 fn act(run: &mut PromptRun, event: &Event, now: Instant) -> Vec<RunAction> {
     match event {
         Event::Activity | Event::ToolResult | Event::Taken(_) => Vec::new(),
-        Event::Begin(names) => run.begin(messages(names), Readiness::Ready, now),
-        Event::Hold(names) => run.begin(messages(names), Readiness::NotYet, now),
+        Event::Begin(names) => run.begin(messages(names), AgentReadiness::Ready, now),
+        Event::Hold(names) => run.begin(messages(names), AgentReadiness::NotYet, now),
         Event::Steer(names) => run.steer(messages(names), now),
         Event::GoOn(names) => run.go_on(messages(names), now),
         Event::Interrupt => run.interrupt(now),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tokio::time::Instant;
 
 use super::{
-    super::{PromptRun, Readiness, RunAction, SteerId, SteerOutcome, stage::Stage},
+    super::{AgentReadiness, PromptRun, RunAction, SteerId, SteerOutcome, stage::PromptStage},
     bench::{PATIENCE, message},
 };
 
@@ -153,7 +153,7 @@ impl Witness {
 
     fn begin(&mut self) -> Vec<RunAction> {
         let messages = self.say();
-        let readiness = if self.is_agent_there { Readiness::Ready } else { Readiness::NotYet };
+        let readiness = if self.is_agent_there { AgentReadiness::Ready } else { AgentReadiness::NotYet };
         self.turn = Some(TurnBy::Owner);
         // What the agent began by itself is told from the prompt by what it says.
         self.is_agent_working = false;
@@ -251,9 +251,9 @@ impl Witness {
     fn check_messages(&self) {
         let PromptRun { stage, undelivered, .. } = &self.run;
         let (here, steers): (Vec<&UserMessage>, Vec<_>) = match stage {
-            Stage::Idle => (Vec::new(), Vec::new()),
-            Stage::Held(held) => (held.messages.iter().collect(), Vec::new()),
-            Stage::Working(work, _) | Stage::Ended(work, _) => {
+            PromptStage::Idle => (Vec::new(), Vec::new()),
+            PromptStage::Held(held) => (held.messages.iter().collect(), Vec::new()),
+            PromptStage::Working(work, _) | PromptStage::Ended(work, _) => {
                 (work.next_prompt.iter().collect(), work.steers.iter().map(|(_, message)| message).collect())
             }
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::bench::{Event::*, PATIENCE, check, message};
-use crate::prompt_run::{PromptRun, Readiness};
+use crate::prompt_run::{AgentReadiness, PromptRun};
 
 #[test]
 fn a_turn_of_one_prompt() {
@@ -47,7 +47,7 @@ fn a_version_2_agent_is_believed_to_be_idle_once_it_has_begun() {
 fn the_agents_id_of_a_prompt_is_kept_until_the_next() {
     let (mut run, now) = (PromptRun::new(PATIENCE), Instant::now());
     let id = |run: &PromptRun| run.message_id().map(Arc::to_string);
-    run.begin(vec![message("a")], Readiness::Ready, now);
+    run.begin(vec![message("a")], AgentReadiness::Ready, now);
     assert_eq!(id(&run), None);
     run.says_running(now);
     assert_eq!(id(&run), None);

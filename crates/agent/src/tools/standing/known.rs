@@ -1,7 +1,7 @@
 //! Programs whose subcommands and options are known.
 
 /// Subcommands of a program that may be allowed for good.
-pub(super) struct Known {
+pub(super) struct AllowedSubcommands {
     pub(super) program: &'static str,
     pub(super) subcommands: &'static [&'static str],
     /// Whether that is for whatever follows; it is to the letter for what takes work away, reaches other machines or means
@@ -16,7 +16,7 @@ pub(super) struct Known {
     passed_on: Option<&'static [&'static str]>,
 }
 
-const CARGO: Known = Known {
+const CARGO: AllowedSubcommands = AllowedSubcommands {
     program: "cargo",
     subcommands: &[],
     whatever_follows: true,
@@ -34,7 +34,7 @@ const CARGO: Known = Known {
     passed_on: None,
 };
 
-const GIT: Known = Known {
+const GIT: AllowedSubcommands = AllowedSubcommands {
     program: "git",
     subcommands: &[],
     whatever_follows: true,
@@ -63,9 +63,9 @@ const GIT: Known = Known {
 };
 
 #[rustfmt::skip]
-pub(super) const KNOWN: &[Known] = &[
-    Known { subcommands: &["build", "check", "doc", "fmt", "metadata", "tree"], ..CARGO },
-    Known {
+pub(super) const KNOWN: &[AllowedSubcommands] = &[
+    AllowedSubcommands { subcommands: &["build", "check", "doc", "fmt", "metadata", "tree"], ..CARGO },
+    AllowedSubcommands {
         subcommands: &["bench", "test"],
         passed_on: Some(&[
             "--color", "--exact", "--ignored", "--include-ignored", "--list", "--no-capture", "--nocapture", "--quiet",
@@ -73,16 +73,16 @@ pub(super) const KNOWN: &[Known] = &[
         ]),
         ..CARGO
     },
-    Known { subcommands: &["clippy"], passed_on: Some(&["-A", "-D", "-F", "-W"]), ..CARGO },
-    Known {
+    AllowedSubcommands { subcommands: &["clippy"], passed_on: Some(&["-A", "-D", "-F", "-W"]), ..CARGO },
+    AllowedSubcommands {
         subcommands: &[
             "add", "blame", "describe", "diff", "log", "ls-files", "ls-tree", "merge-base", "rev-list", "rev-parse",
             "shortlog", "show", "status",
         ],
         ..GIT
     },
-    Known { subcommands: &["commit"], asked_letters: "DdfOn", ..GIT },
-    Known {
+    AllowedSubcommands { subcommands: &["commit"], asked_letters: "DdfOn", ..GIT },
+    AllowedSubcommands {
         subcommands: &[
             "am", "apply", "branch", "checkout", "cherry-pick", "clean", "clone", "config", "fetch", "merge", "mv", "pull",
             "push", "rebase", "remote", "reset", "restore", "revert", "rm", "stash", "submodule", "switch", "tag", "worktree",
@@ -91,7 +91,7 @@ pub(super) const KNOWN: &[Known] = &[
         asked_letters: "DdfMO",
         ..GIT
     },
-    Known {
+    AllowedSubcommands {
         program: "go",
         subcommands: &["build", "fmt", "list", "test", "vet"],
         whatever_follows: true,
@@ -105,7 +105,7 @@ pub(super) const KNOWN: &[Known] = &[
     },
 ];
 
-impl Known {
+impl AllowedSubcommands {
     /// Whether a permission for the subcommand is for these arguments as well.
     pub(super) fn covers(&self, arguments: &[&str]) -> bool {
         let passed_on = arguments.iter().position(|argument| matches!(*argument, "--" | "-args" | "--args"));

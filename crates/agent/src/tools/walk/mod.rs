@@ -13,10 +13,10 @@ use std::{
     vec,
 };
 
-use nudge_workspace::{Directories, files::ReadError};
+use nudge_workspace::{SessionDirectories, files::ReadError};
 
-pub(super) use report::{Report, Topic, on_one_line};
-use rules::Rules;
+pub(super) use report::{WalkReport, WalkTopic, on_one_line};
+use rules::IgnoreRules;
 
 /// How many bytes of names are kept at one time, of all folders on the way.
 const MOST_NAMES: usize = 32 * 1024 * 1024;
@@ -27,7 +27,7 @@ const OFTEN: usize = 1024;
 
 /// What is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Folder,
     File,
     Link,
@@ -36,13 +36,13 @@ pub(super) enum Kind {
 }
 
 /// Something that is found, with its path.
-pub(super) struct Entry {
+pub(super) struct WalkEntry {
     pub(super) path: PathBuf,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
 }
 
 /// Everything below a folder, in the order of names, without what is ignored.
-pub(super) struct Walk<'a> {
+pub(super) struct FolderWalk<'a> {
     folders: Vec<Folder>,
     /// How many folders deep it goes.
     depth: usize,
@@ -52,38 +52,38 @@ pub(super) struct Walk<'a> {
     is_over: &'a dyn Fn() -> bool,
     /// How many were passed over because a rule says so.
     pub(super) ignored: usize,
-    pub(super) report: Report<'a>,
+    pub(super) report: WalkReport<'a>,
 }
 
 /// A folder the walk is in.
 struct Folder {
     path: PathBuf,
-    rules: Arc<Rules>,
-    names: vec::IntoIter<(OsString, Kind)>,
+    rules: Arc<IgnoreRules>,
+    names: vec::IntoIter<(OsString, EntryKind)>,
     weight: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FolderWalk<'a> {
     /// Begins in a folder, which must be readable. The walk ends when `is_over` says so.
     pub(super) fn new(
-        roots: &'a Directories,
+        roots: &'a SessionDirectories,
         folder: &Path,
         depth: usize,
         is_over: &'a dyn Fn() -> bool,
     ) -> Result<Self, ReadError> {
-        let report = Report::new(roots);
+        let report = WalkReport::new(roots);
         let walk =
             Self { folders: Vec::new(), depth, weight: 0, most: MOST_NAMES, is_over, ignored: 0, report };
         walk.begin(folder)
     }
 
     fn begin(mut self, folder: &Path) -> Result<Self, ReadError> {
-        let rules = Rules::around(folder, &mut self.report);
+        let rules = IgnoreRules::around(folder, &mut self.report);
         self.enter(folder, &rules)?;
         Ok(self)
     }
 
-    fn enter(&mut self, path: &Path, around: &Arc<Rules>) -> io::Result<()> {
+    fn enter(&mut self, path: &Path, around: &Arc<IgnoreRules>) -> io::Result<()> {
         let (names, weight) = self.names(path)?;
         self.weight += weight;
         let rules = around.enter(path, &mut self.report);
@@ -92,18 +92,18 @@ impl<'a> Walk<'a> {
     }
 
     /// The names in a folder, sorted, as many as there is room for, and what they take.
-    fn names(&mut self, path: &Path) -> io::Result<(Vec<(OsString, Kind)>, usize)> {
+    fn names(&mut self, path: &Path) -> io::Result<(Vec<(OsString, EntryKind)>, usize)> {
         let (mut names, mut weight) = (Vec::new(), 0);
         for entry in fs::read_dir(path)? {
             let Ok(entry) = entry else {
-                self.report.note(Topic::LeftOut, "folders that could not be read to their end", path);
+                self.report.note(WalkTopic::LeftOut, "folders that could not be read to their end", path);
                 break;
             };
-            let (name, kind) = (entry.file_name(), entry.file_type().map_or(Kind::Special, kind));
+            let (name, kind) = (entry.file_name(), entry.file_type().map_or(EntryKind::Special, kind));
             weight += name.len() + NAME;
             if self.weight + weight > self.most {
                 weight -= name.len() + NAME;
-                self.report.note(Topic::LeftOut, "folders with too many entries, in part", path);
+                self.report.note(WalkTopic::LeftOut, "folders with too many entries, in part", path);
                 break;
             }
             names.push((name, kind));
@@ -116,10 +116,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Iterator for Walk<'_> {
-    type Item = Entry;
+impl Iterator for FolderWalk<'_> {
+    type Item = WalkEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<WalkEntry> {
         loop {
             if (self.is_over)() {
                 return None;
@@ -134,30 +134,30 @@ impl Iterator for Walk<'_> {
                 continue;
             }
             let path = folder.path.join(name);
-            if folder.rules.ignores(&path, kind == Kind::Folder) {
+            if folder.rules.ignores(&path, kind == EntryKind::Folder) {
                 self.ignored += 1;
                 continue;
             }
-            if kind == Kind::Folder && self.folders.len() < self.depth {
+            if kind == EntryKind::Folder && self.folders.len() < self.depth {
                 let rules = Arc::clone(&self.folders[self.folders.len() - 1].rules);
                 if let Err(error) = self.enter(&path, &rules) {
-                    self.report.note(Topic::LeftOut, &ReadError::from(error).reason(), &path);
+                    self.report.note(WalkTopic::LeftOut, &ReadError::from(error).reason(), &path);
                 }
             }
-            return Some(Entry { path, kind });
+            return Some(WalkEntry { path, kind });
         }
     }
 }
 
-fn kind(kind: fs::FileType) -> Kind {
+fn kind(kind: fs::FileType) -> EntryKind {
     if kind.is_dir() {
-        Kind::Folder
+        EntryKind::Folder
     } else if kind.is_file() {
-        Kind::File
+        EntryKind::File
     } else if kind.is_symlink() {
-        Kind::Link
+        EntryKind::Link
     } else {
-        Kind::Special
+        EntryKind::Special
     }
 }
 
@@ -172,17 +172,17 @@ mod tests {
             fs::create_dir(folder.path().join(format!("{name:03}"))).unwrap();
             fs::write(folder.path().join(format!("{name:03}/file")), "").unwrap();
         }
-        let roots = Directories::new(folder.path().to_owned(), Vec::new());
+        let roots = SessionDirectories::new(folder.path().to_owned(), Vec::new());
         let real = folder.path().canonicalize().unwrap();
         for (room, entries, told) in [(1000, 200, false), (60, 60, true), (100, 100, true)] {
-            let walk = Walk {
+            let walk = FolderWalk {
                 folders: Vec::new(),
                 depth: 9,
                 weight: 0,
                 most: room * (NAME + 3),
                 is_over: &|| false,
                 ignored: 0,
-                report: Report::new(&roots),
+                report: WalkReport::new(&roots),
             };
             let mut walk = walk.begin(&real).unwrap();
             let count = walk.by_ref().count();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use nudge_workspace::Directories;
+use nudge_workspace::SessionDirectories;
 
 /// How many names are given for one reason.
 const MOST_NAMES: usize = 3;
@@ -11,7 +11,7 @@ const MOST_NAME: usize = 100;
 
 /// What happened to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Topic {
+pub(crate) enum WalkTopic {
     /// It was not looked at.
     LeftOut,
     /// It was looked at, but not as it should be.
@@ -21,19 +21,19 @@ pub(crate) enum Topic {
 }
 
 /// What is to be told at the end of an answer.
-pub(crate) struct Report<'a> {
-    roots: &'a Directories,
+pub(crate) struct WalkReport<'a> {
+    roots: &'a SessionDirectories,
     /// By reason: how many, and the first of them.
-    notes: BTreeMap<(Topic, String), (usize, Vec<String>)>,
+    notes: BTreeMap<(WalkTopic, String), (usize, Vec<String>)>,
 }
 
-impl<'a> Report<'a> {
-    pub(crate) fn new(roots: &'a Directories) -> Self {
+impl<'a> WalkReport<'a> {
+    pub(crate) fn new(roots: &'a SessionDirectories) -> Self {
         Self { roots, notes: BTreeMap::new() }
     }
 
     /// Notes that something was left out. There are few reasons, whatever the files are.
-    pub(crate) fn note(&mut self, topic: Topic, reason: &str, path: &Path) {
+    pub(crate) fn note(&mut self, topic: WalkTopic, reason: &str, path: &Path) {
         let (count, names) = self.notes.entry((topic, reason.to_owned())).or_default();
         *count += 1;
         if names.len() < MOST_NAMES {
@@ -48,11 +48,11 @@ impl<'a> Report<'a> {
     /// One line for each topic, in brackets.
     pub(crate) fn lines(&self) -> Vec<String> {
         let headings = [
-            (Topic::LeftOut, "Left out"),
-            (Topic::Roughly, "Searched roughly"),
-            (Topic::Rules, "Ignore rules that were not followed"),
+            (WalkTopic::LeftOut, "Left out"),
+            (WalkTopic::Roughly, "Searched roughly"),
+            (WalkTopic::Rules, "Ignore rules that were not followed"),
         ];
-        let line = |(topic, heading): (Topic, &str)| {
+        let line = |(topic, heading): (WalkTopic, &str)| {
             let notes = self.notes.iter().filter(|((of, _), _)| *of == topic);
             let told: Vec<String> = notes.map(|((_, reason), note)| tell(reason, note)).collect();
             (!told.is_empty()).then(|| format!("[{heading}: {}]", told.join("; ")))

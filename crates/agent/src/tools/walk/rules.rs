@@ -13,7 +13,7 @@ use ignore::{
 use nudge_text::IgnoreLines;
 use nudge_workspace::files;
 
-use super::report::{Report, Topic};
+use super::report::{WalkReport, WalkTopic};
 
 /// How much of a file with rules is read.
 const MOST_BYTES: usize = 64 * 1024;
@@ -27,8 +27,8 @@ const MOST_SPLITS: usize = 30;
 const MOST_POINTER: u64 = 4096;
 
 /// The rules of a folder and of those around it.
-pub(super) struct Rules {
-    around: Option<Arc<Rules>>,
+pub(super) struct IgnoreRules {
+    around: Option<Arc<IgnoreRules>>,
     /// Of `.ignore`, which counts more than what git is told.
     ignore: Patterns,
     gitignore: Patterns,
@@ -50,9 +50,9 @@ struct Patterns {
     weight: usize,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// What holds in a folder because of those around it, up to the repository it is in.
-    pub(super) fn around(folder: &Path, report: &mut Report<'_>) -> Arc<Self> {
+    pub(super) fn around(folder: &Path, report: &mut WalkReport<'_>) -> Arc<Self> {
         let mut folders: Vec<&Path> = Vec::new();
         for around in folder.ancestors().skip(1) {
             folders.push(around);
@@ -84,7 +84,7 @@ impl Rules {
     }
 
     /// What holds in a folder below.
-    pub(super) fn enter(self: &Arc<Self>, folder: &Path, report: &mut Report<'_>) -> Arc<Self> {
+    pub(super) fn enter(self: &Arc<Self>, folder: &Path, report: &mut WalkReport<'_>) -> Arc<Self> {
         let ignore = self.read(folder, &folder.join(".ignore"), 0, report);
         let gitignore = self.read(folder, &folder.join(".gitignore"), ignore.weight, report);
         let before = ignore.weight + gitignore.weight;
@@ -137,26 +137,26 @@ impl Rules {
     }
 
     /// The rules in a file, none if there is none. `before` is what patterns count that were read for the same folder.
-    fn read(&self, folder: &Path, path: &Path, before: usize, report: &mut Report<'_>) -> Patterns {
+    fn read(&self, folder: &Path, path: &Path, before: usize, report: &mut WalkReport<'_>) -> Patterns {
         let bytes = match beginning(path) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Patterns::default(),
             Err(why) => {
-                report.note(Topic::Rules, &why, path);
+                report.note(WalkTopic::Rules, &why, path);
                 return Patterns::default();
             }
         };
         let room = MOST_IN_FORCE.saturating_sub(self.weight + before).min(MOST_PATTERNS);
         let read = IgnoreLines::read(&bytes, MOST_BYTES, room);
         if read.is_part {
-            report.note(Topic::Rules, "too many patterns, of which only the first are followed", path);
+            report.note(WalkTopic::Rules, "too many patterns, of which only the first are followed", path);
         }
         if read.odd > 0 {
-            report.note(Topic::Rules, "patterns that are too long or nested too deeply", path);
+            report.note(WalkTopic::Rules, "patterns that are too long or nested too deeply", path);
         }
         let mut patterns = Patterns { parts: Vec::new(), weight: read.weight };
         if !patterns.compile(folder, &read.lines, &mut 0) {
-            report.note(Topic::Rules, "patterns that take too much to follow", path);
+            report.note(WalkTopic::Rules, "patterns that take too much to follow", path);
         }
         patterns
     }

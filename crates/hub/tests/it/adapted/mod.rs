@@ -16,7 +16,7 @@ mod versions;
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_adapt::{Agent, AgentSettings};
+use nudge_adapt::{AgentSettings, DownstreamAgent};
 use nudge_gateway::{AgentFinder, ConnectionAgent};
 use nudge_wire::caps::ClientInit;
 use parking_lot::Mutex;
@@ -67,7 +67,7 @@ struct Place {
 }
 
 /// An agent that connections share: its options, the greeting of its clients, and itself.
-type SharedAgent = (String, ClientInit, Arc<Agent>);
+type SharedAgent = (String, ClientInit, Arc<DownstreamAgent>);
 
 impl Place {
     fn new() -> Self {
@@ -104,8 +104,9 @@ impl Place {
     /// A connection to a hub of its own, in front of an agent with these options. `MEMORY` and `COUNT` are files.
     fn alone(&self, options: &str) -> Connection {
         let (launch, settings) = (self.launch(options), self.settings());
-        let make: AgentFinder =
-            Arc::new(move |init| Agent::reached_by(Arc::clone(&launch) as _, settings.clone(), init.clone()));
+        let make: AgentFinder = Arc::new(move |init| {
+            DownstreamAgent::reached_by(Arc::clone(&launch) as _, settings.clone(), init.clone())
+        });
         self.house.connect_alone(Some(ConnectionAgent::Found(make)))
     }
 
@@ -119,7 +120,7 @@ impl Place {
             if let Some((.., agent)) = same {
                 return Arc::clone(agent);
             }
-            let agent = Agent::reached_by(Arc::clone(&launch) as _, settings.clone(), init.clone());
+            let agent = DownstreamAgent::reached_by(Arc::clone(&launch) as _, settings.clone(), init.clone());
             agents.push((options.clone(), init.clone(), Arc::clone(&agent)));
             agent
         });

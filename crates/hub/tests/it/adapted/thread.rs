@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use nudge_adapt::Launch;
+use nudge_adapt::LaunchAgent;
 use nudge_peer::Transport;
 use nudge_testkit::scripted::{Body, serve};
 use parking_lot::Mutex;
@@ -23,7 +23,7 @@ pub(super) struct InThread {
     pub(super) lives: Arc<Mutex<Vec<UnixStream>>>,
 }
 
-impl Launch for InThread {
+impl LaunchAgent for InThread {
     fn launch(&self) -> io::Result<Transport> {
         let (ours, theirs) = UnixStream::pair()?;
         self.lives.lock().push(theirs.try_clone()?);

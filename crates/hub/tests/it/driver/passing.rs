@@ -11,7 +11,9 @@ async fn a_request_about_a_session_passes_to_its_agent() {
     let (mut first, mut agent) = scene.session(2).await;
     let asked = first.send("_vendor/thing", &json!({ "sessionId": first.session, "x": 1 }));
     agent.expect(&["pass _vendor/thing"]).await;
-    let nudge_peer::Unhandled::Request(request) = agent.passed().message else { panic!("it is a request") };
+    let nudge_peer::UnhandledMessage::Request(request) = agent.passed().message else {
+        panic!("it is a request")
+    };
     request.respond(Ok(json!({ "y": 2 }))).await.expect("the client is there");
     assert_eq!(first.result(asked).await, json!({ "y": 2 }));
     first.note("_vendor/note", &json!({ "sessionId": first.session }));

@@ -1,7 +1,7 @@
 //! What the agent reports is shown to everybody who looks, in the version of each.
 
 use nudge_backend::BackendEvent;
-use nudge_wire::{Version, message::Parsed};
+use nudge_wire::{Version, message::ParsedFrame};
 use serde_json::json;
 
 use super::Scene;
@@ -83,7 +83,7 @@ async fn a_notification_that_is_no_update_reaches_everybody() {
     let mut new = scene.joined(2, &old.session).await;
     let line = json!({ "jsonrpc": "2.0", "method": "_vendor/news",
         "params": { "sessionId": old.session, "x": 1 } });
-    let Parsed::Single(Ok(message)) = Parsed::from_frame(line.to_string().into()) else {
+    let ParsedFrame::Single(Ok(message)) = ParsedFrame::from_frame(line.to_string().into()) else {
         panic!("it is one")
     };
     agent.report(BackendEvent::Notification(message));

@@ -2,7 +2,7 @@
 
 use nudge_gateway::{ConnectionAgent, ConnectionOptions, Gateway, NesProvider, ProgramInfo};
 use nudge_hub::{Environment, Hub};
-use nudge_nes::Service;
+use nudge_nes::NesService;
 use nudge_peer::Transport;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf},
@@ -97,7 +97,7 @@ async fn write_all(mut writer: WriteHalf<DuplexStream>, mut lines: mpsc::Unbound
 
 /// Serves a connection to its end.
 async fn serve(hub: Hub, stream: DuplexStream, options: ConnectionOptions, is_alone: bool) {
-    let nes = Service::new(nudge_nes::Options { index: false, ..Default::default() });
+    let nes = NesService::new(nudge_nes::NesOptions { index: false, ..Default::default() });
     let program = ProgramInfo { version: "test".to_owned(), ..ProgramInfo::default() };
     let gateway = Gateway::new(nes, Some(hub.clone()), program);
     let (reader, writer) = tokio::io::split(stream);

@@ -12,8 +12,8 @@ use std::{
 
 use nudge_agent::BuiltInSource;
 use nudge_gateway::ConnectionAgent;
-use nudge_hub::{Environment, Hub, Options, Source};
-use nudge_model::script::Script;
+use nudge_hub::{Environment, Hub, HubOptions, SessionSource};
+use nudge_model::script::ScriptedModel;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -57,7 +57,7 @@ impl Place {
 
     /// A hub, as a process has one; a daemon's outlives its clients.
     pub(crate) fn hub(&self, is_daemon: bool) -> Hub {
-        let options = Options {
+        let options = HubOptions {
             store: String::new(),
             owners: Some(self.owners.path().to_owned()),
             built_in: rehearsed(REHEARSAL),
@@ -116,7 +116,7 @@ pub(crate) async fn eventually(what: &str, mut done: impl FnMut() -> bool) {
 pub(crate) const REHEARSAL: &str = include_str!("../../../../cli/tests/rehearsal.toml");
 
 /// The built-in agent, playing this.
-pub(crate) fn rehearsed(text: &str) -> Source {
-    let script = Script::parse(text).expect("it can be played");
+pub(crate) fn rehearsed(text: &str) -> SessionSource {
+    let script = ScriptedModel::parse(text).expect("it can be played");
     Arc::new(BuiltInSource::new(Arc::new(script)))
 }

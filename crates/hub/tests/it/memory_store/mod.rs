@@ -5,8 +5,9 @@ mod state;
 use std::{future::Future, pin::Pin};
 
 use nudge_store::{
-    Batch, Counts, Cursor, Entry, Held, Input, Lease, Limit, Millis, Page, Reply, Seq, Session,
-    SessionFilter, Store, StoreError, Ticket,
+    EntrySeq, HeldLease, Millis, PageLimit, ReadReply, SessionCursor, SessionFilter, SessionLease,
+    SessionPage, SessionRow, Store, StoreError, StoredInput, TranscriptEntry, WriteBatch, WriteCounts,
+    WriteTicket,
 };
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, oneshot};
@@ -76,18 +77,18 @@ impl MemoryStore {
         self.state.lock()
     }
 
-    fn put(&self, batch: Batch) -> Ticket {
+    fn put(&self, batch: WriteBatch) -> WriteTicket {
         let mut state = self.state();
         let (told, ticket) = oneshot::channel();
         match &mut state.held {
             Some(held) => held.push((batch, told)),
             None => drop(told.send(state.write(&batch))),
         }
-        Ticket::new(ticket)
+        WriteTicket::new(ticket)
     }
 
     /// Changes what is no batch.
-    fn change<T: Send + 'static>(&self, how: impl FnOnce(&mut State) -> T) -> Reply<'_, T> {
+    fn change<T: Send + 'static>(&self, how: impl FnOnce(&mut State) -> T) -> ReadReply<'_, T> {
         let mut state = self.state();
         let changed = match state.failure.clone() {
             Some(failure) => Err(failure),
@@ -96,18 +97,18 @@ impl MemoryStore {
         Box::pin(async { changed })
     }
 
-    fn read<T: Send + 'static>(&self, how: impl FnOnce(&State) -> T) -> Reply<'_, T> {
+    fn read<T: Send + 'static>(&self, how: impl FnOnce(&State) -> T) -> ReadReply<'_, T> {
         let read = how(&self.state());
         Box::pin(async { Ok(read) })
     }
 }
 
 impl Store for MemoryStore {
-    fn commit(&self, batch: Batch) -> Ticket {
+    fn commit(&self, batch: WriteBatch) -> WriteTicket {
         self.put(batch)
     }
 
-    fn append(&self, batch: Batch) -> Ticket {
+    fn append(&self, batch: WriteBatch) -> WriteTicket {
         self.put(batch)
     }
 
@@ -123,25 +124,30 @@ impl Store for MemoryStore {
         })
     }
 
-    fn session<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Session>> {
+    fn session<'a>(&'a self, id: &'a str) -> ReadReply<'a, Option<SessionRow>> {
         self.read(|state| state.sessions.get(id).map(|known| known.row.clone()))
     }
 
     fn sessions<'a>(
         &'a self,
         filter: &'a SessionFilter,
-        after: Option<&'a Cursor>,
+        after: Option<&'a SessionCursor>,
         limit: u32,
-    ) -> Reply<'a, Page> {
+    ) -> ReadReply<'a, SessionPage> {
         self.read(|state| state.page(filter, after, limit))
     }
 
-    fn transcript<'a>(&'a self, id: &'a str, from: Seq, limit: Limit) -> Reply<'a, Vec<Entry>> {
+    fn transcript<'a>(
+        &'a self,
+        id: &'a str,
+        from: EntrySeq,
+        limit: PageLimit,
+    ) -> ReadReply<'a, Vec<TranscriptEntry>> {
         self.read(|state| {
             let entries = state.sessions.get(id).map_or(&[][..], |known| &known.entries);
             let entries = entries.iter().filter(|entry| entry.seq >= from);
             let mut left = limit.bytes;
-            let fits = |entry: &&Entry| {
+            let fits = |entry: &&TranscriptEntry| {
                 let is_first_past = left > 0;
                 left = left.saturating_sub(entry.frame.len());
                 is_first_past
@@ -150,11 +156,11 @@ impl Store for MemoryStore {
         })
     }
 
-    fn last_seq<'a>(&'a self, id: &'a str) -> Reply<'a, Option<Seq>> {
+    fn last_seq<'a>(&'a self, id: &'a str) -> ReadReply<'a, Option<EntrySeq>> {
         self.read(|state| state.sessions.get(id)?.entries.last().map(|entry| entry.seq))
     }
 
-    fn inputs<'a>(&'a self, id: &'a str) -> Reply<'a, Vec<Input>> {
+    fn inputs<'a>(&'a self, id: &'a str) -> ReadReply<'a, Vec<StoredInput>> {
         self.read(|state| state.sessions.get(id).map(|known| known.inputs.clone()).unwrap_or_default())
     }
 
@@ -164,19 +170,24 @@ impl Store for MemoryStore {
         owner: &'a str,
         now: Millis,
         ttl: Millis,
-    ) -> Reply<'a, Result<Lease, Held>> {
+    ) -> ReadReply<'a, Result<SessionLease, HeldLease>> {
         self.change(|state| {
             if let Some(held) = state.leases.get(session).filter(|held| held.until > now) {
                 return Err(held.clone());
             }
             state.epoch += 1;
             let (owner, epoch) = (owner.to_owned(), state.epoch);
-            state.leases.insert(session.into(), Held { owner: owner.clone(), epoch, until: now + ttl });
-            Ok(Lease { session: session.into(), owner, epoch })
+            state.leases.insert(session.into(), HeldLease { owner: owner.clone(), epoch, until: now + ttl });
+            Ok(SessionLease { session: session.into(), owner, epoch })
         })
     }
 
-    fn renew<'a>(&'a self, leases: &'a [Lease], now: Millis, ttl: Millis) -> Reply<'a, Vec<Lease>> {
+    fn renew<'a>(
+        &'a self,
+        leases: &'a [SessionLease],
+        now: Millis,
+        ttl: Millis,
+    ) -> ReadReply<'a, Vec<SessionLease>> {
         self.change(|state| {
             let mut lost = leases.to_vec();
             lost.retain(|lease| match state.leases.get_mut(&lease.session) {
@@ -190,7 +201,7 @@ impl Store for MemoryStore {
         })
     }
 
-    fn release(&self, lease: Lease) -> Reply<'_, ()> {
+    fn release(&self, lease: SessionLease) -> ReadReply<'_, ()> {
         self.change(|state| {
             if state.leases.get(&lease.session).is_some_and(|held| held.epoch == lease.epoch) {
                 state.leases.remove(&lease.session);
@@ -198,7 +209,7 @@ impl Store for MemoryStore {
         })
     }
 
-    fn release_owner<'a>(&'a self, owner: &'a str) -> Reply<'a, u64> {
+    fn release_owner<'a>(&'a self, owner: &'a str) -> ReadReply<'a, u64> {
         self.change(|state| {
             let before = state.leases.len();
             state.leases.retain(|_, held| held.owner != owner);
@@ -206,16 +217,16 @@ impl Store for MemoryStore {
         })
     }
 
-    fn settle(&self) -> Reply<'_, ()> {
+    fn settle(&self) -> ReadReply<'_, ()> {
         self.change(|_| ())
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> WriteCounts {
         self.state().counts
     }
 
     /// It is not closed for the other hubs.
-    fn close(&self) -> Reply<'_, ()> {
+    fn close(&self) -> ReadReply<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 }

@@ -3,21 +3,21 @@
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use nudge_store::{
-    Batch, Counts, Cursor, Entry, Held, Input, InputState, Lease, Op, Page, Session, SessionFilter,
-    StoreError,
+    HeldLease, InputState, SessionCursor, SessionFilter, SessionLease, SessionPage, SessionRow, StoreError,
+    StoreOp, StoredInput, TranscriptEntry, WriteBatch, WriteCounts,
 };
 use tokio::sync::oneshot;
 
 #[derive(Default)]
 pub(super) struct State {
     pub(super) sessions: BTreeMap<Arc<str>, Known>,
-    pub(super) leases: BTreeMap<Arc<str>, Held>,
+    pub(super) leases: BTreeMap<Arc<str>, HeldLease>,
     pub(super) epoch: u64,
-    pub(super) counts: Counts,
+    pub(super) counts: WriteCounts,
     /// What every write fails with.
     pub(super) failure: Option<StoreError>,
     /// Writes that wait for the test, oldest first.
-    pub(super) held: Option<Vec<(Batch, Told)>>,
+    pub(super) held: Option<Vec<(WriteBatch, Told)>>,
     pub(super) is_behind: bool,
 }
 
@@ -26,13 +26,13 @@ pub(super) type Told = oneshot::Sender<Result<(), StoreError>>;
 /// What is kept of a session.
 #[derive(Clone, Default)]
 pub(super) struct Known {
-    pub(super) row: Session,
-    pub(super) entries: Vec<Entry>,
-    pub(super) inputs: Vec<Input>,
+    pub(super) row: SessionRow,
+    pub(super) entries: Vec<TranscriptEntry>,
+    pub(super) inputs: Vec<StoredInput>,
 }
 
 impl State {
-    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, batch: &WriteBatch) -> Result<(), StoreError> {
         let written = match self.failure.clone() {
             Some(failure) => Err(failure),
             None => self.apply(batch),
@@ -44,8 +44,8 @@ impl State {
         written
     }
 
-    fn apply(&mut self, batch: &Batch) -> Result<(), StoreError> {
-        let Lease { owner, epoch, .. } = &batch.lease;
+    fn apply(&mut self, batch: &WriteBatch) -> Result<(), StoreError> {
+        let SessionLease { owner, epoch, .. } = &batch.lease;
         let held = self.leases.get(&batch.session);
         if !held.is_some_and(|held| held.owner == *owner && held.epoch == *epoch) {
             return Err(StoreError::Fenced);
@@ -63,33 +63,33 @@ impl State {
         written
     }
 
-    fn step(&self, known: &mut Option<Known>, op: &Op) -> Result<(), StoreError> {
-        if let Op::CreateSession(row) = op {
+    fn step(&self, known: &mut Option<Known>, op: &StoreOp) -> Result<(), StoreError> {
+        if let StoreOp::CreateSession(row) = op {
             let created = Known { row: row.clone(), ..Known::default() };
             return known.replace(created).map_or(Ok(()), |_| Err(StoreError::SessionExists));
         }
         let session = known.as_mut().ok_or(StoreError::NoSession)?;
         match op {
-            Op::CreateSession(_) => {}
-            Op::UpdateSession(change) => change.clone().apply(&mut session.row),
-            Op::DeleteSession => *known = None,
-            Op::Append(entry) => match session.entries.last() {
+            StoreOp::CreateSession(_) => {}
+            StoreOp::UpdateSession(change) => change.clone().apply(&mut session.row),
+            StoreOp::DeleteSession => *known = None,
+            StoreOp::Append(entry) => match session.entries.last() {
                 Some(last) if last.seq >= entry.seq => {
                     return Err(StoreError::SeqOrder { last: last.seq, given: entry.seq });
                 }
                 _ => session.entries.push(entry.clone()),
             },
-            Op::CopyTranscript { from, up_to } => {
+            StoreOp::CopyTranscript { from, up_to } => {
                 let source = self.sessions.get(from).ok_or(StoreError::NoSession)?;
                 session.entries =
                     source.entries.iter().filter(|entry| entry.seq <= *up_to).cloned().collect();
             }
-            Op::AddInput(input) if session.inputs.iter().any(|other| other.id == input.id) => {
+            StoreOp::AddInput(input) if session.inputs.iter().any(|other| other.id == input.id) => {
                 return Err(StoreError::InputExists);
             }
-            Op::AddInput(input) => session.inputs.push(input.clone()),
-            Op::ReplaceInput { id, content } => session.pending(id)?.content = Some(content.clone()),
-            Op::SetInput { id, state } => {
+            StoreOp::AddInput(input) => session.inputs.push(input.clone()),
+            StoreOp::ReplaceInput { id, content } => session.pending(id)?.content = Some(content.clone()),
+            StoreOp::SetInput { id, state } => {
                 let input = session.pending(id)?;
                 (input.state, input.content) = (*state, None);
             }
@@ -97,8 +97,13 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn page(&self, filter: &SessionFilter, after: Option<&Cursor>, limit: u32) -> Page {
-        let mut rows: Vec<&Session> = self.sessions.values().map(|known| &known.row).collect();
+    pub(super) fn page(
+        &self,
+        filter: &SessionFilter,
+        after: Option<&SessionCursor>,
+        limit: u32,
+    ) -> SessionPage {
+        let mut rows: Vec<&SessionRow> = self.sessions.values().map(|known| &known.row).collect();
         rows.retain(|row| is_wanted(row, filter));
         rows.sort_by_key(|row| (std::cmp::Reverse(row.updated_at), row.id.clone()));
         let behind =
@@ -106,15 +111,15 @@ impl State {
         let rest = &rows[behind.unwrap_or(0)..];
         let (page, more) = rest.split_at(rest.len().min(limit as usize));
         let next = page.last().filter(|_| !more.is_empty()).map(|last| cursor(last));
-        Page { sessions: page.iter().map(|row| (*row).clone()).collect(), next }
+        SessionPage { sessions: page.iter().map(|row| (*row).clone()).collect(), next }
     }
 }
 
 /// What a session was before a batch: all of it but the entries, which only grow.
 struct Mark {
-    row: Session,
+    row: SessionRow,
     entries: usize,
-    inputs: Vec<Input>,
+    inputs: Vec<StoredInput>,
 }
 
 impl Known {
@@ -127,13 +132,13 @@ impl Known {
         Self { row: mark.row, entries: self.entries, inputs: mark.inputs }
     }
 
-    fn pending(&mut self, id: &str) -> Result<&mut Input, StoreError> {
-        let pending = |input: &&mut Input| &*input.id == id && input.state == InputState::Pending;
+    fn pending(&mut self, id: &str) -> Result<&mut StoredInput, StoreError> {
+        let pending = |input: &&mut StoredInput| &*input.id == id && input.state == InputState::Pending;
         self.inputs.iter_mut().find(pending).ok_or(StoreError::InputNotPending)
     }
 }
 
-fn is_wanted(row: &Session, filter: &SessionFilter) -> bool {
+fn is_wanted(row: &SessionRow, filter: &SessionFilter) -> bool {
     let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
     filter.cwd.as_ref().is_none_or(|cwd| *cwd == row.cwd)
         && filter.created_after.is_none_or(|after| row.created_at > after)
@@ -146,7 +151,7 @@ fn is_wanted(row: &Session, filter: &SessionFilter) -> bool {
 }
 
 /// The place behind a row, made from its text as a client would give it.
-fn cursor(row: &Session) -> Cursor {
+fn cursor(row: &SessionRow) -> SessionCursor {
     let mut text = format!("{:x}.", row.updated_at);
     for byte in row.id.bytes() {
         let _ = write!(text, "{byte:02x}");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use nudge_backend::{
-    Backend, BackendEvent, BackendFuture, OptionChange, OptionPlan, Parting, PassThrough, Question,
-    QuestionAnswer, QuestionId, SteerMethod, UserMessage,
+    AgentQuestion, Backend, BackendEvent, BackendFuture, BackendParting, OptionChange, OptionPlan,
+    PassThrough, QuestionAnswer, QuestionId, SteerMethod, UserMessage,
 };
-use nudge_bridge::{Call, IndexedUpdate};
+use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_peer::PassedMessage;
 use nudge_wire::{Environment, Error, RawJson, Version};
 use serde_json::json;
@@ -75,12 +75,12 @@ impl Backend for ScriptedBackend {
         self.note(format!("answer {}: {told}", question.0));
     }
 
-    fn serve(&mut self, question: Question, environment: Option<Environment>) {
+    fn serve(&mut self, question: AgentQuestion, environment: Option<Environment>) {
         self.notes_environment(environment);
         self.note(format!("serve {}: {}", question.id.0, question.method));
     }
 
-    fn plan_option(&mut self, call: &Call) -> Result<OptionPlan, Error> {
+    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, Error> {
         let member = |name: &str| call.params.get(&[name]);
         let named = member("configId").or_else(|| member("modeId"));
         let config_id = named.ok_or_else(|| Error::invalid_params("which option?"))?;
@@ -109,7 +109,7 @@ impl Backend for ScriptedBackend {
         self.note("forget options");
     }
 
-    fn option_answered(&mut self, call: &Call, answer: &RawJson) {
+    fn option_answered(&mut self, call: &MethodCall, answer: &RawJson) {
         self.note(format!("{} answered: {}", call.method, answer.as_str()));
     }
 
@@ -145,7 +145,7 @@ impl Backend for ScriptedBackend {
         self.traits().has_own_tools
     }
 
-    fn end(&mut self, parting: Parting) -> BackendFuture<'_, ()> {
+    fn end(&mut self, parting: BackendParting) -> BackendFuture<'_, ()> {
         Box::pin(async move {
             self.note(format!("end: {parting:?}"));
             if self.traits().ends_slowly {

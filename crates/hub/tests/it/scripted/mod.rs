@@ -5,7 +5,7 @@ mod source;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use nudge_backend::{BackendEvent, Question, QuestionId, SessionSetup, SteerMethod, TurnEnd};
+use nudge_backend::{AgentQuestion, BackendEvent, QuestionId, SessionSetup, SteerMethod, TurnEnd};
 use nudge_bridge::IndexedUpdate;
 use nudge_gateway::ConnectionAgent;
 use nudge_peer::PassedMessage;
@@ -154,7 +154,7 @@ impl ScriptedAgent {
         self.questions += 1;
         let id = QuestionId(self.questions);
         let (version, params) = (self.traits().version, raw(params));
-        self.report(BackendEvent::Question(Question { id, version, method: method.into(), params }));
+        self.report(BackendEvent::Question(AgentQuestion { id, version, method: method.into(), params }));
         id
     }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use nudge_syntax::{CONTEXT_DEPTH, Lexeme, Lexer, TokenId};
 
 use super::{
-    draft::Draft,
-    names::{Names, is_name},
+    draft::CompletionDraft,
+    names::{NameTable, is_name},
     place::{is_break, line_start},
 };
 
@@ -29,13 +29,13 @@ struct Analog {
     /// Which part of the document it is in, and which of the tokens there comes next.
     part: usize,
     at: usize,
-    names: Names,
+    names: NameTable,
     /// How many tokens before it are the same, names that stand for others among them.
     before: usize,
 }
 
 /// What an analog says comes next.
-pub(super) struct Next {
+pub(super) struct AnalogNext {
     pub(super) id: TokenId,
     pub(super) text: String,
     /// How much is the same before it; names that stand for others count against it.
@@ -49,15 +49,15 @@ pub(super) struct Next {
 }
 
 /// The places around the cursor, as far as they still agree with the draft.
-pub(super) struct Analogs<'a> {
+pub(super) struct NearbyAnalogs<'a> {
     content: &'a str,
     parts: [Vec<Lexeme>; 2],
     found: Vec<Analog>,
 }
 
-impl<'a> Analogs<'a> {
+impl<'a> NearbyAnalogs<'a> {
     /// Those around `gap`, which is what is being typed.
-    pub(super) fn new(content: &'a str, gap: &Range<usize>, draft: &Draft<'_>) -> Self {
+    pub(super) fn new(content: &'a str, gap: &Range<usize>, draft: &CompletionDraft<'_>) -> Self {
         if draft.place.is_prose() {
             return Self { content, parts: [Vec::new(), Vec::new()], found: Vec::new() };
         }
@@ -80,8 +80,8 @@ impl<'a> Analogs<'a> {
     }
 
     /// The place before a token, if the line up to it says what the draft's last line says but for some names.
-    fn analog(&self, part: usize, at: usize, draft: &Draft<'_>) -> Option<Analog> {
-        let mut names = Names::default();
+    fn analog(&self, part: usize, at: usize, draft: &CompletionDraft<'_>) -> Option<Analog> {
+        let mut names = NameTable::default();
         let (mut before, mut line, mut same) = (0, None, 0);
         let there = self.parts[part][..at].iter().rev();
         for (ours, theirs) in draft.lexemes.iter().rev().zip(there).take(2 * CONTEXT_DEPTH) {
@@ -108,7 +108,7 @@ impl<'a> Analogs<'a> {
 
     /// Whether the rest of a line has a name that another stands for, or begins with one that the word being typed may
     /// stand for.
-    fn matters(&self, rest: &[Lexeme], names: &Names, draft: &Draft<'_>) -> bool {
+    fn matters(&self, rest: &[Lexeme], names: &NameTable, draft: &CompletionDraft<'_>) -> bool {
         let mut line = rest.iter().take_while(|lexeme| !is_break(lexeme.id));
         let typed = draft.place.typed;
         !typed.is_empty() && line.clone().next().is_some_and(|first| is_name(self.said(first)))
@@ -121,11 +121,11 @@ impl<'a> Analogs<'a> {
     }
 
     /// What the places say comes next.
-    pub(super) fn next(&self, draft: &Draft<'_>) -> Vec<Next> {
+    pub(super) fn next(&self, draft: &CompletionDraft<'_>) -> Vec<AnalogNext> {
         self.found.iter().filter_map(|analog| self.next_of(analog, draft)).collect()
     }
 
-    fn next_of(&self, analog: &Analog, draft: &Draft<'_>) -> Option<Next> {
+    fn next_of(&self, analog: &Analog, draft: &CompletionDraft<'_>) -> Option<AnalogNext> {
         let lexeme = self.parts[analog.part].get(analog.at)?;
         let said = self.said(lexeme);
         let stands = analog.names.get(said);
@@ -151,7 +151,7 @@ impl<'a> Analogs<'a> {
         }
         let id = if is_break(lexeme.id) { lexeme.id } else { TokenId::of(&text, lexeme.id.is_spaced()) };
         let order = analog.before.saturating_sub(2 * names).clamp(1, CONTEXT_DEPTH);
-        Some(Next { id, text, order, weight, renamed, start: lexeme.start })
+        Some(AnalogNext { id, text, order, weight, renamed, start: lexeme.start })
     }
 
     /// Whether a word that is typed is a name that the document has elsewhere.

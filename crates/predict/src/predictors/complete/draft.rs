@@ -2,11 +2,11 @@
 
 use nudge_syntax::{CONTEXT_DEPTH, Lexeme, TokenId};
 
-use super::place::{Place, is_break};
+use super::place::{TypingPlace, is_break};
 
 /// A text that grows at its end.
-pub(super) struct Draft<'a> {
-    pub(super) place: &'a Place<'a>,
+pub(super) struct CompletionDraft<'a> {
+    pub(super) place: &'a TypingPlace<'a>,
     /// From the start of what is looked at.
     text: String,
     /// The tokens in it; their places are those in `text`.
@@ -17,9 +17,9 @@ pub(super) struct Draft<'a> {
     indent: String,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> CompletionDraft<'a> {
     /// What stands before the cursor.
-    pub(super) fn new(place: &'a Place<'a>) -> Self {
+    pub(super) fn new(place: &'a TypingPlace<'a>) -> Self {
         let moved = |lexeme: &Lexeme| Lexeme {
             start: lexeme.start - place.from,
             end: lexeme.end - place.from,

@@ -4,12 +4,12 @@ use memchr::memmem;
 use nudge_syntax::{TokenId, token::is_word};
 
 use super::{
-    analog::Analogs,
-    draft::Draft,
-    judge::Judge,
-    mix::{Choice, Origin},
-    place::{Place, is_break},
-    witness::Witness,
+    analog::NearbyAnalogs,
+    draft::CompletionDraft,
+    judge::CompletionJudge,
+    mix::{TokenChoice, TokenOrigin},
+    place::{TypingPlace, is_break},
+    witness::WitnessSearch,
 };
 use crate::Scene;
 
@@ -30,21 +30,21 @@ const LONGEST: usize = 200_000;
 
 /// A way that was followed to the end of a line.
 #[derive(Debug, Clone)]
-pub(super) struct Way {
+pub(super) struct FollowedWay {
     pub(super) text: String,
-    pub(super) judge: Judge,
+    pub(super) judge: CompletionJudge,
     pub(super) prior: f32,
     /// Where it was seen.
-    pub(super) origin: Origin,
+    pub(super) origin: TokenOrigin,
 }
 
 /// The most likely way from a place to the end of its line, or of some line below.
-pub(super) fn follow<'a>(scene: &'a Scene<'a>, place: &Place<'a>) -> Option<Way> {
+pub(super) fn follow<'a>(scene: &'a Scene<'a>, place: &TypingPlace<'a>) -> Option<FollowedWay> {
     let plain = walk(scene, place, None);
     if plain.as_ref().is_some_and(|way| way.prior >= SURE) {
         return plain;
     }
-    let analogs = Analogs::new(place.content, &place.gap(), &Draft::new(place));
+    let analogs = NearbyAnalogs::new(place.content, &place.gap(), &CompletionDraft::new(place));
     if analogs.is_empty() {
         return plain;
     }
@@ -53,30 +53,35 @@ pub(super) fn follow<'a>(scene: &'a Scene<'a>, place: &Place<'a>) -> Option<Way>
     [plain, renamed].into_iter().flatten().max_by(|a, b| a.prior.total_cmp(&b.prior))
 }
 
-fn walk<'a>(scene: &'a Scene<'a>, place: &Place<'a>, analogs: Option<Analogs<'a>>) -> Option<Way> {
-    let judge = Judge::new(place.typed.len(), place.is_prose());
-    let witness = Witness::new(scene, place, analogs);
-    let draft = Draft::new(place);
-    let mut walk = Walk { place, draft, judge, origin: Origin::Workspace, depth: 0, line: 0, best: None };
+fn walk<'a>(
+    scene: &'a Scene<'a>,
+    place: &TypingPlace<'a>,
+    analogs: Option<NearbyAnalogs<'a>>,
+) -> Option<FollowedWay> {
+    let judge = CompletionJudge::new(place.typed.len(), place.is_prose());
+    let witness = WitnessSearch::new(scene, place, analogs);
+    let draft = CompletionDraft::new(place);
+    let mut walk =
+        Walk { place, draft, judge, origin: TokenOrigin::Workspace, depth: 0, line: 0, best: None };
     walk.go(witness);
     walk.best
 }
 
 /// A way that is being followed.
 struct Walk<'a> {
-    place: &'a Place<'a>,
-    draft: Draft<'a>,
-    judge: Judge,
-    origin: Origin,
+    place: &'a TypingPlace<'a>,
+    draft: CompletionDraft<'a>,
+    judge: CompletionJudge,
+    origin: TokenOrigin,
     /// How many brackets it has opened.
     depth: i32,
     /// Where its last line begins in what was added.
     line: usize,
-    best: Option<Way>,
+    best: Option<FollowedWay>,
 }
 
 impl Walk<'_> {
-    fn go(&mut self, mut witness: Witness<'_>) {
+    fn go(&mut self, mut witness: WitnessSearch<'_>) {
         for steps in 0..MOST_TOKENS {
             let Some((choice, text)) = witness.next(&self.draft, steps) else { return };
             let least = if self.best.is_some() { LEAST_BELOW } else { LEAST };
@@ -88,10 +93,10 @@ impl Walk<'_> {
     }
 
     /// Looks at the next token. `false` if the way ends before it.
-    fn step(&mut self, choice: &Choice, text: &str) -> bool {
+    fn step(&mut self, choice: &TokenChoice, text: &str) -> bool {
         self.judge.token(choice, self.is_stranger(text));
-        let was_renamed = matches!(self.origin, Origin::Renamed(_));
-        if choice.origin != Origin::Workspace && !was_renamed {
+        let was_renamed = matches!(self.origin, TokenOrigin::Renamed(_));
+        if choice.origin != TokenOrigin::Workspace && !was_renamed {
             self.origin = choice.origin;
         }
         if !self.place.closers.is_empty() {
@@ -147,7 +152,8 @@ impl Walk<'_> {
         if self.best.as_ref().is_some_and(|best| prior < best.prior * STRONG_LINE) {
             return false;
         }
-        self.best = Some(Way { text: added.to_owned(), judge: self.judge, prior, origin: self.origin });
+        self.best =
+            Some(FollowedWay { text: added.to_owned(), judge: self.judge, prior, origin: self.origin });
         true
     }
 

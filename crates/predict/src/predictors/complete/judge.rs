@@ -1,10 +1,10 @@
 //! How likely a way is what the user would type.
 
-use super::mix::{Choice, Origin};
+use super::mix::{TokenChoice, TokenOrigin};
 
 /// What a way is judged by.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Judge {
+pub(super) struct CompletionJudge {
     /// The logarithm of the probability of all its tokens, as if each were chosen for itself.
     log: f32,
     tokens: u16,
@@ -30,7 +30,7 @@ pub(super) struct Judge {
     prose: bool,
 }
 
-/// What the evidence counts for, in the order of [`Judge::evidence`]: a logistic regression on a hundred thousand places
+/// What the evidence counts for, in the order of [`CompletionJudge::evidence`]: a logistic regression on a hundred thousand places
 /// in 19 repositories of eight languages, where the rest of the repository was known, and the file without what follows
 /// the cursor on its line or altogether.
 const WEIGHTS: [f32; EVIDENCE] = [
@@ -46,7 +46,7 @@ const MOST_TYPED: u16 = 6;
 const MOST_STRANGERS: u16 = 3;
 const MOST_ORDER: u16 = 6;
 
-impl Judge {
+impl CompletionJudge {
     /// Nothing yet, where so many letters of a word are typed.
     pub(super) fn new(typed: usize, prose: bool) -> Self {
         let typed = u16::try_from(typed).unwrap_or(MOST_TYPED);
@@ -54,7 +54,7 @@ impl Judge {
     }
 
     /// Goes on with a token, which may be a word that the document does not have.
-    pub(super) fn token(&mut self, choice: &Choice, stranger: bool) {
+    pub(super) fn token(&mut self, choice: &TokenChoice, stranger: bool) {
         if self.tokens == 0 {
             self.first = choice.support;
             self.total = choice.total;
@@ -65,8 +65,8 @@ impl Judge {
         self.support = self.support.min(choice.support);
         self.order = self.order.min(u16::try_from(choice.order).unwrap_or(u16::MAX));
         self.strangers += u16::from(stranger);
-        self.here = matches!(choice.origin, Origin::Here(_));
-        self.renamed |= matches!(choice.origin, Origin::Renamed(_));
+        self.here = matches!(choice.origin, TokenOrigin::Here(_));
+        self.renamed |= matches!(choice.origin, TokenOrigin::Renamed(_));
     }
 
     /// Goes on to the next line.

@@ -11,7 +11,7 @@ const TRUST: f32 = 0.85;
 
 /// Where a token was seen to come next.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Origin {
+pub(super) enum TokenOrigin {
     /// In the document of the cursor, at this place.
     Here(usize),
     /// In the document of the cursor, at this place, with other names.
@@ -30,7 +30,7 @@ struct Known<'a> {
     /// How often it came after at least this many tokens of the context.
     counts: [f32; CONTEXT_DEPTH + 1],
     /// The best place it was seen at, and with how much context.
-    origin: Origin,
+    origin: TokenOrigin,
     order: usize,
     /// Where it was seen under another name.
     renamed: Option<usize>,
@@ -38,12 +38,12 @@ struct Known<'a> {
 
 /// The token that is most likely next.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice {
+pub(super) struct TokenChoice {
     pub(super) id: TokenId,
     /// How likely it is, from 0 to 1.
     pub(super) p: f32,
     /// The best place it was seen at, and with how much context.
-    pub(super) origin: Origin,
+    pub(super) origin: TokenOrigin,
     pub(super) order: usize,
     /// How much there is for it, weighed.
     pub(super) support: f32,
@@ -54,9 +54,9 @@ pub(super) struct Choice {
 
 /// Collects what came next at similar places.
 #[derive(Debug, Default)]
-pub(super) struct Mix<'a>(Vec<Known<'a>>);
+pub(super) struct TokenMix<'a>(Vec<Known<'a>>);
 
-impl<'a> Mix<'a> {
+impl<'a> TokenMix<'a> {
     /// Adds that `id` came after `order` tokens of the context, so much as `weight` says.
     pub(super) fn add(
         &mut self,
@@ -64,7 +64,7 @@ impl<'a> Mix<'a> {
         text: Option<Cow<'a, str>>,
         order: usize,
         weight: f32,
-        origin: Origin,
+        origin: TokenOrigin,
     ) {
         let order = order.min(CONTEXT_DEPTH);
         let at = self.0.iter().position(|option| option.id == id).unwrap_or_else(|| {
@@ -83,7 +83,7 @@ impl<'a> Mix<'a> {
         if option.text.is_none() {
             option.text = text;
         }
-        if let Origin::Renamed(at) = origin {
+        if let TokenOrigin::Renamed(at) = origin {
             option.renamed = Some(at);
         }
         if order > option.order {
@@ -95,7 +95,7 @@ impl<'a> Mix<'a> {
     /// The most likely token after so many steps of the way, and what it says if that is known.
     ///
     /// Each order of context says how often it saw each token; what it leaves open, the next lower order fills.
-    pub(super) fn best(mut self, steps: usize) -> Option<(Choice, Option<Cow<'a, str>>)> {
+    pub(super) fn best(mut self, steps: usize) -> Option<(TokenChoice, Option<Cow<'a, str>>)> {
         let mut p = vec![0.0_f32; self.0.len()];
         let mut escape = ESCAPE;
         for order in 1..=CONTEXT_DEPTH {
@@ -128,9 +128,9 @@ impl<'a> Mix<'a> {
         let p = p[at];
         let total = self.0.iter().flat_map(|option| option.counts).sum();
         let Known { id, text, counts, origin, order, renamed } = self.0.swap_remove(at);
-        let origin = renamed.map_or(origin, Origin::Renamed);
+        let origin = renamed.map_or(origin, TokenOrigin::Renamed);
         // Each step of the way is one more token of context.
         let led = counts[steps.min(CONTEXT_DEPTH - 1) + 1..].iter().sum();
-        Some((Choice { id, p, origin, order, support: counts.iter().sum(), led, total }, text))
+        Some((TokenChoice { id, p, origin, order, support: counts.iter().sum(), led, total }, text))
     }
 }

@@ -16,12 +16,12 @@ mod witness;
 use nudge_text::Edits;
 
 use self::{
-    follow::{Way, follow},
-    mix::Origin,
-    place::Place,
+    follow::{FollowedWay, follow},
+    mix::TokenOrigin,
+    place::TypingPlace,
 };
-use super::{Candidate, chain};
-use crate::{Kind, Predictor, Scene};
+use super::{Candidate, group_of};
+use crate::{PredictorName, Scene, SuggestionKind};
 
 /// What is less likely is not proposed.
 const LEAST_PRIOR: f32 = 0.25;
@@ -30,7 +30,7 @@ const NEW_LINE_PRIOR: f32 = 0.85;
 
 /// What may come next.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
-    let Some(place) = Place::of(scene) else { return };
+    let Some(place) = TypingPlace::of(scene) else { return };
     // What comes on a new line is anybody's guess, and mostly it is the line that is below already.
     if place.is_blank() {
         return;
@@ -40,7 +40,7 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
     }
 }
 
-fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
+fn candidate(scene: &Scene<'_>, way: FollowedWay) -> Option<Candidate> {
     let new_line = way.text.starts_with('\n');
     if way.prior < if new_line { NEW_LINE_PRIOR } else { LEAST_PRIOR } {
         return None;
@@ -53,17 +53,17 @@ fn candidate(scene: &Scene<'_>, way: Way) -> Option<Candidate> {
         "\n" => way.text,
         other => way.text.replace('\n', other),
     };
-    let chain = chain(&text);
+    let chain = group_of(&text);
     Some(Candidate {
-        kind: Kind::Edit {
+        kind: SuggestionKind::Edit {
             uri: scene.source.uri().clone(),
             cursor: scene.cursor + text.len(),
             edits: Edits::one(scene.cursor..scene.cursor, text),
         },
-        predictor: Predictor::Complete,
+        predictor: PredictorName::Complete,
         reason,
         prior: way.prior,
-        chain,
+        group: chain,
         evidence: way.judge.evidence().to_vec(),
     })
 }
@@ -79,16 +79,16 @@ fn brings_back(scene: &Scene<'_>, text: &str) -> bool {
     has(&change.before) && !has(&change.after)
 }
 
-fn reason(scene: &Scene<'_>, origin: Origin) -> String {
+fn reason(scene: &Scene<'_>, origin: TokenOrigin) -> String {
     match origin {
-        Origin::Here(at) => format!("continues as on line {}", scene.source.text().line_of(at) + 1),
-        Origin::Renamed(at) => {
+        TokenOrigin::Here(at) => format!("continues as on line {}", scene.source.text().line_of(at) + 1),
+        TokenOrigin::Renamed(at) => {
             format!("continues as on line {}, with other names", scene.source.text().line_of(at) + 1)
         }
-        Origin::Open(which) => {
+        TokenOrigin::Open(which) => {
             let uri = scene.others.get(which).map_or("", |other| &**other.uri());
             format!("continues as in `{}`", uri.rsplit('/').next().unwrap_or(uri))
         }
-        Origin::Workspace => "continues as elsewhere in this workspace".to_owned(),
+        TokenOrigin::Workspace => "continues as elsewhere in this workspace".to_owned(),
     }
 }

@@ -28,13 +28,13 @@ const MOST: usize = 3;
 
 /// Which name stands for which.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
+pub(super) struct NameTable {
     known: Vec<(String, String)>,
     /// What changed between the names, however it is spelled; made when it is first asked for.
     parts: OnceCell<Vec<(String, String)>>,
 }
 
-impl Names {
+impl NameTable {
     /// Whether `to` may stand for `from`, with what is known; from now on it does.
     pub(super) fn pair(&mut self, from: &str, to: &str) -> bool {
         if let Some(known) = self.known.iter().find(|known| known.0 == from) {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_name_stands_for_one_other() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         assert!(names.pair("width", "height"));
         assert!(names.pair("width", "height"));
         assert!(!names.pair("width", "depth"));
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn it_stands_for_it_within_names_too() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         assert!(names.pair("set_width", "set_height"));
         assert_eq!(names.get("max_width").as_deref(), Some("max_height"));
         assert_eq!(names.get("maxWidth").as_deref(), Some("maxHeight"));

@@ -6,13 +6,13 @@ use memchr::memmem;
 use nudge_syntax::{CONTEXT_DEPTH, Lexeme, Lexer, TokenId, skip_space, token::is_word};
 
 use super::{
-    draft::Draft,
+    draft::CompletionDraft,
     place::{is_break, line_start},
 };
 
 /// A place in a document that the draft leads to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hit {
+pub(super) struct NearbyHit {
     /// What comes there.
     pub(super) next: Lexeme,
     /// How many tokens are the same before it.
@@ -24,7 +24,13 @@ const NARROW: usize = 16 * 1024;
 
 /// Finds the places in `text` that the draft leads to, those nearest before `gap` first, then those nearest behind it.
 /// Nothing inside the gap is found. At most `most` are found on either side.
-pub(super) fn hits(text: &str, gap: &Range<usize>, draft: &Draft<'_>, most: usize, found: &mut Vec<Hit>) {
+pub(super) fn hits(
+    text: &str,
+    gap: &Range<usize>,
+    draft: &CompletionDraft<'_>,
+    most: usize,
+    found: &mut Vec<NearbyHit>,
+) {
     for (tokens, room) in [(2, usize::MAX), (1, NARROW)] {
         let Some(needle) = draft.needle(tokens) else { return };
         let finder = memmem::Finder::new(needle);
@@ -32,7 +38,7 @@ pub(super) fn hits(text: &str, gap: &Range<usize>, draft: &Draft<'_>, most: usiz
         let ends: Vec<usize> =
             finder.find_iter(&text.as_bytes()[from..gap.start]).map(|at| from + at + needle.len()).collect();
         // What stands before the gap may be found too, and leads into it.
-        let is_outside = |hit: &Hit| hit.next.start < gap.start;
+        let is_outside = |hit: &NearbyHit| hit.next.start < gap.start;
         let before = ends.iter().rev().filter_map(|end| hit(text, *end, draft)).filter(is_outside);
         found.extend(before.take(most));
         let upto = gap.end.saturating_add(room).min(text.len());
@@ -45,7 +51,7 @@ pub(super) fn hits(text: &str, gap: &Range<usize>, draft: &Draft<'_>, most: usiz
 }
 
 /// What is at the place behind a needle that ends at `end`.
-fn hit(text: &str, end: usize, draft: &Draft<'_>) -> Option<Hit> {
+fn hit(text: &str, end: usize, draft: &CompletionDraft<'_>) -> Option<NearbyHit> {
     let last = draft.lexemes.last()?;
     let breaks = is_break(last.id);
     // Where the last token of the draft ends here; a needle stops before a line break.
@@ -64,7 +70,7 @@ fn hit(text: &str, end: usize, draft: &Draft<'_>) -> Option<Hit> {
         order = 1;
     }
     order += same_before(text, end, draft, order);
-    (order > 0).then_some(Hit { next, order })
+    (order > 0).then_some(NearbyHit { next, order })
 }
 
 /// Whether a name goes on at `at`.
@@ -73,7 +79,7 @@ fn joins(text: &str, at: usize) -> bool {
 }
 
 /// How many tokens before `end` are those of the draft, of which the last `skipped` are not looked at.
-fn same_before(text: &str, end: usize, draft: &Draft<'_>, skipped: usize) -> usize {
+fn same_before(text: &str, end: usize, draft: &CompletionDraft<'_>, skipped: usize) -> usize {
     let mut at = end;
     let mut count = 0;
     for lexeme in draft.lexemes.iter().rev().skip(skipped).take(CONTEXT_DEPTH - skipped) {

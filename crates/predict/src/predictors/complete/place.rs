@@ -17,7 +17,7 @@ const LONGEST_WORD: usize = 80;
 const CLOSERS: &str = ")]}>;,\"'`";
 
 /// A place where something is being typed.
-pub(super) struct Place<'a> {
+pub(super) struct TypingPlace<'a> {
     pub(super) content: &'a str,
     pub(super) cursor: usize,
     /// Where what is looked at begins.
@@ -34,7 +34,7 @@ pub(super) struct Place<'a> {
     pub(super) indent: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> TypingPlace<'a> {
     /// The place of the cursor, if something is being typed there.
     pub(super) fn of(scene: &Scene<'a>) -> Option<Self> {
         let content = scene.source.content();

@@ -6,11 +6,11 @@ use nudge_syntax::{IndexAsker, SeenToken, TokenId};
 use rustc_hash::FxHashMap;
 
 use super::{
-    analog::Analogs,
-    draft::Draft,
-    mix::{Choice, Mix, Origin},
-    nearby::{Hit, hits},
-    place::{Place, is_break},
+    analog::NearbyAnalogs,
+    draft::CompletionDraft,
+    mix::{TokenChoice, TokenMix, TokenOrigin},
+    nearby::{NearbyHit, hits},
+    place::{TypingPlace, is_break},
 };
 use crate::Scene;
 
@@ -37,28 +37,36 @@ const NEAR: f32 = 1.2;
 const WORKSPACE: f32 = 1.0;
 
 /// Looks for similar places.
-pub(super) struct Witness<'a> {
+pub(super) struct WitnessSearch<'a> {
     scene: &'a Scene<'a>,
     asker: IndexAsker,
-    analogs: Option<Analogs<'a>>,
+    analogs: Option<NearbyAnalogs<'a>>,
     /// Where nothing is looked for: what is being typed.
     gap: Range<usize>,
     searched: usize,
     seen: Vec<SeenToken>,
-    hits: Vec<Hit>,
+    hits: Vec<NearbyHit>,
 }
 
-impl<'a> Witness<'a> {
+impl<'a> WitnessSearch<'a> {
     /// Without analogs only places count that have the very same before them.
-    pub(super) fn new(scene: &'a Scene<'a>, place: &Place<'a>, analogs: Option<Analogs<'a>>) -> Self {
+    pub(super) fn new(
+        scene: &'a Scene<'a>,
+        place: &TypingPlace<'a>,
+        analogs: Option<NearbyAnalogs<'a>>,
+    ) -> Self {
         let open = scene.others.iter().map(|other| &**other.uri());
         let asker = scene.index.asker(scene.source.uri(), open);
         Self { scene, asker, analogs, gap: place.gap(), searched: 0, seen: Vec::new(), hits: Vec::new() }
     }
 
     /// The most likely next token after so many steps, and what it says.
-    pub(super) fn next(&mut self, draft: &Draft<'_>, steps: usize) -> Option<(Choice, Cow<'a, str>)> {
-        let mut mix = Mix::default();
+    pub(super) fn next(
+        &mut self,
+        draft: &CompletionDraft<'_>,
+        steps: usize,
+    ) -> Option<(TokenChoice, Cow<'a, str>)> {
+        let mut mix = TokenMix::default();
         self.look_here(draft, &mut mix);
         self.look_at_analogs(draft, &mut mix);
         self.look_at_others(draft, &mut mix);
@@ -81,7 +89,7 @@ impl<'a> Witness<'a> {
         }
     }
 
-    fn look_here(&mut self, draft: &Draft<'_>, mix: &mut Mix<'a>) {
+    fn look_here(&mut self, draft: &CompletionDraft<'_>, mix: &mut TokenMix<'a>) {
         let (text, moved, gap) = self.window(self.scene.source.content());
         self.searched += text.len();
         self.hits.clear();
@@ -89,7 +97,7 @@ impl<'a> Witness<'a> {
         for hit in &self.hits {
             let said = &text[hit.next.start..hit.next.end];
             if draft.accepts(hit.next.id, said) {
-                let origin = Origin::Here(moved + hit.next.start);
+                let origin = TokenOrigin::Here(moved + hit.next.start);
                 mix.add(hit.next.id, Some(said.into()), hit.order, HERE, origin);
             }
         }
@@ -106,14 +114,15 @@ impl<'a> Witness<'a> {
         (&content[start..end], start, self.gap.start - start..self.gap.end - start)
     }
 
-    fn look_at_analogs(&mut self, draft: &Draft<'_>, mix: &mut Mix<'a>) {
+    fn look_at_analogs(&mut self, draft: &CompletionDraft<'_>, mix: &mut TokenMix<'a>) {
         for next in self.analogs.iter().flat_map(|analogs| analogs.next(draft)) {
-            let origin = if next.renamed { Origin::Renamed(next.start) } else { Origin::Here(next.start) };
+            let origin =
+                if next.renamed { TokenOrigin::Renamed(next.start) } else { TokenOrigin::Here(next.start) };
             mix.add(next.id, Some(next.text.into()), next.order, next.weight, origin);
         }
     }
 
-    fn look_at_others(&mut self, draft: &Draft<'_>, mix: &mut Mix<'a>) {
+    fn look_at_others(&mut self, draft: &CompletionDraft<'_>, mix: &mut TokenMix<'a>) {
         for (at, other) in self.scene.others.iter().take(MOST_OPEN).enumerate() {
             let text = other.content();
             if text.len() + self.searched > MOST_SEARCHED || other.language() != self.scene.source.language()
@@ -126,24 +135,24 @@ impl<'a> Witness<'a> {
             for hit in &self.hits {
                 let said = &text[hit.next.start..hit.next.end];
                 if draft.accepts(hit.next.id, said) {
-                    mix.add(hit.next.id, Some(said.into()), hit.order, OPEN, Origin::Open(at));
+                    mix.add(hit.next.id, Some(said.into()), hit.order, OPEN, TokenOrigin::Open(at));
                 }
             }
         }
     }
 
-    fn look_around(&mut self, draft: &Draft<'_>, mix: &mut Mix<'a>) {
+    fn look_around(&mut self, draft: &CompletionDraft<'_>, mix: &mut TokenMix<'a>) {
         if self.seen.len() < WELL_KNOWN || self.seen.iter().all(|seen| seen.order < WELL_KNOWN_ORDER) {
             self.ask(draft);
         }
         for seen in &self.seen {
             let weight = seen.weight * if seen.near { NEAR } else { WORKSPACE };
             let text = is_break(seen.next).then_some("".into());
-            mix.add(seen.next, text, seen.order, weight, Origin::Workspace);
+            mix.add(seen.next, text, seen.order, weight, TokenOrigin::Workspace);
         }
     }
 
-    fn ask(&mut self, draft: &Draft<'_>) {
+    fn ask(&mut self, draft: &CompletionDraft<'_>) {
         let index = self.scene.index;
         self.seen.clear();
         let (context, asker, seen) = (draft.context(), &self.asker, &mut self.seen);

@@ -6,7 +6,7 @@ use nudge_syntax::{
     contains_word, occurrences,
     token::{TokenKind, is_word, solid},
 };
-use nudge_text::{diff, history::Change};
+use nudge_text::{diff, history::LineChange};
 
 use super::Problem;
 use crate::engine::find;
@@ -17,18 +17,18 @@ const MAX_CHANGES: usize = 12;
 const MAX_CHANGE: usize = 8 * 1024;
 
 /// A change, and what became what in it.
-pub(super) struct Done<'a> {
-    change: &'a Change,
+pub(super) struct DoneChange<'a> {
+    change: &'a LineChange,
     words: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl<'a> Problem<'a> {
     /// What the user wrote in the place of a name, if it still stands there.
     pub(super) fn became(&self, name: &str) -> Option<String> {
-        let stands = |change: &Change, new: &str| {
+        let stands = |change: &LineChange, new: &str| {
             find(self.scene, &change.uri).is_some_and(|source| contains_word(source.content(), new))
         };
-        self.done().iter().find_map(|Done { change, words }| {
+        self.done().iter().find_map(|DoneChange { change, words }| {
             let (_, to) = words.iter().find(|(from, _)| change.before[from.clone()] == *name)?;
             let new = &change.after[to.clone()];
             (is_name(new) && stands(change, new)).then(|| new.to_owned())
@@ -37,7 +37,7 @@ impl<'a> Problem<'a> {
 
     /// Whether the user has just written a name that was not on its lines before: it may be used in a moment.
     pub(super) fn is_fresh(&self, name: &str) -> bool {
-        let wrote = |change: &Change| {
+        let wrote = |change: &LineChange| {
             let code = &change.after;
             let touched = occurrences(code, name, 0..code.len(), 20)
                 .iter()
@@ -50,7 +50,7 @@ impl<'a> Problem<'a> {
     /// Whether the user has just taken away a use of a name.
     pub(super) fn is_dropped(&self, name: &str) -> bool {
         let count = |code: &str| occurrences(code, name, 0..code.len(), 50).len();
-        self.done().iter().any(|Done { change, .. }| count(&change.before) > count(&change.after))
+        self.done().iter().any(|DoneChange { change, .. }| count(&change.before) > count(&change.after))
     }
 
     /// The first names of what the user put at the end of brackets, as one puts a parameter.
@@ -59,7 +59,7 @@ impl<'a> Problem<'a> {
             let word = solid(code).into_iter().find(|token| token.kind == TokenKind::Word)?;
             Some(word.text(code).to_owned())
         };
-        let added = |Done { change, words }: &Done<'_>| -> Vec<String> {
+        let added = |DoneChange { change, words }: &DoneChange<'_>| -> Vec<String> {
             words
                 .iter()
                 .filter(|(from, to)| from.is_empty() && change.after[to.end..].trim_start().starts_with(')'))
@@ -69,12 +69,12 @@ impl<'a> Problem<'a> {
         self.done().iter().flat_map(added).collect()
     }
 
-    fn done(&self) -> &[Done<'a>] {
+    fn done(&self) -> &[DoneChange<'a>] {
         self.done.get_or_init(|| {
             let changes = self.scene.changes.iter().rev().take(MAX_CHANGES);
             changes
                 .filter(|change| change.before.len() + change.after.len() <= MAX_CHANGE)
-                .map(|change| Done { change, words: diff::words(&change.before, &change.after) })
+                .map(|change| DoneChange { change, words: diff::words(&change.before, &change.after) })
                 .collect()
         })
     }

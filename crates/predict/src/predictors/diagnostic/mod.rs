@@ -12,12 +12,12 @@ mod unused;
 
 use std::cell::OnceCell;
 
-use nudge_syntax::{Source, contains_word, token::is_word};
+use nudge_syntax::{AnalysedDocument, contains_word, token::is_word};
 use nudge_text::Edit;
 
-use self::table::{Fix, fixes};
+use self::table::{DiagnosticFix, fixes};
 use super::{Candidate, import};
-use crate::{Diagnostic, Predictor, Scene, engine::find, runs::edit_runs};
+use crate::{PredictorName, Scene, SceneDiagnostic, engine::find, runs::edit_runs};
 
 /// Diagnostics that are looked at, the nearest to the cursor first.
 const MAX_DIAGNOSTICS: usize = 40;
@@ -28,8 +28,8 @@ const MAX_BRIEF: usize = 40;
 
 /// Says what the diagnostics ask for.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
-    let mut known: Vec<&Diagnostic> = scene.diagnostics.iter().collect();
-    let distance = |diagnostic: &Diagnostic| {
+    let mut known: Vec<&SceneDiagnostic> = scene.diagnostics.iter().collect();
+    let distance = |diagnostic: &SceneDiagnostic| {
         let here = *diagnostic.uri == **scene.source.uri();
         (!here, diagnostic.severity, diagnostic.range.start.abs_diff(scene.cursor))
     };
@@ -55,7 +55,7 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
 
 /// Whether the mark of a diagnostic begins or ends inside of a word: then the text has changed since it was made. A single
 /// character is how some tools say where something begins.
-fn is_torn(source: &Source, diagnostic: &Diagnostic) -> bool {
+fn is_torn(source: &AnalysedDocument, diagnostic: &SceneDiagnostic) -> bool {
     let (text, range) = (source.content(), &diagnostic.range);
     let is_inside = |at: usize| {
         text[..at].chars().next_back().is_some_and(is_word) && text[at..].chars().next().is_some_and(is_word)
@@ -70,12 +70,18 @@ struct Solution {
     what: String,
 }
 
-fn offer(scene: &Scene<'_>, source: &Source, found: Solution, rank: usize, out: &mut Vec<Candidate>) {
+fn offer(
+    scene: &Scene<'_>,
+    source: &AnalysedDocument,
+    found: Solution,
+    rank: usize,
+    out: &mut Vec<Candidate>,
+) {
     let Solution { edits, prior, what } = found;
     if edits.iter().any(|edit| is_there(source.content(), edit)) {
         return;
     }
-    let chain = super::chain(&("diagnostic", &what));
+    let chain = super::group_of(&("diagnostic", &what));
     let mut runs = edit_runs(source, edits, source.text().line_of(scene.cursor));
     if runs.len() != 1 {
         return;
@@ -84,7 +90,14 @@ fn offer(scene: &Scene<'_>, source: &Source, found: Solution, rank: usize, out: 
     let nearness = f32::from(u8::try_from(rank).unwrap_or(u8::MAX)) * 0.003;
     let evidence = vec![("diagnostic", 1.0)];
     let prior = (prior - nearness).max(0.05);
-    out.push(Candidate { kind, predictor: Predictor::Diagnostic, reason: what, prior, chain, evidence });
+    out.push(Candidate {
+        kind,
+        predictor: PredictorName::Diagnostic,
+        reason: what,
+        prior,
+        group: chain,
+        evidence,
+    });
 }
 
 /// Whether what is to be inserted stands there already: a diagnostic stays until the tool has looked again.
@@ -105,24 +118,24 @@ fn brief(text: &str) -> String {
 /// A diagnostic in its document.
 struct Problem<'a> {
     scene: &'a Scene<'a>,
-    source: &'a Source,
-    diagnostic: &'a Diagnostic,
+    source: &'a AnalysedDocument,
+    diagnostic: &'a SceneDiagnostic,
     /// What the user has done, once it was asked for.
-    done: &'a OnceCell<Vec<done::Done<'a>>>,
+    done: &'a OnceCell<Vec<done::DoneChange<'a>>>,
 }
 
 impl Problem<'_> {
-    fn solve(&self, fix: &Fix) -> Option<Solution> {
+    fn solve(&self, fix: &DiagnosticFix) -> Option<Solution> {
         match fix {
-            Fix::Rename { name, to } => {
+            DiagnosticFix::Rename { name, to } => {
                 let new = name.as_ref().and_then(|name| self.became(name));
                 self.renamed(name.as_deref(), new.as_ref().unwrap_or(to), 0.72)
             }
-            Fix::Member(name) => self.followed(name).or_else(|| self.respelled(name, true)),
-            Fix::Unknown(name) => {
+            DiagnosticFix::Member(name) => self.followed(name).or_else(|| self.respelled(name, true)),
+            DiagnosticFix::Unknown(name) => {
                 self.followed(name).or_else(|| self.imported(name)).or_else(|| self.respelled(name, false))
             }
-            Fix::Import(path) => {
+            DiagnosticFix::Import(path) => {
                 let edits = import::import_path(self.source, path)?;
                 Some(Solution {
                     edits,
@@ -130,32 +143,32 @@ impl Problem<'_> {
                     what: format!("imports `{path}`, as the diagnostic proposes"),
                 })
             }
-            Fix::Unimport(names) => self.unimported(names),
-            Fix::Unused(name) => self.unused(name),
-            Fix::Fields(names) => self.fields(names),
-            Fix::Arms(patterns) => self.arms(patterns),
-            Fix::Case(value) => self.case(value),
-            Fix::Mutable(name) => self.mutable(name),
-            Fix::Immutable => self.immutable(),
-            Fix::Semicolon => self.semicolon(),
-            Fix::IsNone => self.is_none(),
-            Fix::Instead { to, is_end } => self.instead(to, *is_end),
-            Fix::Statement => self.statement(),
-            Fix::Uncaught(name) => self.uncaught(name),
-            Fix::Undeclared(name) => self.undeclared(name),
-            Fix::ExtraArgument => self.extra_argument(),
-            Fix::Argument => self.argument(),
-            Fix::Unwrapped => self.unwrapped(),
-            Fix::Unborrowed => self.unborrowed(),
-            Fix::Unreturned => self.unreturned(),
-            Fix::Preceded(word) => self.preceded(word),
-            Fix::WithoutParameters => self.without_parameters(),
-            Fix::Initial(name) => self.initial(name),
-            Fix::Converted { wanted, found } => self.converted(wanted, found),
-            Fix::Variable(name) => self.variable(name),
-            Fix::Awaited(name) => self.awaited(name.as_deref()),
-            Fix::Colon => self.colon(),
-            Fix::PlainString => self.plain_string(),
+            DiagnosticFix::Unimport(names) => self.unimported(names),
+            DiagnosticFix::Unused(name) => self.unused(name),
+            DiagnosticFix::Fields(names) => self.fields(names),
+            DiagnosticFix::Arms(patterns) => self.arms(patterns),
+            DiagnosticFix::Case(value) => self.case(value),
+            DiagnosticFix::Mutable(name) => self.mutable(name),
+            DiagnosticFix::Immutable => self.immutable(),
+            DiagnosticFix::Semicolon => self.semicolon(),
+            DiagnosticFix::IsNone => self.is_none(),
+            DiagnosticFix::Instead { to, is_end } => self.instead(to, *is_end),
+            DiagnosticFix::Statement => self.statement(),
+            DiagnosticFix::Uncaught(name) => self.uncaught(name),
+            DiagnosticFix::Undeclared(name) => self.undeclared(name),
+            DiagnosticFix::ExtraArgument => self.extra_argument(),
+            DiagnosticFix::Argument => self.argument(),
+            DiagnosticFix::Unwrapped => self.unwrapped(),
+            DiagnosticFix::Unborrowed => self.unborrowed(),
+            DiagnosticFix::Unreturned => self.unreturned(),
+            DiagnosticFix::Preceded(word) => self.preceded(word),
+            DiagnosticFix::WithoutParameters => self.without_parameters(),
+            DiagnosticFix::Initial(name) => self.initial(name),
+            DiagnosticFix::Converted { wanted, found } => self.converted(wanted, found),
+            DiagnosticFix::Variable(name) => self.variable(name),
+            DiagnosticFix::Awaited(name) => self.awaited(name.as_deref()),
+            DiagnosticFix::Colon => self.colon(),
+            DiagnosticFix::PlainString => self.plain_string(),
         }
     }
 

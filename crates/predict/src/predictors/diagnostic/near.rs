@@ -1,7 +1,7 @@
 //! Names that are almost the same.
 
 use nudge_syntax::{
-    Grammar, NameRole, NameSort, NodePath, Source, declaration_at, role_at,
+    AnalysedDocument, Grammar, NameRole, NameSort, NodePath, declaration_at, role_at,
     token::{TokenKind, solid},
 };
 
@@ -12,7 +12,7 @@ const WINDOW: usize = 24 * 1024;
 const MAX_NAME: usize = 80;
 
 /// The one declared name near `offset` that is spelled most like `name`, if there is just one.
-pub(super) fn similar(source: &Source, name: &str, offset: usize) -> Option<String> {
+pub(super) fn similar(source: &AnalysedDocument, name: &str, offset: usize) -> Option<String> {
     let text = source.content();
     let allowed = match name.chars().count() {
         0..=2 | MAX_NAME.. => return None,
@@ -45,7 +45,13 @@ pub(super) fn similar(source: &Source, name: &str, offset: usize) -> Option<Stri
 /// Whether one name is sure to be the other with a slip of a key in it, where that can be used at `offset`.
 ///
 /// `items` may well be meant to be declared beside `item`, and `a2` beside `a1`.
-pub(super) fn is_slip(source: &Source, name: &str, other: &str, offset: usize, is_member: bool) -> bool {
+pub(super) fn is_slip(
+    source: &AnalysedDocument,
+    name: &str,
+    other: &str,
+    offset: usize,
+    is_member: bool,
+) -> bool {
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     let is_begun = name.starts_with(other) || other.starts_with(name);
     let is_like = name.chars().count() > 3 && distance(name, other) == 1 && digits(name) == digits(other);
@@ -60,7 +66,7 @@ pub(super) fn is_slip(source: &Source, name: &str, other: &str, offset: usize, i
     })
 }
 
-fn is_declared(source: &Source, name: &str) -> bool {
+fn is_declared(source: &AnalysedDocument, name: &str) -> bool {
     let text = source.content();
     let found = source.occurrences(name, 30);
     let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {

@@ -7,7 +7,7 @@ use nudge_syntax::{
 use nudge_text::Edit;
 
 use super::{Problem, Solution, brief};
-use crate::{Diagnostic, Severity};
+use crate::{SceneDiagnostic, Severity};
 
 /// What has no single answer, or is a choice and not a mistake.
 const UNDECIDED: [&str; 5] = ["/*", "todo!", "if this is intentional", "`, `", "remove `return`"];
@@ -15,7 +15,7 @@ const UNDECIDED: [&str; 5] = ["/*", "todo!", "if this is intentional", "`, `", "
 impl Problem<'_> {
     /// Does what a hint says to be done with just what it marks. rust-analyzer makes one of every help of the compiler.
     pub(super) fn hinted(&self) -> Option<Solution> {
-        let Diagnostic { severity, message, range, .. } = self.diagnostic;
+        let SceneDiagnostic { severity, message, range, .. } = self.diagnostic;
         let is_undecided = UNDECIDED.iter().any(|undecided| message.contains(undecided));
         if *severity != Severity::Hint || self.source.language() != Language::Rust || is_undecided {
             return None;
@@ -45,7 +45,7 @@ impl Problem<'_> {
 
     /// Whether the line is said to be wrong, and not just to be of no use.
     fn is_broken(&self) -> bool {
-        let Diagnostic { uri, range, .. } = self.diagnostic;
+        let SceneDiagnostic { uri, range, .. } = self.diagnostic;
         let line = |offset: usize| self.source.text().line_of(offset);
         self.scene.diagnostics.iter().any(|other| {
             other.severity == Severity::Error

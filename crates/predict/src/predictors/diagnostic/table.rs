@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 /// What to do about a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fix {
+pub(super) enum DiagnosticFix {
     /// Put another name in the place of this one, or of whatever the diagnostic marks.
     Rename { name: Option<String>, to: String },
     /// Import the name, or put a similar one in its place.
@@ -69,7 +69,7 @@ pub(super) enum Fix {
     PlainString,
 }
 
-type Make = fn(&Captures<'_>) -> Fix;
+type Make = fn(&Captures<'_>) -> DiagnosticFix;
 
 /// Patterns in the order in which they are tried; the next one where one leads to nothing.
 const TABLE: &[(&str, Make)] = &[
@@ -87,10 +87,10 @@ const TABLE: &[(&str, Make)] = &[
     (r"missing fields? (?<names>`.+) in initializer", fields),
     (r"(?s)missing structure fields:(?<names>.+)", fields),
     (r"(?s)(?:missing match arm|non-exhaustive patterns): (?<names>`.+`) not covered", arms),
-    (r"expected (?:one of .*)?`;`", |_| Fix::Semicolon),
+    (r"expected (?:one of .*)?`;`", |_| DiagnosticFix::Semicolon),
     (r"cannot borrow `(?<name>\w+)`.* not declared as mutable", mutable),
     (r"cannot assign twice to immutable variable `(?<name>\w+)`", mutable),
-    (r"variable does not need to be mutable", |_| Fix::Immutable),
+    (r"variable does not need to be mutable", |_| DiagnosticFix::Immutable),
     (r"cannot find [\w ,]+ `(?<name>\w+)`", unknown),
     (r"use of (?:undeclared|unresolved) [\w ]+ `(?<name>\w+)`", unknown),
     (
@@ -98,8 +98,8 @@ const TABLE: &[(&str, Make)] = &[
         converted,
     ),
     (r"takes (?<wanted>\d+) arguments? but (?<given>\d+) arguments? w(?:as|ere) supplied", arguments),
-    (r"unneeded `return` statement", |_| Fix::Unreturned),
-    (r"consider removing the borrow", |_| Fix::Unborrowed),
+    (r"unneeded `return` statement", |_| DiagnosticFix::Unreturned),
+    (r"consider removing the borrow", |_| DiagnosticFix::Unborrowed),
     (r"use `(?<path>(?:\w+::)*)(?<to>\w+)` instead", instead),
     // tsc
     (r"(?s)Property '(?<name>\w+)' does not exist on type 'Promise<.*Did you forget to use 'await'", awaited),
@@ -113,9 +113,9 @@ const TABLE: &[(&str, Make)] = &[
     (r"Cannot find name '(?<name>\w+)'", unknown),
     (r"Property '(?<name>\w+)' does not exist on type", member),
     (r"'(?<name>\w+)' does not exist in type", member),
-    (r"All imports in import declaration are unused", |_| Fix::Statement),
+    (r"All imports in import declaration are unused", |_| DiagnosticFix::Statement),
     (r"Expected (?<wanted>\d+) arguments?, but got (?<given>\d+)", arguments),
-    (r"must be imported using a type-only import", |_| Fix::Preceded("type ")),
+    (r"must be imported using a type-only import", |_| DiagnosticFix::Preceded("type ")),
     // pyright, ruff, flake8
     (r#"^"(?<name>\w+)" is not defined"#, unknown),
     (r"(?i)undefined name [`'](?<name>\w+)[`']", unknown),
@@ -123,9 +123,9 @@ const TABLE: &[(&str, Make)] = &[
     (r"[`'](?<names>[\w.]+)[`'] imported but unused", unimport),
     (r"(?i)local variable [`'](?<name>\w+)[`'] is assigned to but never used", uncaught),
     (r#"Import "(?<names>[\w.]+)" is not accessed"#, unimport),
-    (r"(?i)comparison to `?None`?", |_| Fix::IsNone),
-    (r#"(?i)\bexpected ["'`]:["'`]"#, |_| Fix::Colon),
-    (r"(?i)f-string (?:without any|is missing) placeholders", |_| Fix::PlainString),
+    (r"(?i)comparison to `?None`?", |_| DiagnosticFix::IsNone),
+    (r#"(?i)\bexpected ["'`]:["'`]"#, |_| DiagnosticFix::Colon),
+    (r"(?i)f-string (?:without any|is missing) placeholders", |_| DiagnosticFix::PlainString),
     // gopls, go vet
     (r#""(?<names>[\w./-]+)" imported (?:and|but) not used"#, unimport),
     (r"declared and not used: (?<name>\w+)", unused),
@@ -136,12 +136,12 @@ const TABLE: &[(&str, Make)] = &[
     (r"(?:undefined|undeclared name): (?<name>\w+)(?:[^\w.]|$)", unknown),
     (r"has no field or method (?<name>\w+)", member),
     (r"unknown field '?(?<name>\w+)'? in struct literal", member),
-    (r"too many arguments in call", |_| Fix::ExtraArgument),
-    (r"not enough arguments in call", |_| Fix::Argument),
+    (r"too many arguments in call", |_| DiagnosticFix::ExtraArgument),
+    (r"not enough arguments in call", |_| DiagnosticFix::Argument),
     (r"(?<name>\w+) call has possible (?:Printf )?formatting directive", formatting),
     // clang, gcc
     (r"[‘'](?<name>\w+)[’'].*; did you mean [‘'](?<to>\w+)[’']", rename),
-    (r"expected [‘'];[’']", |_| Fix::Semicolon),
+    (r"expected [‘'];[’']", |_| DiagnosticFix::Semicolon),
     (r"(?i)use of undeclared identifier '(?<name>\w+)'", unknown),
     (r"no (?:template|type|member) named '(?<name>\w+)' in namespace 'std'", unknown),
     (r"(?i)no member named [‘'](?<name>\w+)[’']", member),
@@ -150,20 +150,22 @@ const TABLE: &[(&str, Make)] = &[
     (r"(?i)[‘'](?<name>\w+)[’'] (?:may be|is) used uninitialized", initial),
     (
         r"(?i)function (?:declaration (?:is not|isn[’']t|without)|definition is not preceded by) a prototype",
-        |_| Fix::WithoutParameters,
+        |_| DiagnosticFix::WithoutParameters,
     ),
-    (r"too few arguments to function", |_| Fix::Argument),
+    (r"too few arguments to function", |_| DiagnosticFix::Argument),
     (r"(?i)enumeration value [‘'](?<name>\w+)[’'] not handled in switch", case),
     (r"‘(?<name>\w+)’ was not declared in this scope", unknown),
     // javac, jdt, csc
     (r"(?s)cannot find symbol.*symbol:\s+\w+ (?<name>\w+)", unknown),
     (r"^(?<name>\w+) cannot be resolved", unknown),
-    (r"^'?;'? expected", |_| Fix::Semicolon),
-    (r#"insert ";" to complete"#, |_| Fix::Semicolon),
+    (r"^'?;'? expected", |_| DiagnosticFix::Semicolon),
+    (r#"insert ";" to complete"#, |_| DiagnosticFix::Semicolon),
     (r"The name '(?<name>\w+)' does not exist in the current context", unknown),
     (r"The type or namespace name '(?<name>\w+)'", unknown),
     // anybody
-    (r"(?i)(?:unnecessary|redundant|extraneous|remove) (?:braces|parenthes[ei]s|quotes)", |_| Fix::Unwrapped),
+    (r"(?i)(?:unnecessary|redundant|extraneous|remove) (?:braces|parenthes[ei]s|quotes)", |_| {
+        DiagnosticFix::Unwrapped
+    }),
     (r#"(?i)did you mean:? [`'"‘](?<to>\w+)[`'"’]"#, rename),
 ];
 
@@ -172,7 +174,7 @@ static PATTERNS: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
 });
 
 /// What a message may ask for, as far as it is understood.
-pub(super) fn fixes(message: &str) -> impl Iterator<Item = Fix> {
+pub(super) fn fixes(message: &str) -> impl Iterator<Item = DiagnosticFix> {
     PATTERNS.iter().filter_map(move |(regex, make)| regex.captures(message).map(|captures| make(&captures)))
 }
 
@@ -180,88 +182,88 @@ fn group(captures: &Captures<'_>, name: &str) -> String {
     captures.name(name).map(|found| found.as_str().to_owned()).unwrap_or_default()
 }
 
-fn rename(captures: &Captures<'_>) -> Fix {
-    Fix::Rename {
+fn rename(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Rename {
         name: captures.name("name").map(|name| name.as_str().to_owned()),
         to: group(captures, "to"),
     }
 }
 
-fn unknown(captures: &Captures<'_>) -> Fix {
-    Fix::Unknown(group(captures, "name"))
+fn unknown(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Unknown(group(captures, "name"))
 }
 
-fn import(captures: &Captures<'_>) -> Fix {
-    Fix::Import(group(captures, "name"))
+fn import(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Import(group(captures, "name"))
 }
 
-fn unused(captures: &Captures<'_>) -> Fix {
-    Fix::Unused(group(captures, "name"))
+fn unused(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Unused(group(captures, "name"))
 }
 
-fn case(captures: &Captures<'_>) -> Fix {
-    Fix::Case(group(captures, "name"))
+fn case(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Case(group(captures, "name"))
 }
 
-fn mutable(captures: &Captures<'_>) -> Fix {
-    Fix::Mutable(group(captures, "name"))
+fn mutable(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Mutable(group(captures, "name"))
 }
 
-fn member(captures: &Captures<'_>) -> Fix {
-    Fix::Member(group(captures, "name"))
+fn member(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Member(group(captures, "name"))
 }
 
-fn instead(captures: &Captures<'_>) -> Fix {
-    Fix::Instead { to: group(captures, "to"), is_end: !captures["path"].is_empty() }
+fn instead(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Instead { to: group(captures, "to"), is_end: !captures["path"].is_empty() }
 }
 
 /// One more argument is wanted, or fewer.
-fn arguments(captures: &Captures<'_>) -> Fix {
+fn arguments(captures: &Captures<'_>) -> DiagnosticFix {
     let number = |name| group(captures, name).parse::<usize>().unwrap_or_default();
-    if number("given") < number("wanted") { Fix::Argument } else { Fix::ExtraArgument }
+    if number("given") < number("wanted") { DiagnosticFix::Argument } else { DiagnosticFix::ExtraArgument }
 }
 
-fn uncaught(captures: &Captures<'_>) -> Fix {
-    Fix::Uncaught(group(captures, "name"))
+fn uncaught(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Uncaught(group(captures, "name"))
 }
 
-fn undeclared(captures: &Captures<'_>) -> Fix {
-    Fix::Undeclared(group(captures, "name"))
+fn undeclared(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Undeclared(group(captures, "name"))
 }
 
-fn initial(captures: &Captures<'_>) -> Fix {
-    Fix::Initial(group(captures, "name"))
+fn initial(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Initial(group(captures, "name"))
 }
 
-fn converted(captures: &Captures<'_>) -> Fix {
-    Fix::Converted { wanted: group(captures, "wanted"), found: group(captures, "found") }
+fn converted(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Converted { wanted: group(captures, "wanted"), found: group(captures, "found") }
 }
 
-fn variable(captures: &Captures<'_>) -> Fix {
-    Fix::Variable(group(captures, "name"))
+fn variable(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Variable(group(captures, "name"))
 }
 
-fn awaited(captures: &Captures<'_>) -> Fix {
-    Fix::Awaited(captures.name("name").map(|name| name.as_str().to_owned()))
+fn awaited(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Awaited(captures.name("name").map(|name| name.as_str().to_owned()))
 }
 
 /// `Print` and `Println` become `Printf`.
-fn formatting(captures: &Captures<'_>) -> Fix {
+fn formatting(captures: &Captures<'_>) -> DiagnosticFix {
     let name = group(captures, "name");
     let to = format!("{}f", name.strip_suffix("ln").unwrap_or(&name));
-    Fix::Rename { name: Some(name), to }
+    DiagnosticFix::Rename { name: Some(name), to }
 }
 
-fn unimport(captures: &Captures<'_>) -> Fix {
-    Fix::Unimport(listed(&group(captures, "names")))
+fn unimport(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Unimport(listed(&group(captures, "names")))
 }
 
-fn fields(captures: &Captures<'_>) -> Fix {
-    Fix::Fields(listed(&group(captures, "names")))
+fn fields(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Fields(listed(&group(captures, "names")))
 }
 
-fn arms(captures: &Captures<'_>) -> Fix {
-    Fix::Arms(listed(&group(captures, "names")))
+fn arms(captures: &Captures<'_>) -> DiagnosticFix {
+    DiagnosticFix::Arms(listed(&group(captures, "names")))
 }
 
 /// What is between backticks, or after dashes, or the whole if there are none.

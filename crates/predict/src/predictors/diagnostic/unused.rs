@@ -9,7 +9,7 @@ use nudge_syntax::{
 use nudge_text::Edit;
 
 use super::{Problem, Solution, brief};
-use crate::{Trigger, predictors::import};
+use crate::{SuggestTrigger, predictors::import};
 
 impl Problem<'_> {
     /// How likely something is to be taken away: code that nobody touched is left alone. It is asked for if the user has
@@ -25,7 +25,7 @@ impl Problem<'_> {
         let range = &self.diagnostic.range;
         let is_here = **self.source.uri() == **self.scene.source.uri()
             && (line(range.start)..=line(range.end)).contains(&line(self.scene.cursor));
-        is_here || self.scene.trigger != Trigger::Automatic
+        is_here || self.scene.trigger != SuggestTrigger::Automatic
     }
 
     /// A variable that nobody uses gets a name that says so, or goes if that is sure to change nothing else.

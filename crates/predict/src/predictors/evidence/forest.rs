@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use super::Evidence;
+use super::PlaceEvidence;
 
 const FITTED: &str = include_str!("forest.txt");
 
@@ -36,7 +36,7 @@ struct Node {
 }
 
 /// The sum of what the trees say of the evidence, as a logarithm of odds.
-pub(super) fn log_odds(evidence: &Evidence) -> f32 {
+pub(super) fn log_odds(evidence: &PlaceEvidence) -> f32 {
     static FOREST: OnceLock<Forest> = OnceLock::new();
     let forest = FOREST
         .get_or_init(|| Forest::read(FITTED).expect("the fitted forest is read in a test of this module"));
@@ -67,7 +67,7 @@ impl Forest {
         })
     }
 
-    fn sum(&self, evidence: &Evidence) -> f32 {
+    fn sum(&self, evidence: &PlaceEvidence) -> f32 {
         let mut counts = vec![0.0; self.numbers.len()];
         for (name, value) in evidence {
             if let Some(&number) = self.numbers.get(name) {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn trees_are_asked_one_after_the_other() {
         let forest = Forest::read(SMALL).expect("it is sound");
-        let close = |evidence: Evidence, expected: f32| {
+        let close = |evidence: PlaceEvidence, expected: f32| {
             let sum = forest.sum(&evidence);
             assert!((sum - expected).abs() < 1e-6, "{evidence:?}: {sum}");
         };

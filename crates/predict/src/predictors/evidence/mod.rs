@@ -5,18 +5,18 @@
 
 mod forest;
 
-use nudge_syntax::{Language, Source};
-use nudge_text::history::Change;
+use nudge_syntax::{AnalysedDocument, Language};
+use nudge_text::history::LineChange;
 
 use super::Candidate;
-use crate::{Kind, Predictor, Scene, engine::find};
+use crate::{PredictorName, Scene, SuggestionKind, engine::find};
 
 /// What is known of a place, by name.
-pub(crate) type Evidence = Vec<(&'static str, f32)>;
+pub(crate) type PlaceEvidence = Vec<(&'static str, f32)>;
 
 /// Where the user has gone to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum UserArrival {
     /// Nowhere: the cursor is where something was changed, or in another document.
     None,
     /// To a line.
@@ -25,7 +25,7 @@ pub(crate) enum Arrival {
     End,
 }
 
-impl Arrival {
+impl UserArrival {
     fn of(scene: &Scene<'_>, line: usize) -> Self {
         let end = scene.source.text().line_end(line);
         let behind = scene.source.content().get(scene.cursor..end);
@@ -38,13 +38,13 @@ impl Arrival {
 }
 
 /// What all places of a document have in common.
-pub(crate) struct Around {
+pub(crate) struct DocumentEvidence {
     /// It is the document the cursor is in.
     pub(crate) here: bool,
     /// The line of the cursor.
     pub(crate) cursor: usize,
     /// Where in it the user has gone to.
-    pub(crate) arrival: Arrival,
+    pub(crate) arrival: UserArrival,
     /// How many lines from that of the cursor on belong to the same place.
     pub(crate) reaches: usize,
     /// How many changes there are.
@@ -55,14 +55,14 @@ pub(crate) struct Around {
     pub(crate) own: Language,
 }
 
-impl Around {
+impl DocumentEvidence {
     /// What is around a document.
-    pub(crate) fn of(scene: &Scene<'_>, source: &Source, here: bool) -> Self {
+    pub(crate) fn of(scene: &Scene<'_>, source: &AnalysedDocument, here: bool) -> Self {
         let cursor = source.text().line_of(scene.cursor);
         Self {
             here,
             cursor,
-            arrival: if here { Arrival::of(scene, cursor) } else { Arrival::None },
+            arrival: if here { UserArrival::of(scene, cursor) } else { UserArrival::None },
             reaches: 1,
             changes: scene.changes.len(),
             has_changes: scene.changes.iter().any(|change| *change.uri == **source.uri()),
@@ -72,7 +72,7 @@ impl Around {
 
     /// Whether the user has gone somewhere.
     pub(crate) fn has_come(&self) -> bool {
-        self.arrival != Arrival::None
+        self.arrival != UserArrival::None
     }
 
     /// Whether the user went to this line: by half if to one just above it.
@@ -88,8 +88,8 @@ impl Around {
 /// Whether the line of the cursor is one that was changed, or next to one that went. Behind the line break of the last
 /// change, the cursor is where that left it.
 fn is_changed(scene: &Scene<'_>, line: usize) -> bool {
-    let is_own = |change: &&Change| *change.uri == **scene.source.uri();
-    let end = |change: &Change| change.line + change.after_lines.max(1);
+    let is_own = |change: &&LineChange| *change.uri == **scene.source.uri();
+    let end = |change: &LineChange| change.line + change.after_lines.max(1);
     let is_left = scene.source.text().line_start(line) == scene.cursor
         && scene.changes.last().filter(is_own).is_some_and(|last| last.after_lines > 0 && end(last) == line);
     is_left || scene.changes.iter().filter(is_own).any(|change| (change.line..end(change)).contains(&line))
@@ -116,10 +116,10 @@ const IMPORT: InPlace =
 
 impl InPlace {
     /// What the place of an edit comes to; what is done everywhere at once has none.
-    fn of(&self, scene: &Scene<'_>, kind: &Kind) -> f32 {
-        let Kind::Edit { uri, edits, .. } = kind else { return 0.0 };
+    fn of(&self, scene: &Scene<'_>, kind: &SuggestionKind) -> f32 {
+        let SuggestionKind::Edit { uri, edits, .. } = kind else { return 0.0 };
         let (Some(source), Some(first)) = (find(scene, uri), edits.as_slice().first()) else { return 0.0 };
-        let around = Around::of(scene, source, **uri == **scene.source.uri());
+        let around = DocumentEvidence::of(scene, source, **uri == **scene.source.uri());
         let is_at = around.at_cursor(source.text().line_of(first.range.start)) > 0.0;
         self.at_cursor * flag(is_at)
             + self.elsewhere * flag(around.has_come() && !is_at)
@@ -130,9 +130,9 @@ impl InPlace {
 /// How likely it is what a predictor proposes by rules of its own, seen together with the place.
 pub(crate) fn in_place(scene: &Scene<'_>, candidate: &mut Candidate) {
     let counts = match candidate.predictor {
-        Predictor::Rename => RENAME,
-        Predictor::Signature => SIGNATURE,
-        Predictor::Import => IMPORT,
+        PredictorName::Rename => RENAME,
+        PredictorName::Signature => SIGNATURE,
+        PredictorName::Import => IMPORT,
         _ => return,
     };
     let prior = candidate.prior.clamp(0.01, 0.99);
@@ -142,7 +142,7 @@ pub(crate) fn in_place(scene: &Scene<'_>, candidate: &mut Candidate) {
 
 /// What all places of one rule have in common in a document.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Spread {
+pub(crate) struct RuleSpread {
     /// Lines it applies to.
     pub(crate) lines: usize,
     /// Of these, lines that lie between places where it was applied by hand: they were passed over.
@@ -154,7 +154,13 @@ pub(crate) struct Spread {
 }
 
 /// Adds what is known of a place whatever the rule: `at` is its line, `newest` the number of the newest example.
-pub(crate) fn of_place(evidence: &mut Evidence, at: usize, around: &Around, spread: Spread, newest: usize) {
+pub(crate) fn of_place(
+    evidence: &mut PlaceEvidence,
+    at: usize,
+    around: &DocumentEvidence,
+    spread: RuleSpread,
+    newest: usize,
+) {
     let below = around.here && at >= around.cursor;
     let distance = at.abs_diff(around.cursor);
     let age = around.changes.saturating_sub(newest + 1);
@@ -183,6 +189,6 @@ pub(crate) fn small(count: usize) -> f32 {
 }
 
 /// The probability that follows from the evidence.
-pub(crate) fn probability(evidence: &Evidence) -> f32 {
+pub(crate) fn probability(evidence: &PlaceEvidence) -> f32 {
     1.0 / (1.0 + (-forest::log_odds(evidence)).exp())
 }

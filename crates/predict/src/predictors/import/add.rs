@@ -3,22 +3,22 @@
 use std::ops::Range;
 
 use nudge_syntax::{
-    Language, Source,
-    imports::{Import, ImportLeaf, ImportStatement, ImportStyle},
+    AnalysedDocument, Language,
+    imports::{ImportLeaf, ImportStatement, ImportStyle, ImportedName},
 };
 use nudge_text::Edit;
 
 use super::{
-    order::{Letters, disorder},
+    order::{LetterOrder, disorder},
     place,
 };
 
 /// The edits that import names, which [share](can_share) a statement if they are several. Some statements are about to go.
 pub(super) fn edits(
-    source: &Source,
+    source: &AnalysedDocument,
     statements: &[ImportStatement],
     gone: &[usize],
-    imports: &[Import],
+    imports: &[ImportedName],
 ) -> Option<Vec<Edit>> {
     let (text, language) = (source.content(), source.language());
     let numbered = statements.iter().enumerate().filter(|(at, _)| !gone.contains(at));
@@ -44,7 +44,7 @@ pub(super) fn edits(
 }
 
 /// Whether two imports can share a statement.
-pub(super) fn can_share(language: Language, a: &Import, b: &Import) -> bool {
+pub(super) fn can_share(language: Language, a: &ImportedName, b: &ImportedName) -> bool {
     let has_lists = matches!(
         language,
         Language::Rust | Language::Python | Language::TypeScript | Language::Tsx | Language::JavaScript
@@ -55,7 +55,7 @@ pub(super) fn can_share(language: Language, a: &Import, b: &Import) -> bool {
 }
 
 /// The name as a member of a list.
-fn member(import: &Import, language: Language) -> String {
+fn member(import: &ImportedName, language: Language) -> String {
     let word = if language == Language::Rust || import.original.is_some() { " as " } else { "" };
     match &import.original {
         Some(original) => format!("{original}{word}{}", import.name),
@@ -64,10 +64,14 @@ fn member(import: &Import, language: Language) -> String {
 }
 
 /// Puts the names into the statement that already imports from the module.
-fn extended(source: &Source, statements: &[&ImportStatement], imports: &[Import]) -> Option<Vec<Edit>> {
+fn extended(
+    source: &AnalysedDocument,
+    statements: &[&ImportStatement],
+    imports: &[ImportedName],
+) -> Option<Vec<Edit>> {
     let import = imports.first().filter(|import| import.style == ImportStyle::Named)?;
     let (text, language) = (source.content(), source.language());
-    let letters = Letters::of_lists(text, language, statements);
+    let letters = LetterOrder::of_lists(text, language, statements);
     let names = sorted(letters, language, imports);
     let mut statements = statements.iter().filter(|statement| !statement.is_export);
     let with_list = statements.clone().find_map(|statement| {
@@ -105,14 +109,14 @@ fn extended(source: &Source, statements: &[&ImportStatement], imports: &[Import]
 }
 
 /// The names as members of a list, in order.
-fn sorted(letters: Letters, language: Language, imports: &[Import]) -> Vec<String> {
+fn sorted(letters: LetterOrder, language: Language, imports: &[ImportedName]) -> Vec<String> {
     let mut names: Vec<String> = imports.iter().map(|import| member(import, language)).collect();
     names.sort_by_key(|name| letters.key(name));
     names
 }
 
 /// Puts a name among others: in its sorted place if they are sorted, else behind the last.
-fn inserted(text: &str, letters: Letters, leaves: &[&ImportLeaf], name: &str) -> Edit {
+fn inserted(text: &str, letters: LetterOrder, leaves: &[&ImportLeaf], name: &str) -> Edit {
     let names: Vec<&str> = leaves.iter().map(|leaf| &text[leaf.range.clone()]).collect();
     let after = names.iter().position(|other| letters.key(other) > letters.key(name));
     if let Some(at) = after.filter(|_| disorder(&names, |name| letters.key(name)) == 0) {
@@ -139,12 +143,12 @@ fn statement(
     text: &str,
     language: Language,
     statements: &[ImportStatement],
-    imports: &[Import],
+    imports: &[ImportedName],
 ) -> Option<String> {
     let import = imports.first()?;
     let model = statements.last().map_or("", |statement| &text[statement.range.clone()]);
     let all: Vec<&ImportStatement> = statements.iter().collect();
-    let names = sorted(Letters::of_lists(text, language, &all), language, imports);
+    let names = sorted(LetterOrder::of_lists(text, language, &all), language, imports);
     let name = match (names.as_slice(), language) {
         ([name], _) => name.clone(),
         (names, Language::Rust) => format!("{{{}}}", names.join(", ")),
@@ -182,7 +186,7 @@ fn statement(
 }
 
 /// The first import of a file.
-fn at_the_top(source: &Source, code: &str) -> Option<Edit> {
+fn at_the_top(source: &AnalysedDocument, code: &str) -> Option<Edit> {
     let (text, language) = (source.content(), source.language());
     let behind = |line: usize| {
         let end = source.text().line_end(line);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use nudge_syntax::{
-    Language, Source, declaration_at,
-    imports::{Import, ImportStatement, ImportStyle},
+    AnalysedDocument, Language, declaration_at,
+    imports::{ImportStatement, ImportStyle, ImportedName},
 };
 
 use crate::Scene;
@@ -12,15 +12,15 @@ use crate::Scene;
 /// A name that a module declares from which the source already imports, if that module is open.
 pub(super) fn from_open_module(
     scene: &Scene<'_>,
-    source: &Source,
+    source: &AnalysedDocument,
     statements: &[ImportStatement],
     name: &str,
-) -> Option<Import> {
+) -> Option<ImportedName> {
     let leaves = statements.iter().flat_map(|statement| &statement.leaves);
     let named = leaves.filter(|leaf| leaf.import.style == ImportStyle::Named && !leaf.import.type_only);
     let mut modules: Vec<&str> = named.map(|leaf| leaf.import.module.as_str()).collect();
     modules.dedup();
-    let is_seen = |other: &Source, range: &Range<usize>| {
+    let is_seen = |other: &AnalysedDocument, range: &Range<usize>| {
         declaration_at(other, range).is_some_and(|declaration| !declaration.sort.is_local())
     };
     modules.into_iter().find_map(|module| {
@@ -32,12 +32,12 @@ pub(super) fn from_open_module(
     })
 }
 
-fn import(name: &str, module: &str, style: ImportStyle) -> Import {
-    Import { name: name.to_owned(), original: None, module: module.to_owned(), style, type_only: false }
+fn import(name: &str, module: &str, style: ImportStyle) -> ImportedName {
+    ImportedName { name: name.to_owned(), original: None, module: module.to_owned(), style, type_only: false }
 }
 
 /// Whether a document is what a module names in the source, as far as its address tells.
-fn is_at(other: &Source, source: &Source, module: &str) -> bool {
+fn is_at(other: &AnalysedDocument, source: &AnalysedDocument, module: &str) -> bool {
     let stem = |uri: &str| uri.rsplit_once('.').map_or(uri, |(stem, _)| stem).to_owned();
     let (here, there) = (stem(source.uri()), stem(other.uri()));
     match source.language() {

@@ -14,17 +14,17 @@ mod unseen;
 use std::ops::Range;
 
 use nudge_syntax::{
-    Grammar, Language, NameRole, NodePath, Source, declaration_at,
-    imports::{Import, ImportLeaf, ImportStatement, ImportStyle, statements},
+    AnalysedDocument, Grammar, Language, NameRole, NodePath, declaration_at,
+    imports::{ImportLeaf, ImportStatement, ImportStyle, ImportedName, statements},
     occurrences, placed, role_at,
     token::{TokenKind, solid},
 };
-use nudge_text::{Edit, history::Change};
+use nudge_text::{Edit, history::LineChange};
 
 use self::{
-    offer::{Offered, offer},
-    route::Routes,
-    settled::Done,
+    offer::{ImportOffer, offer},
+    route::ImportRoutes,
+    settled::ImportSettled,
 };
 use super::Candidate;
 use crate::{Scene, engine::find};
@@ -55,20 +55,25 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
         }
         seen.push(&change.uri);
         let Some(source) = find(scene, &change.uri) else { continue };
-        let changes: Vec<&Change> =
+        let changes: Vec<&LineChange> =
             scene.changes.iter().rev().take(MAX_CHANGES).filter(|other| other.uri == change.uri).collect();
         in_document(scene, source, &changes, out);
     }
 }
 
-fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mut Vec<Candidate>) {
+fn in_document(
+    scene: &Scene<'_>,
+    source: &AnalysedDocument,
+    changes: &[&LineChange],
+    out: &mut Vec<Candidate>,
+) {
     if Grammar::of(source.language()).is_none() {
         return;
     }
     let statements = statements(source.language(), source.content());
-    let mut offers: Vec<Offered> = Vec::new();
-    let routes = Routes::to(scene, source);
-    let mut added: Vec<(f32, Vec<Import>)> = Vec::new();
+    let mut offers: Vec<ImportOffer> = Vec::new();
+    let routes = ImportRoutes::to(scene, source);
+    let mut added: Vec<(f32, Vec<ImportedName>)> = Vec::new();
     for name in new_names(source, &routes, &statements, changes) {
         if (scene.cancelled)() {
             return;
@@ -76,8 +81,9 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
         let found = needed(&routes, source, &statements, &name)
             .or_else(|| unseen::needed(scene, source, &statements, &name));
         let Some((sure, import)) = found else { continue };
-        let fits =
-            |(_, others): &&mut (f32, Vec<Import>)| add::can_share(source.language(), &others[0], &import);
+        let fits = |(_, others): &&mut (f32, Vec<ImportedName>)| {
+            add::can_share(source.language(), &others[0], &import)
+        };
         match added.iter_mut().find(fits) {
             Some((all, others)) => {
                 *all = all.min(sure);
@@ -95,23 +101,27 @@ fn in_document(scene: &Scene<'_>, source: &Source, changes: &[&Change], out: &mu
     for (sure, imports) in &added {
         let names = imports.iter().map(|import| import.name.clone()).collect();
         let edits = add::edits(source, &statements, &gone, imports);
-        let offered = |edits| Offered { edits, prior: ADDED * sure, names, is_added: true };
+        let offered = |edits| ImportOffer { edits, prior: ADDED * sure, names, is_added: true };
         offers.extend(edits.map(offered));
     }
     for removal in remove::edits(source, &statements, &unneeded, added.is_empty()) {
-        let remove::Removal { of, edits, names } = removal;
+        let remove::ImportRemoval { of, edits, names } = removal;
         let prior = match settled::done(scene, source, &statements[of], &names) {
-            Done::NotYet => UNSETTLED,
-            Done::Left => LEFT,
-            Done::Settled => REMOVED,
+            ImportSettled::NotYet => UNSETTLED,
+            ImportSettled::Left => LEFT,
+            ImportSettled::Settled => REMOVED,
         };
-        offers.push(Offered { edits, prior, names, is_added: false });
+        offers.push(ImportOffer { edits, prior, names, is_added: false });
     }
     offer(scene, source, &offers, out);
 }
 
 /// The edits that import a name the way other files do, or else from where it is known to be, and how sure that is.
-pub(super) fn import_name(scene: &Scene<'_>, source: &Source, name: &str) -> Option<(f32, Vec<Edit>)> {
+pub(super) fn import_name(
+    scene: &Scene<'_>,
+    source: &AnalysedDocument,
+    name: &str,
+) -> Option<(f32, Vec<Edit>)> {
     let statements = statements(source.language(), source.content());
     if is_imported(&statements, name) {
         return None;
@@ -120,15 +130,16 @@ pub(super) fn import_name(scene: &Scene<'_>, source: &Source, name: &str) -> Opt
         let import = known::from_open_module(scene, source, &statements, name);
         import.or_else(|| unseen::used(source, &statements, name)).map(|import| (0.95, import))
     };
-    let (sure, import) = needed(&Routes::to(scene, source), source, &statements, name).or_else(known)?;
+    let (sure, import) =
+        needed(&ImportRoutes::to(scene, source), source, &statements, name).or_else(known)?;
     Some((sure, add::edits(source, &statements, &[], &[import])?))
 }
 
 /// The edits that import what a path names.
-pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
+pub(super) fn import_path(source: &AnalysedDocument, path: &str) -> Option<Vec<Edit>> {
     let statements = statements(source.language(), source.content());
     let (module, name) = path.rsplit_once("::").or_else(|| path.rsplit_once('.'))?;
-    let import = Import {
+    let import = ImportedName {
         name: name.to_owned(),
         original: None,
         module: module.to_owned(),
@@ -139,7 +150,7 @@ pub(super) fn import_path(source: &Source, path: &str) -> Option<Vec<Edit>> {
 }
 
 /// Whether a range is an import statement, and nothing outside of it uses what it brings.
-pub(super) fn is_unused(source: &Source, range: &Range<usize>) -> bool {
+pub(super) fn is_unused(source: &AnalysedDocument, range: &Range<usize>) -> bool {
     let statements = statements(source.language(), source.content());
     let meant = |statement: &&ImportStatement| {
         statement.range.start <= range.start && range.end <= statement.range.end
@@ -152,9 +163,9 @@ pub(super) fn is_unused(source: &Source, range: &Range<usize>) -> bool {
 }
 
 /// The edits that take imported names away from the statement at a place. A name may be given with its path.
-pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> Option<Vec<Edit>> {
+pub(super) fn unimport(source: &AnalysedDocument, names: &[String], at: &Range<usize>) -> Option<Vec<Edit>> {
     let statements = statements(source.language(), source.content());
-    let is_meant = |import: &Import, name: &str| {
+    let is_meant = |import: &ImportedName, name: &str| {
         let last = name.rsplit([':', '.', '/']).next().unwrap_or(name);
         import.module == name || import.name == last
     };
@@ -182,10 +193,10 @@ pub(super) fn unimport(source: &Source, names: &[String], at: &Range<usize>) -> 
 
 /// Names in what was put in that were not there before and that stand by themselves.
 fn new_names(
-    source: &Source,
-    routes: &Routes<'_>,
+    source: &AnalysedDocument,
+    routes: &ImportRoutes<'_>,
     statements: &[ImportStatement],
-    changes: &[&Change],
+    changes: &[&LineChange],
 ) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let (Some(grammar), Some(parsed)) = (Grammar::of(source.language()), source.parsed()) else {
@@ -229,7 +240,7 @@ fn new_names(
 }
 
 /// Whether the name is used outside of what was changed: then the document knows it without an import.
-fn is_used_already(source: &Source, changes: &[&Change], name: &str) -> bool {
+fn is_used_already(source: &AnalysedDocument, changes: &[&LineChange], name: &str) -> bool {
     let lines = source.text();
     source.occurrences(name, 40).iter().any(|range| {
         let line = lines.line_of(range.start);
@@ -240,17 +251,17 @@ fn is_used_already(source: &Source, changes: &[&Change], name: &str) -> bool {
     })
 }
 
-fn is_known_before(change: &Change, name: &str) -> bool {
+fn is_known_before(change: &LineChange, name: &str) -> bool {
     !occurrences(&change.before, name, 0..change.before.len(), 1).is_empty()
 }
 
 /// How a name that the document does not know is imported elsewhere, and how sure that is.
 fn needed(
-    routes: &Routes<'_>,
-    source: &Source,
+    routes: &ImportRoutes<'_>,
+    source: &AnalysedDocument,
     statements: &[ImportStatement],
     name: &str,
-) -> Option<(f32, Import)> {
+) -> Option<(f32, ImportedName)> {
     if is_imported(statements, name) {
         return None;
     }
@@ -272,6 +283,6 @@ fn is_imported(statements: &[ImportStatement], name: &str) -> bool {
 }
 
 /// Whether the document declares a name somewhere.
-fn is_declared(source: &Source, name: &str) -> bool {
+fn is_declared(source: &AnalysedDocument, name: &str) -> bool {
     source.occurrences(name, 40).iter().any(|range| declaration_at(source, range).is_some())
 }

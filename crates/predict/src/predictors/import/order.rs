@@ -8,7 +8,7 @@ use nudge_syntax::{
 
 /// How the letters of names are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Letters {
+pub(super) enum LetterOrder {
     /// Upper and lower case are alike.
     Alike,
     UpperFirst,
@@ -17,7 +17,7 @@ pub(super) enum Letters {
     ByType,
 }
 
-impl Letters {
+impl LetterOrder {
     /// How the names in the lists of a file are sorted, as far as it shows.
     pub(super) fn of_lists(text: &str, language: Language, statements: &[&ImportStatement]) -> Self {
         let lists = statements.iter().flat_map(|statement| {
@@ -68,29 +68,29 @@ impl Letters {
 
 /// How the statements of a file are sorted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Order {
-    letters: Letters,
+pub(super) struct StatementOrder {
+    letters: LetterOrder,
     /// Whether those of one form come before all others, as `import a` before `from a import b`.
     by_form: bool,
 }
 
 /// What a statement is sorted by.
-pub(super) type Key = (bool, (u8, String));
+pub(super) type SortKey = (bool, (u8, String));
 
-impl Order {
+impl StatementOrder {
     /// The order with which groups of statements agree best.
     pub(super) fn of(language: Language, groups: &[Vec<&str>]) -> Self {
-        let letters = Letters::usual(language).into_iter().take(3);
+        let letters = LetterOrder::usual(language).into_iter().take(3);
         let orders = letters.flat_map(|letters| [true, false].map(|by_form| Self { letters, by_form }));
         let all = |order: &Self| -> usize {
             groups.iter().map(|codes| disorder(codes, |code| order.key(language, code))).sum()
         };
-        let usual = Self { letters: Letters::usual(language)[0], by_form: true };
+        let usual = Self { letters: LetterOrder::usual(language)[0], by_form: true };
         orders.min_by_key(all).unwrap_or(usual)
     }
 
     /// What a statement is sorted by.
-    pub(super) fn key(self, language: Language, code: &str) -> Key {
+    pub(super) fn key(self, language: Language, code: &str) -> SortKey {
         let path = path(language, code);
         let first = path.split(|c| !is_word(c)).next().unwrap_or(path);
         let is_later = match language {

@@ -1,24 +1,29 @@
 //! Where among the imports of a file another one belongs.
 
 use nudge_syntax::{
-    Language, Source,
-    imports::{Import, ImportStatement},
+    AnalysedDocument, Language,
+    imports::{ImportStatement, ImportedName},
 };
 use nudge_text::Edit;
 
 use super::{
-    order::{Key, Order, disorder},
+    order::{SortKey, StatementOrder, disorder},
     standard,
 };
 
 /// A new line for a statement, among those that it is most alike.
-pub(super) fn line(source: &Source, statements: &[&ImportStatement], import: &Import, code: &str) -> Edit {
+pub(super) fn line(
+    source: &AnalysedDocument,
+    statements: &[&ImportStatement],
+    import: &ImportedName,
+    code: &str,
+) -> Edit {
     let (text, language) = (source.content(), source.language());
     let code_of = |at: usize| &text[statements[at].range.clone()];
     let groups = groups(text, statements);
     let codes: Vec<Vec<&str>> =
         groups.iter().map(|group| group.iter().map(|at| code_of(*at)).collect()).collect();
-    let order = Order::of(language, &codes);
+    let order = StatementOrder::of(language, &codes);
     let section_of = |at: usize| section(language, module(statements[at]));
     let own = section(language, &import.module);
     let indent = if language == Language::Go && !code.starts_with("import ") { "\t" } else { "" };
@@ -71,8 +76,8 @@ enum Spot {
 }
 
 /// Where the fewest neighbours are on the wrong side.
-fn spot(group: &[usize], key: impl Fn(usize) -> Key, new: &Key) -> Spot {
-    let keys: Vec<Key> = group.iter().map(|at| key(*at)).collect();
+fn spot(group: &[usize], key: impl Fn(usize) -> SortKey, new: &SortKey) -> Spot {
+    let keys: Vec<SortKey> = group.iter().map(|at| key(*at)).collect();
     let wrong = |place: &usize| {
         let (before, after) = keys.split_at(*place);
         before.iter().filter(|key| *key > new).count() + after.iter().filter(|key| *key < new).count()
@@ -84,14 +89,14 @@ fn spot(group: &[usize], key: impl Fn(usize) -> Key, new: &Key) -> Spot {
     }
 }
 
-fn behind(source: &Source, statement: &ImportStatement, code: &str) -> Edit {
+fn behind(source: &AnalysedDocument, statement: &ImportStatement, code: &str) -> Edit {
     let text = source.text();
     let end = text.line_end(text.line_of(statement.range.end));
     Edit::new(end..end, format!("\n{code}"))
 }
 
 /// A line right above a statement.
-pub(super) fn ahead(source: &Source, statement: &ImportStatement, code: &str) -> Edit {
+pub(super) fn ahead(source: &AnalysedDocument, statement: &ImportStatement, code: &str) -> Edit {
     let text = source.text();
     let mut line = text.line_of(statement.range.start);
     // What holds for that one alone stays with it.

@@ -3,18 +3,18 @@
 use std::ops::Range;
 
 use nudge_syntax::{
-    Language, Source,
+    AnalysedDocument, Language,
     imports::{ImportLeaf, ImportStatement, ImportStyle},
 };
-use nudge_text::{Edit, history::Change};
+use nudge_text::{Edit, history::LineChange};
 
 use super::settled::takes;
 
 /// Imported names that a change took the last use of, as places in the statements.
 pub(super) fn unneeded(
-    source: &Source,
+    source: &AnalysedDocument,
     statements: &[ImportStatement],
-    changes: &[&Change],
+    changes: &[&LineChange],
 ) -> Vec<(usize, usize)> {
     let is_package = source.uri().ends_with("__init__.py");
     let mut found = Vec::new();
@@ -23,8 +23,9 @@ pub(super) fn unneeded(
     {
         for (member, leaf) in statement.leaves.iter().enumerate() {
             let name = &leaf.import.name;
-            let was_used =
-                |change: &&Change| takes(change, name) && !is_import(&change.before, name, source.language());
+            let was_used = |change: &&LineChange| {
+                takes(change, name) && !is_import(&change.before, name, source.language())
+            };
             if leaf.import.style == ImportStyle::Glob || !changes.iter().any(was_used) {
                 continue;
             }
@@ -46,7 +47,7 @@ fn is_import(text: &str, name: &str, language: Language) -> bool {
 }
 
 /// Names to take out of a statement, and the edits that do it.
-pub(super) struct Removal {
+pub(super) struct ImportRemoval {
     /// The statement, by its number.
     pub(super) of: usize,
     pub(super) edits: Vec<Edit>,
@@ -55,12 +56,12 @@ pub(super) struct Removal {
 
 /// The edits that take names out, statement by statement, and an empty line that would be left double if nothing else comes.
 pub(super) fn edits(
-    source: &Source,
+    source: &AnalysedDocument,
     statements: &[ImportStatement],
     gone: &[(usize, usize)],
     is_all: bool,
-) -> Vec<Removal> {
-    let mut found: Vec<Removal> = Vec::new();
+) -> Vec<ImportRemoval> {
+    let mut found: Vec<ImportRemoval> = Vec::new();
     for (at, statement) in statements.iter().enumerate() {
         let members: Vec<usize> =
             gone.iter().filter(|(of, _)| *of == at).map(|(_, member)| *member).collect();
@@ -79,7 +80,7 @@ pub(super) fn edits(
         } else {
             without(source, statement, &members)
         };
-        found.push(Removal { of: at, edits, names });
+        found.push(ImportRemoval { of: at, edits, names });
     }
     found
 }
@@ -89,7 +90,7 @@ fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
 }
 
 /// The group in brackets that a statement of Go is in, if there is nothing but imports in it.
-fn group_of(source: &Source, statement: &ImportStatement) -> Option<Range<usize>> {
+fn group_of(source: &AnalysedDocument, statement: &ImportStatement) -> Option<Range<usize>> {
     let text = source.content();
     let open = "import (";
     let start = text[..statement.range.start].rfind(open).filter(|_| source.language() == Language::Go)?;
@@ -99,7 +100,7 @@ fn group_of(source: &Source, statement: &ImportStatement) -> Option<Range<usize>
 }
 
 /// The lines of a statement; an empty line that would be left double may go too.
-fn whole_lines(source: &Source, range: &Range<usize>, with_blank: bool) -> Range<usize> {
+fn whole_lines(source: &AnalysedDocument, range: &Range<usize>, with_blank: bool) -> Range<usize> {
     let text = source.text();
     let (first, last) = (text.line_of(range.start), text.line_of(range.end));
     let blank = |line: usize| line < text.line_count() && text.line(line).trim().is_empty();
@@ -109,7 +110,7 @@ fn whole_lines(source: &Source, range: &Range<usize>, with_blank: bool) -> Range
 }
 
 /// A statement with some of its members taken out.
-fn without(source: &Source, statement: &ImportStatement, members: &[usize]) -> Vec<Edit> {
+fn without(source: &AnalysedDocument, statement: &ImportStatement, members: &[usize]) -> Vec<Edit> {
     let text = source.content();
     let stay: Vec<&ImportLeaf> = statement
         .leaves

@@ -3,8 +3,8 @@
 use std::hash::BuildHasher;
 
 use nudge_syntax::{
-    Language, Source,
-    imports::{Import, ImportFacts, ImportStyle, KnownImport},
+    AnalysedDocument, Language,
+    imports::{ImportFacts, ImportStyle, ImportedName, KnownImport},
     related,
 };
 use rustc_hash::{FxBuildHasher, FxHashSet};
@@ -15,20 +15,20 @@ use crate::Scene;
 const MAX_DOCUMENTS: usize = 16;
 
 /// What other files import, looked up by name.
-pub(super) struct Routes<'a> {
+pub(super) struct ImportRoutes<'a> {
     scene: &'a Scene<'a>,
-    source: &'a Source,
+    source: &'a AnalysedDocument,
     /// What the open documents import.
-    open: Vec<(&'a Source, ImportFacts)>,
+    open: Vec<(&'a AnalysedDocument, ImportFacts)>,
     /// Hashes of the names that they import.
     names: FxHashSet<u64>,
 }
 
-impl<'a> Routes<'a> {
+impl<'a> ImportRoutes<'a> {
     /// Reads the imports of the documents that can have something to do with `source`.
-    pub(super) fn to(scene: &'a Scene<'a>, source: &'a Source) -> Self {
+    pub(super) fn to(scene: &'a Scene<'a>, source: &'a AnalysedDocument) -> Self {
         let others = std::iter::once(scene.source).chain(scene.others);
-        let open: Vec<(&Source, ImportFacts)> = others
+        let open: Vec<(&AnalysedDocument, ImportFacts)> = others
             .filter(|other| other.uri() != source.uri() && related(other.language(), source.language()))
             .take(MAX_DOCUMENTS)
             .map(|other| (other, ImportFacts::of(other.language(), other.content())))
@@ -44,13 +44,13 @@ impl<'a> Routes<'a> {
     }
 
     /// The way in which most other files import a name, as it is written in the source, and how many of them agree.
-    pub(super) fn find(&self, name: &str) -> Option<(f32, Import)> {
-        let mut ways: Vec<(u32, Import)> = Vec::new();
-        let mut count = |files: u32, import: Import| match ways.iter_mut().find(|(_, known)| *known == import)
-        {
-            Some((known, _)) => *known += files,
-            None => ways.push((files, import)),
-        };
+    pub(super) fn find(&self, name: &str) -> Option<(f32, ImportedName)> {
+        let mut ways: Vec<(u32, ImportedName)> = Vec::new();
+        let mut count =
+            |files: u32, import: ImportedName| match ways.iter_mut().find(|(_, known)| *known == import) {
+                Some((known, _)) => *known += files,
+                None => ways.push((files, import)),
+            };
         for (other, facts) in &self.open {
             for import in facts.iter().filter(|import| import.name == name) {
                 if let Some(import) = seen_from(self.source, other.uri(), import) {
@@ -76,12 +76,12 @@ fn hash(name: &str) -> u64 {
     FxBuildHasher.hash_one(name)
 }
 
-fn adapted(source: &Source, known: &KnownImport) -> Option<Import> {
+fn adapted(source: &AnalysedDocument, known: &KnownImport) -> Option<ImportedName> {
     seen_from(source, &known.uri, &known.import)
 }
 
 /// An import of the file `other` as `source` has to write it, if it can be told.
-fn seen_from(source: &Source, other: &str, import: &Import) -> Option<Import> {
+fn seen_from(source: &AnalysedDocument, other: &str, import: &ImportedName) -> Option<ImportedName> {
     let module = match source.language() {
         Language::Rust if import.module.starts_with("super") || import.module.starts_with("self") => {
             (folder(source.uri()) == folder(other)).then(|| import.module.clone())?
@@ -117,7 +117,7 @@ fn seen_from(source: &Source, other: &str, import: &Import) -> Option<Import> {
     if is_own || in_package {
         return None;
     }
-    Some(Import { module, ..import.clone() })
+    Some(ImportedName { module, ..import.clone() })
 }
 
 fn folder(uri: &str) -> &str {

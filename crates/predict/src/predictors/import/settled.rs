@@ -1,19 +1,19 @@
 //! Whether the user is done with what took the last use of an import away.
 
-use nudge_syntax::{Source, imports::ImportStatement, occurrences};
-use nudge_text::history::Change;
+use nudge_syntax::{AnalysedDocument, imports::ImportStatement, occurrences};
+use nudge_text::history::LineChange;
 
 use crate::Scene;
 
 /// Whether a change has fewer uses of a name after it than before.
-pub(super) fn takes(change: &Change, name: &str) -> bool {
+pub(super) fn takes(change: &LineChange, name: &str) -> bool {
     let count = |code: &str| occurrences(code, name, 0..code.len(), 50).len();
     count(&change.before) > count(&change.after)
 }
 
 /// How far the user is done with the names of an import that nothing uses any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum ImportSettled {
     /// They may be used again in a moment.
     NotYet,
     /// The line that used them was changed and left.
@@ -26,10 +26,15 @@ pub(super) enum Done {
 ///
 /// Not while the line that used them is typed anew, and not as long as the lines that did are all that was taken away:
 /// they may be put elsewhere in a moment. Whoever goes to the import, or is told by a tool, is done.
-pub(super) fn done(scene: &Scene<'_>, source: &Source, import: &ImportStatement, names: &[String]) -> Done {
+pub(super) fn done(
+    scene: &Scene<'_>,
+    source: &AnalysedDocument,
+    import: &ImportStatement,
+    names: &[String],
+) -> ImportSettled {
     let newest = scene.changes.last().filter(|newest| newest.uri == *source.uri());
     let Some(newest) = newest.filter(|newest| names.iter().any(|name| takes(newest, name))) else {
-        return Done::Settled;
+        return ImportSettled::Settled;
     };
     let lines = source.text();
     let cursor = (source.uri() == scene.source.uri()).then(|| lines.line_of(scene.cursor));
@@ -44,10 +49,10 @@ pub(super) fn done(scene: &Scene<'_>, source: &Source, import: &ImportStatement,
     let changed = newest.line..newest.line + newest.after_lines;
     let is_typed = newest.open && !newest.pasted;
     match cursor.is_some_and(|cursor| changed.contains(&cursor)) {
-        _ if is_there || is_diagnosed => Done::Settled,
-        _ if is_cut => Done::NotYet,
-        true if is_typed => Done::NotYet,
-        false if newest.open => Done::Left,
-        _ => Done::Settled,
+        _ if is_there || is_diagnosed => ImportSettled::Settled,
+        _ if is_cut => ImportSettled::NotYet,
+        true if is_typed => ImportSettled::NotYet,
+        false if newest.open => ImportSettled::Left,
+        _ => ImportSettled::Settled,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use nudge_syntax::{
     Language,
-    imports::{Import, ImportStyle},
+    imports::{ImportStyle, ImportedName},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -171,7 +171,7 @@ pub(super) fn is_python(module: &str) -> bool {
 }
 
 /// The import that brings a name of the standard library.
-pub(super) fn import(language: Language, name: &str) -> Option<Import> {
+pub(super) fn import(language: Language, name: &str) -> Option<ImportedName> {
     let module = origin(language, name)?;
     let (module, style) = match language {
         Language::Cpp => (format!("<{module}>"), ImportStyle::Glob),
@@ -179,7 +179,7 @@ pub(super) fn import(language: Language, name: &str) -> Option<Import> {
         Language::Java => (module.to_owned(), ImportStyle::Named),
         _ => (module.to_owned(), ImportStyle::Module),
     };
-    Some(Import { name: name.to_owned(), original: None, module, style, type_only: false })
+    Some(ImportedName { name: name.to_owned(), original: None, module, style, type_only: false })
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use nudge_syntax::{
-    Language, Source, declaration_at,
-    imports::{Import, ImportStatement, ImportStyle, statements},
+    AnalysedDocument, Language, declaration_at,
+    imports::{ImportStatement, ImportStyle, ImportedName, statements},
     related,
     token::is_word,
 };
@@ -22,10 +22,10 @@ const PACKAGES: [&str; 3] = ["importlib", "unittest", "urllib"];
 /// The import of a name that the user has written in full, and that nothing in sight declares.
 pub(super) fn needed(
     scene: &Scene<'_>,
-    source: &Source,
+    source: &AnalysedDocument,
     statements: &[ImportStatement],
     name: &str,
-) -> Option<(f32, Import)> {
+) -> Option<(f32, ImportedName)> {
     let cursor = (source.uri() == scene.source.uri()).then_some(scene.cursor);
     let places = source.occurrences(name, 12);
     let is_half =
@@ -55,7 +55,11 @@ pub(super) fn needed(
 }
 
 /// The import of a name that the document uses as one uses it, unless it has it already.
-pub(super) fn used(source: &Source, statements: &[ImportStatement], name: &str) -> Option<Import> {
+pub(super) fn used(
+    source: &AnalysedDocument,
+    statements: &[ImportStatement],
+    name: &str,
+) -> Option<ImportedName> {
     let language = source.language();
     let import = standard::import(language, name)?;
     let text = source.content();
@@ -82,19 +86,19 @@ pub(super) fn used(source: &Source, statements: &[ImportStatement], name: &str) 
 }
 
 /// Where the word behind a name and a dot ends.
-fn word_end(source: &Source, place: &Range<usize>) -> usize {
+fn word_end(source: &AnalysedDocument, place: &Range<usize>) -> usize {
     let Some(behind) = source.content()[place.end..].strip_prefix('.') else { return place.end };
     place.end + 1 + behind.find(|c: char| !is_word(c)).unwrap_or(behind.len())
 }
 
 /// Whether a file beside the document may declare the name: what Go and Java declare is seen by the whole folder.
-fn is_beside(scene: &Scene<'_>, source: &Source, name: &str) -> bool {
+fn is_beside(scene: &Scene<'_>, source: &AnalysedDocument, name: &str) -> bool {
     let folder = |uri: &str| uri.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let here = folder(source.uri());
     let is_near = |uri: &str| uri != &**source.uri() && folder(uri) == here;
     match source.language() {
         Language::Go => {
-            let declares = |other: &Source| {
+            let declares = |other: &AnalysedDocument| {
                 let mut found = other.occurrences(name, 20).into_iter();
                 found.any(|place| declaration_at(other, &place).is_some_and(|found| !found.sort.is_local()))
             };
@@ -114,7 +118,7 @@ fn is_beside(scene: &Scene<'_>, source: &Source, name: &str) -> bool {
 }
 
 /// Whether an open document of the same language has a namespace open.
-fn is_open(scene: &Scene<'_>, source: &Source, module: &str) -> bool {
+fn is_open(scene: &Scene<'_>, source: &AnalysedDocument, module: &str) -> bool {
     let others = std::iter::once(scene.source).chain(scene.others);
     others.filter(|other| related(other.language(), source.language())).take(16).any(|other| {
         let found = statements(other.language(), other.content());

@@ -12,18 +12,20 @@ mod whole;
 
 use std::slice;
 
-use nudge_syntax::{Language, NameSort, NameUse, NameUses, Source, UseForm, occurrences, related, uses_of};
+use nudge_syntax::{
+    AnalysedDocument, Language, NameSort, NameUse, NameUses, UseForm, occurrences, related, uses_of,
+};
 use nudge_text::Edit;
 
 use self::{
-    draft::{Draft, merged},
-    pair::{Pair, pairs},
-    score::{Evidence, probability},
-    target::{Ground, Target, target},
+    draft::{RenameDraft, merged},
+    pair::{RenamePair, pairs},
+    score::{UseEvidence, probability},
+    target::{RenameGround, RenameTarget, target},
 };
 use super::Candidate;
 use crate::{
-    Kind, Predictor, Scene, case,
+    PredictorName, Scene, SuggestionKind, case,
     runs::{EditRun, edit_runs},
 };
 
@@ -45,17 +47,17 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
             rename.by_editor(out);
         }
     }
-    out.extend(merged(drafts).into_iter().filter_map(Draft::into_candidate));
+    out.extend(merged(drafts).into_iter().filter_map(RenameDraft::into_candidate));
 }
 
 struct Rename<'r, 's> {
     scene: &'r Scene<'s>,
-    pair: &'r Pair<'s>,
-    target: &'r Target<'s>,
+    pair: &'r RenamePair<'s>,
+    target: &'r RenameTarget<'s>,
 }
 
 impl<'s> Rename<'_, 's> {
-    fn carry(&self, drafts: &mut Vec<Draft<'s>>, out: &mut Vec<Candidate>) {
+    fn carry(&self, drafts: &mut Vec<RenameDraft<'s>>, out: &mut Vec<Candidate>) {
         let begin = drafts.len();
         let home = self.target.source;
         let documents = std::iter::once(self.scene.source).chain(self.scene.others);
@@ -82,10 +84,10 @@ impl<'s> Rename<'_, 's> {
     /// Drafts what follows in a document; how likely the best of it is.
     fn in_document(
         &self,
-        source: &'s Source,
+        source: &'s AnalysedDocument,
         here: bool,
         uses: &NameUses,
-        drafts: &mut Vec<Draft<'s>>,
+        drafts: &mut Vec<RenameDraft<'s>>,
     ) -> f32 {
         let old = &self.pair.old;
         let edits = uses.meant.iter().map(|found| self.edit(source, found));
@@ -102,20 +104,20 @@ impl<'s> Rename<'_, 's> {
             let evidence = self.evidence(source, here, uses, &run, rank);
             let prior = probability(&evidence);
             best = best.max(prior);
-            drafts.push(Draft {
-                predictor: Predictor::Rename,
+            drafts.push(RenameDraft {
+                predictor: PredictorName::Rename,
                 source,
                 run,
                 reason,
                 prior,
-                chain: self.chain(),
+                group: self.chain(),
                 evidence,
             });
         }
         best
     }
 
-    fn edit(&self, source: &Source, found: &NameUse) -> Edit {
+    fn edit(&self, source: &AnalysedDocument, found: &NameUse) -> Edit {
         let (old, new) = (&self.pair.old, &self.pair.new);
         if self.target.both {
             return Edit::new(found.range.clone(), new.as_str());
@@ -137,20 +139,27 @@ impl<'s> Rename<'_, 's> {
     }
 
     fn chain(&self) -> u64 {
-        super::chain(&("rename", &self.pair.old, &self.pair.new))
+        super::group_of(&("rename", &self.pair.old, &self.pair.new))
     }
 
-    fn candidate(&self, kind: Kind, reason: String, prior: f32) -> Candidate {
-        let (predictor, chain) = (Predictor::Rename, self.chain());
-        Candidate { kind, predictor, reason, prior, chain, evidence: Vec::new() }
+    fn candidate(&self, kind: SuggestionKind, reason: String, prior: f32) -> Candidate {
+        let (predictor, chain) = (PredictorName::Rename, self.chain());
+        Candidate { kind, predictor, reason, prior, group: chain, evidence: Vec::new() }
     }
 
-    fn evidence(&self, source: &Source, here: bool, uses: &NameUses, run: &EditRun, rank: usize) -> Evidence {
+    fn evidence(
+        &self,
+        source: &AnalysedDocument,
+        here: bool,
+        uses: &NameUses,
+        run: &EditRun,
+        rank: usize,
+    ) -> UseEvidence {
         let (pair, target) = (self.pair, self.target);
         let sort = target.declaration.sort;
         let flag = |is: bool| f32::from(u8::from(is));
         let small = |count: usize| f32::from(u8::try_from(count).unwrap_or(u8::MAX));
-        let is_declared = target.ground == Ground::Declared;
+        let is_declared = target.ground == RenameGround::Declared;
         let typed_again = self.scene.changes.iter().rev().take(4).any(|change| {
             let touched = &change.after[change.touched.clone()];
             !occurrences(touched, &pair.old, 0..touched.len(), 1).is_empty()
@@ -173,9 +182,9 @@ impl<'s> Rename<'_, 's> {
             ("method", flag(is_declared && sort == NameSort::Method)),
             ("variant", flag(is_declared && sort == NameSort::Variant)),
             ("import", flag(is_declared && sort == NameSort::Import)),
-            ("used", flag(matches!(target.ground, Ground::Used { .. }))),
-            ("unknown", flag(target.ground == Ground::Unknown)),
-            ("unknown_member", flag(target.ground == Ground::Unknown && sort != NameSort::Import)),
+            ("used", flag(matches!(target.ground, RenameGround::Used { .. }))),
+            ("unknown", flag(target.ground == RenameGround::Unknown)),
+            ("unknown_member", flag(target.ground == RenameGround::Unknown && sort != NameSort::Import)),
             ("unknown_again", flag(!is_declared && pair.support > 1)),
             ("again", flag(is_declared && pair.support > 1)),
             ("often", (1.0 + small(pair.support)).ln()),
@@ -203,7 +212,7 @@ impl<'s> Rename<'_, 's> {
     }
 
     /// Search and replace, where every hit is meant.
-    fn all_at_once(&self, source: &Source, uses: &NameUses, prior: f32, out: &mut Vec<Candidate>) {
+    fn all_at_once(&self, source: &AnalysedDocument, uses: &NameUses, prior: f32, out: &mut Vec<Candidate>) {
         let (old, new) = (&self.pair.old, &self.pair.new);
         let plain = uses.meant.iter().all(|found| found.form == UseForm::Plain);
         let whole = || source.occurrences(old, usize::MAX).len();
@@ -220,20 +229,20 @@ impl<'s> Rename<'_, 's> {
         let hits = source.find(old).count();
         let regex = hits != whole;
         let search = if regex { format!(r"\b{old}\b") } else { old.clone() };
-        let kind = Kind::Replace { uri: source.uri().clone(), search, replace: new.clone(), regex };
+        let kind = SuggestionKind::Replace { uri: source.uri().clone(), search, replace: new.clone(), regex };
         let reason = format!("renames all {whole} uses of `{old}`");
         out.push(self.candidate(kind, reason, prior * 0.9));
     }
 
     /// Where a use was renamed before its declaration, the editor can do the rest.
     fn by_editor(&self, out: &mut Vec<Candidate>) {
-        let Ground::Used { declared_at, .. } = self.target.ground else { return };
+        let RenameGround::Used { declared_at, .. } = self.target.ground else { return };
         if !self.scene.offers.rename {
             return;
         }
         let uri = self.target.source.uri().clone();
         let edits = self.whole().unwrap_or_default();
-        let kind = Kind::Rename { uri, offset: declared_at, name: self.pair.new.clone(), edits };
+        let kind = SuggestionKind::Rename { uri, offset: declared_at, name: self.pair.new.clone(), edits };
         let reason = format!("renames `{}` to `{}` where it is declared", self.pair.old, self.pair.new);
         let prior = if self.pair.support > 1 { 0.6 } else { 0.42 };
         out.push(self.candidate(kind, reason, prior));

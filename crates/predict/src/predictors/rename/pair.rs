@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use nudge_syntax::{Source, placed, token::is_word};
-use nudge_text::{diff, history::Change};
+use nudge_syntax::{AnalysedDocument, placed, token::is_word};
+use nudge_text::{diff, history::LineChange};
 
 use crate::{Scene, engine::find};
 
@@ -16,8 +16,8 @@ const MAX_CHANGE: usize = 8 * 1024;
 
 /// A place where a document has the new name now.
 #[derive(Debug, Clone)]
-pub(super) struct Site<'a> {
-    pub(super) source: &'a Source,
+pub(super) struct RenameSite<'a> {
+    pub(super) source: &'a AnalysedDocument,
     pub(super) range: Range<usize>,
     /// Nothing else was changed on its line.
     pub(super) alone: bool,
@@ -25,11 +25,11 @@ pub(super) struct Site<'a> {
 
 /// A name that became another.
 #[derive(Debug, Clone)]
-pub(super) struct Pair<'a> {
+pub(super) struct RenamePair<'a> {
     pub(super) old: String,
     pub(super) new: String,
     /// Where it did, the newest first.
-    pub(super) sites: Vec<Site<'a>>,
+    pub(super) sites: Vec<RenameSite<'a>>,
     /// How many changes did it.
     pub(super) support: usize,
     /// Every change that did it did something else too.
@@ -43,13 +43,14 @@ pub(super) struct Pair<'a> {
 }
 
 /// The names that recent changes put in the place of others, the newest first.
-pub(super) fn pairs<'a>(scene: &Scene<'a>) -> Vec<Pair<'a>> {
-    let mut found: Vec<Pair<'a>> = Vec::new();
+pub(super) fn pairs<'a>(scene: &Scene<'a>) -> Vec<RenamePair<'a>> {
+    let mut found: Vec<RenamePair<'a>> = Vec::new();
     for (age, change) in scene.changes.iter().rev().take(MAX_CHANGES).enumerate() {
         let Some(source) = find(scene, &change.uri) else { continue };
         learn(source, change, age, &mut found);
     }
-    let opposite = |pair: &Pair<'_>| found.iter().any(|other| other.old == pair.new && other.new == pair.old);
+    let opposite =
+        |pair: &RenamePair<'_>| found.iter().any(|other| other.old == pair.new && other.new == pair.old);
     let opposed: Vec<bool> = found.iter().map(opposite).collect();
     let mut opposed = opposed.into_iter();
     found.retain(|_| !opposed.next().unwrap_or(false));
@@ -66,7 +67,7 @@ pub(super) fn pairs<'a>(scene: &Scene<'a>) -> Vec<Pair<'a>> {
     found
 }
 
-fn learn<'a>(source: &'a Source, change: &Change, age: usize, found: &mut Vec<Pair<'a>>) {
+fn learn<'a>(source: &'a AnalysedDocument, change: &LineChange, age: usize, found: &mut Vec<RenamePair<'a>>) {
     if change.before.is_empty()
         || change.after.is_empty()
         || change.before.len() + change.after.len() > MAX_CHANGE
@@ -87,14 +88,14 @@ fn learn<'a>(source: &'a Source, change: &Change, age: usize, found: &mut Vec<Pa
             let other = change.before[a.clone()] != *old || change.after[b.clone()] != *new;
             other && b.start <= line.end && line.start <= b.end
         });
-        let site = placed(source, change, to).map(|range| Site { source, range, alone });
+        let site = placed(source, change, to).map(|range| RenameSite { source, range, alone });
         match found.iter_mut().find(|pair| pair.old == old && pair.new == new) {
             Some(pair) => {
                 pair.sites.extend(site);
                 pair.support += usize::from(!here.contains(&old));
                 pair.mixed &= mixed;
             }
-            None => found.push(Pair {
+            None => found.push(RenamePair {
                 old: old.to_owned(),
                 new: new.to_owned(),
                 sites: site.into_iter().collect(),

@@ -1,7 +1,7 @@
 //! How likely it is that uses follow their declaration.
 
 /// What is known about a run of uses.
-pub(in crate::predictors) type Evidence = Vec<(&'static str, f32)>;
+pub(in crate::predictors) type UseEvidence = Vec<(&'static str, f32)>;
 
 /// What each piece of evidence counts, in the logarithm of the odds. Fitted on the histories of open source projects.
 const WEIGHTS: &[(&str, f32)] = &[
@@ -38,7 +38,7 @@ const WEIGHTS: &[(&str, f32)] = &[
 ];
 
 /// The probability that a run of uses with this evidence follows.
-pub(super) fn probability(evidence: &Evidence) -> f32 {
+pub(super) fn probability(evidence: &UseEvidence) -> f32 {
     let weight =
         |name: &str| WEIGHTS.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, weight)| *weight);
     let sum: f32 = evidence.iter().map(|(name, value)| weight(name) * value).sum();

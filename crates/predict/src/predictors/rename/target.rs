@@ -2,9 +2,11 @@
 
 use std::{cmp::Reverse, ops::Range};
 
-use nudge_syntax::{Declaration, Grammar, NameRole, NameSort, NodePath, Source, declaration_at, role_at};
+use nudge_syntax::{
+    AnalysedDocument, Declaration, Grammar, NameRole, NameSort, NodePath, declaration_at, role_at,
+};
 
-use super::pair::{Pair, Site};
+use super::pair::{RenamePair, RenameSite};
 use crate::Scene;
 
 /// Renamed places that are looked at.
@@ -14,7 +16,7 @@ const MAX_LOOKED_AT: usize = 40;
 
 /// How it is known what was renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum RenameGround {
     /// The declaration has the new name.
     Declared,
     /// A use has the new name, and the declaration the old one.
@@ -29,24 +31,24 @@ pub(super) enum Ground {
 }
 
 /// Where a name is declared, and as what.
-pub(super) type Declared = (Range<usize>, Declaration);
+pub(super) type DeclaredName = (Range<usize>, Declaration);
 
 /// What is renamed.
 #[derive(Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct RenameTarget<'a> {
     /// The document that it is declared in, or used in.
-    pub(super) source: &'a Source,
+    pub(super) source: &'a AnalysedDocument,
     pub(super) declaration: Declaration,
-    pub(super) ground: Ground,
+    pub(super) ground: RenameGround,
     /// Nothing else was changed on the line.
     pub(super) alone: bool,
     /// Both a variable and a field got the new name, so `Type { name }` stays short.
     pub(super) both: bool,
 }
 
-impl Target<'_> {
+impl RenameTarget<'_> {
     pub(super) fn reaches_other_documents(&self) -> bool {
-        self.ground == Ground::Declared && self.is_seen_elsewhere()
+        self.ground == RenameGround::Declared && self.is_seen_elsewhere()
     }
 
     /// Whether other documents can use what is declared.
@@ -57,8 +59,8 @@ impl Target<'_> {
 }
 
 /// What the change of a name is about, if it can be told.
-pub(super) fn target<'a>(scene: &Scene<'a>, pair: &Pair<'a>) -> Option<Target<'a>> {
-    let declared: Vec<(&Site<'a>, Declaration)> = pair
+pub(super) fn target<'a>(scene: &Scene<'a>, pair: &RenamePair<'a>) -> Option<RenameTarget<'a>> {
+    let declared: Vec<(&RenameSite<'a>, Declaration)> = pair
         .sites
         .iter()
         .take(MAX_SITES)
@@ -73,10 +75,10 @@ pub(super) fn target<'a>(scene: &Scene<'a>, pair: &Pair<'a>) -> Option<Target<'a
         _ => 0,
     });
     match best {
-        Some((site, declaration)) => Some(Target {
+        Some((site, declaration)) => Some(RenameTarget {
             source: site.source,
             declaration,
-            ground: Ground::Declared,
+            ground: RenameGround::Declared,
             alone: site.alone,
             both,
         }),
@@ -85,8 +87,8 @@ pub(super) fn target<'a>(scene: &Scene<'a>, pair: &Pair<'a>) -> Option<Target<'a
 }
 
 /// A use got the new name. Either its declaration has the old one still, or it is declared elsewhere.
-fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<Target<'a>> {
-    let Site { source, alone, .. } = *site;
+fn from_use<'a>(scene: &Scene<'a>, pair: &RenamePair<'a>, site: &RenameSite<'a>) -> Option<RenameTarget<'a>> {
+    let RenameSite { source, alone, .. } = *site;
     let grammar = Grammar::of(source.language())?;
     let text = source.content();
     let path = NodePath::at(source.parsed()?, site.range.start);
@@ -106,8 +108,8 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
         if knows_new.is_some() || !matches!(role, NameRole::Free | NameRole::Shorthand) {
             return None;
         }
-        let ground = Ground::Used { declared_at: range.start, used_at: site.range.start };
-        return Some(Target { source, declaration: declaration.clone(), ground, alone, both: false });
+        let ground = RenameGround::Used { declared_at: range.start, used_at: site.range.start };
+        return Some(RenameTarget { source, declaration: declaration.clone(), ground, alone, both: false });
     }
     let local = knows_new.is_some_and(|(_, declaration)| declaration.sort.is_local());
     if source.uri() != scene.source.uri() || local {
@@ -122,11 +124,11 @@ fn from_use<'a>(scene: &Scene<'a>, pair: &Pair<'a>, site: &Site<'a>) -> Option<T
     let whole = 0..text.len();
     let declaration =
         Declaration { sort, node: 0..0, scope: whole, from: 0, owner: None, is_contract: false };
-    Some(Target { source, declaration, ground: Ground::Unknown, alone, both: false })
+    Some(RenameTarget { source, declaration, ground: RenameGround::Unknown, alone, both: false })
 }
 
 /// Where a name is declared, as far as its first `limit` places tell.
-pub(super) fn declarations(source: &Source, name: &str, limit: usize) -> Vec<Declared> {
+pub(super) fn declarations(source: &AnalysedDocument, name: &str, limit: usize) -> Vec<DeclaredName> {
     let places = source.occurrences(name, limit).into_iter();
     places
         .filter_map(|range| declaration_at(source, &range).map(|declaration| (range, declaration)))
@@ -134,7 +136,7 @@ pub(super) fn declarations(source: &Source, name: &str, limit: usize) -> Vec<Dec
 }
 
 /// The declaration that a name at a place means: of those around it the nearest.
-pub(super) fn innermost(declared: &[Declared], at: usize) -> Option<&Declared> {
+pub(super) fn innermost(declared: &[DeclaredName], at: usize) -> Option<&DeclaredName> {
     let around = declared.iter().filter(|(_, declaration)| declaration.scope.contains(&at));
     // In one block the last that counts already; one that does not count yet is better than none.
     around.min_by_key(|(_, Declaration { from, scope, .. })| (*from > at, scope.len(), Reverse(*from)))

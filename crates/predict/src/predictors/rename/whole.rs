@@ -3,14 +3,14 @@
 use std::{iter, ops::Range, sync::Arc};
 
 use nudge_syntax::{
-    Declaration, Grammar, NameRole, NameSort, NameUse, NameUses, NodePath, Source, UseForm, related, role_at,
-    uses_of,
+    AnalysedDocument, Declaration, Grammar, NameRole, NameSort, NameUse, NameUses, NodePath, UseForm,
+    related, role_at, uses_of,
 };
 use nudge_text::Edits;
 
 use super::{
     Rename,
-    target::{Ground, declarations, innermost},
+    target::{RenameGround, declarations, innermost},
 };
 use crate::filter::keeps_items_sound;
 
@@ -56,7 +56,7 @@ impl Rename<'_, '_> {
 
     /// The edits of the document with the declaration, which has the old name still.
     fn at_home(&self) -> Option<Made> {
-        let Ground::Used { declared_at, used_at } = self.target.ground else { return None };
+        let RenameGround::Used { declared_at, used_at } = self.target.ground else { return None };
         let (home, declaration) = (self.target.source, &self.target.declaration);
         let mut uses = self.uses(home, true)?;
         let declared = declarations(home, &self.pair.old, MAX_PLACES);
@@ -99,7 +99,7 @@ impl Rename<'_, '_> {
     }
 
     /// Whether calls in another document may name the parameter that is declared: which ones do is not looked at.
-    fn may_be_named(&self, source: &Source) -> bool {
+    fn may_be_named(&self, source: &AnalysedDocument) -> bool {
         let Declaration { sort, owner, .. } = &self.target.declaration;
         let names = |grammar: &Grammar| *sort == NameSort::Parameter && grammar.names_arguments();
         let is_called = |owner: &String| !source.occurrences(owner, 1).is_empty();
@@ -107,7 +107,7 @@ impl Rename<'_, '_> {
     }
 
     /// The uses in a document; `None` if there are more places than are looked at.
-    fn uses(&self, source: &Source, here: bool) -> Option<NameUses> {
+    fn uses(&self, source: &AnalysedDocument, here: bool) -> Option<NameUses> {
         let old = &self.pair.old;
         if (self.scene.cancelled)() || source.occurrences(old, MAX_PLACES + 1).len() > MAX_PLACES {
             return None;
@@ -116,7 +116,7 @@ impl Rename<'_, '_> {
     }
 
     /// The edits of a document; `None` if they would do harm.
-    fn made(&self, source: &Source, uses: &NameUses) -> Option<Made> {
+    fn made(&self, source: &AnalysedDocument, uses: &NameUses) -> Option<Made> {
         let edits = uses.meant.iter().map(|found| self.edit(source, found)).collect();
         let edits = Edits::new(edits).ok()?;
         let is_harmless = !self.is_taken(source, uses) && keeps_items_sound(source, &edits);
@@ -124,7 +124,7 @@ impl Rename<'_, '_> {
     }
 
     /// Whether the new name means something else already where it would stand by itself.
-    fn is_taken(&self, source: &Source, uses: &NameUses) -> bool {
+    fn is_taken(&self, source: &AnalysedDocument, uses: &NameUses) -> bool {
         let text = source.content();
         let is_part = |at: usize| [".", "::", "->"].iter().any(|before| text[..at].ends_with(before));
         let taken = declarations(source, &self.pair.new, MAX_PLACES);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use nudge_syntax::token::{TokenKind, is_word, solid, tokens};
 use nudge_text::diff;
 
-use super::{block::Block, template};
+use super::{block::LineBlock, template};
 use crate::case;
 
 /// Longer texts are not compared.
@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = 1200;
 const MAX_HOLES: usize = 8;
 
 /// Lines that are like those of an example, and what they become.
-pub(crate) struct Analogy {
+pub(crate) struct LineAnalogy {
     /// How many lines are replaced.
     pub(crate) lines: usize,
     pub(crate) text: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Analogy {
 type Segment = (Range<usize>, Range<usize>);
 
 /// What the change of a block makes of these lines, if they are like those it was made to.
-pub(crate) fn of(block: &Block, place: &[String]) -> Option<Analogy> {
+pub(crate) fn of(block: &LineBlock, place: &[String]) -> Option<LineAnalogy> {
     let (before, after, there) = (joined(&block.before)?, joined(&block.after)?, joined(place)?);
     let longest = before.len().max(after.len()).max(there.len());
     if before == there || longest > MAX_LENGTH || after.trim().is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn of(block: &Block, place: &[String]) -> Option<Analogy> {
     }
     let (from, to) = ("", template::indent(place.first()?));
     let text = text.split('\n').map(|line| template::reindent(line, from, to)).collect();
-    Some(Analogy { lines: place.len(), text, holes: other.len(), same, same_gone, dropped })
+    Some(LineAnalogy { lines: place.len(), text, holes: other.len(), same, same_gone, dropped })
 }
 
 /// Lines as one text, as far to the left as the first of them can go; nothing if another cannot go as far.

@@ -4,11 +4,11 @@ use std::{cell::OnceCell, ops::Range};
 
 use nudge_syntax::token::{Token, TokenKind, solid, stands_alone};
 
-use super::rule::{Output, Pattern, Rule, Shape};
+use super::rule::{RewriteOutput, RewriteRule, RulePattern, RuleShape};
 
 /// What a rule makes of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Match {
+pub(crate) struct RuleMatch {
     /// What is replaced, in bytes of the line.
     pub(crate) range: Range<usize>,
     /// By what.
@@ -20,12 +20,12 @@ pub(crate) struct Match {
 }
 
 /// A line, cut into tokens when they are first asked for.
-pub(crate) struct Cut<'a> {
+pub(crate) struct CutLine<'a> {
     pub(crate) text: &'a str,
     tokens: OnceCell<Vec<Token>>,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> CutLine<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         Self { text, tokens: OnceCell::new() }
     }
@@ -37,18 +37,18 @@ impl<'a> Cut<'a> {
 }
 
 /// Every place of the line where the rule applies, from left to right, none overlapping another.
-pub(crate) fn matches(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
+pub(crate) fn matches(rule: &RewriteRule, line: &CutLine<'_>) -> Vec<RuleMatch> {
     match rule.shape {
-        Shape::CaseVariant | Shape::Part => inside_names(rule, line),
-        Shape::Call => calls(rule, line),
-        Shape::Line => whole(rule, line).into_iter().collect(),
-        Shape::Affix => affixes(rule, line),
+        RuleShape::CaseVariant | RuleShape::Part => inside_names(rule, line),
+        RuleShape::Call => calls(rule, line),
+        RuleShape::Line => whole(rule, line).into_iter().collect(),
+        RuleShape::Affix => affixes(rule, line),
         _ => runs(rule, line),
     }
 }
 
-fn runs(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
-    let mut found: Vec<Match> = Vec::new();
+fn runs(rule: &RewriteRule, line: &CutLine<'_>) -> Vec<RuleMatch> {
+    let mut found: Vec<RuleMatch> = Vec::new();
     let tokens = line.tokens();
     let mut at = 0;
     while at + rule.pattern.len() <= tokens.len() {
@@ -64,8 +64,8 @@ fn runs(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
 }
 
 /// The places of a name that does not have yet what comes before or behind it.
-fn affixes(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
-    let (Some(Pattern::Hard(name)), [Output::Literal(first), Output::Literal(second)]) =
+fn affixes(rule: &RewriteRule, line: &CutLine<'_>) -> Vec<RuleMatch> {
+    let (Some(RulePattern::Hard(name)), [RewriteOutput::Literal(first), RewriteOutput::Literal(second)]) =
         (rule.pattern.first(), &rule.output[..])
     else {
         return Vec::new();
@@ -83,22 +83,22 @@ fn affixes(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
 }
 
 /// The line as a whole, if at least half of its names are those of the example.
-fn whole(rule: &Rule, line: &Cut<'_>) -> Option<Match> {
+fn whole(rule: &RewriteRule, line: &CutLine<'_>) -> Option<RuleMatch> {
     if line.tokens().len() != rule.pattern.len() {
         return None;
     }
     run_at(rule, line, 0).filter(|hit| hit.different <= hit.same + 1)
 }
 
-fn run_at(rule: &Rule, line: &Cut<'_>, at: usize) -> Option<Match> {
+fn run_at(rule: &RewriteRule, line: &CutLine<'_>, at: usize) -> Option<RuleMatch> {
     let tokens = line.tokens().get(at..at + rule.pattern.len())?;
     let mut soft: Vec<(&str, &str)> = Vec::new();
     for (pattern, token) in rule.pattern.iter().zip(tokens) {
         let text = token.text(line.text);
         match pattern {
-            Pattern::Hard(wanted) if wanted != text => return None,
-            Pattern::Hard(_) => {}
-            Pattern::Soft(example, kind) => {
+            RulePattern::Hard(wanted) if wanted != text => return None,
+            RulePattern::Hard(_) => {}
+            RulePattern::Soft(example, kind) => {
                 if token.kind != *kind && !(token.kind == TokenKind::Word && *kind == TokenKind::Number) {
                     return None;
                 }
@@ -116,33 +116,34 @@ fn run_at(rule: &Rule, line: &Cut<'_>, at: usize) -> Option<Match> {
         return None;
     }
     let same = soft.iter().filter(|(example, bound)| example == bound).count();
-    Some(Match { range, text, same, different: soft.len() - same })
+    Some(RuleMatch { range, text, same, different: soft.len() - same })
 }
 
-fn write(output: &[Output], soft: &[(&str, &str)]) -> String {
+fn write(output: &[RewriteOutput], soft: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for piece in output {
         match piece {
-            Output::Literal(literal) => text.push_str(literal),
-            Output::Soft(number) => text.push_str(soft.get(*number).map_or("", |(_, bound)| bound)),
+            RewriteOutput::Literal(literal) => text.push_str(literal),
+            RewriteOutput::Soft(number) => text.push_str(soft.get(*number).map_or("", |(_, bound)| bound)),
         }
     }
     text
 }
 
-fn inside_names(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
-    let (Some(Pattern::Hard(from)), Some(Output::Literal(to))) = (rule.pattern.first(), rule.output.first())
+fn inside_names(rule: &RewriteRule, line: &CutLine<'_>) -> Vec<RuleMatch> {
+    let (Some(RulePattern::Hard(from)), Some(RewriteOutput::Literal(to))) =
+        (rule.pattern.first(), rule.output.first())
     else {
         return Vec::new();
     };
-    let whole = rule.shape == Shape::CaseVariant;
+    let whole = rule.shape == RuleShape::CaseVariant;
     line.text
         .match_indices(from.as_str())
         .map(|(start, _)| start..start + from.len())
         .filter(
             |range| if whole { stands_alone(line.text, range) } else { is_word_of_name(line.text, range) },
         )
-        .map(|range| Match { range, text: to.clone(), same: 0, different: 0 })
+        .map(|range| RuleMatch { range, text: to.clone(), same: 0, different: 0 })
         .collect()
 }
 
@@ -157,8 +158,8 @@ fn is_word_of_name(text: &str, range: &Range<usize>) -> bool {
     starts && ends
 }
 
-fn calls(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
-    let (Some(edit), Some(Pattern::Hard(name))) = (&rule.call, rule.pattern.first()) else {
+fn calls(rule: &RewriteRule, line: &CutLine<'_>) -> Vec<RuleMatch> {
+    let (Some(edit), Some(RulePattern::Hard(name))) = (&rule.call, rule.pattern.first()) else {
         return Vec::new();
     };
     let tokens = line.tokens();
@@ -166,12 +167,12 @@ fn calls(rule: &Rule, line: &Cut<'_>) -> Vec<Match> {
         tokens[at].text(line.text) == name
             && tokens.get(at + 1).is_some_and(|next| next.text(line.text) == "(")
     });
-    let mut found: Vec<Match> = Vec::new();
+    let mut found: Vec<RuleMatch> = Vec::new();
     for at in names {
         if let Some((range, text, same)) = super::call::apply(edit, line.text, tokens, at)
             && found.last().is_none_or(|last| last.range.end <= range.start)
         {
-            found.push(Match { range, text, same: usize::from(same), different: usize::from(!same) });
+            found.push(RuleMatch { range, text, same: usize::from(same), different: usize::from(!same) });
         }
     }
     found

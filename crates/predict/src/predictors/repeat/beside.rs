@@ -5,7 +5,7 @@ use std::ops::Range;
 use nudge_syntax::token::{Token, TokenKind};
 use rustc_hash::FxHashMap;
 
-use super::rule::{Lesson, Line, Pattern, Segment, Shape, output};
+use super::rule::{ChangedSegment, LessonLine, LineLesson, RulePattern, RuleShape, output};
 
 /// How many neighbours are taken in before and behind, from the most telling.
 const WINDOWS: [(usize, usize); 6] = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2)];
@@ -13,12 +13,16 @@ const WINDOWS: [(usize, usize); 6] = [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3
 const MAX_REWRITES: usize = 4;
 
 /// The rewrites of places where marks alone were changed, or something was put in between, and for what is between them.
-pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>) -> Vec<Lesson> {
+pub(crate) fn learn(
+    line: &LessonLine<'_>,
+    segments: &[ChangedSegment],
+    limit: &Range<usize>,
+) -> Vec<LineLesson> {
     let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return Vec::new() };
     let (old, new) = (first.0.start..last.0.end, first.1.start..last.1.end);
     let tokens = &line.tokens;
     let touches =
-        |token: &Token, (old, _): &Segment| old.start < token.range.end && token.range.start < old.end;
+        |token: &Token, (old, _): &ChangedSegment| old.start < token.range.end && token.range.start < old.end;
     let is_named =
         |token: &Token| is_name(token, line.before) && segments.iter().any(|segment| touches(token, segment));
     if tokens.iter().any(is_named) {
@@ -26,7 +30,7 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>)
     }
     let from = tokens.partition_point(|token| token.range.end <= old.start);
     let to = tokens.partition_point(|token| token.range.start < old.end).max(from);
-    let mut lessons: Vec<Lesson> = Vec::new();
+    let mut lessons: Vec<LineLesson> = Vec::new();
     for (before, behind) in WINDOWS {
         let start = from.checked_sub(before).filter(|start| tokens[*start].range.start >= limit.start);
         let end = to + behind;
@@ -47,8 +51,8 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>)
     }
     let mut known = Vec::new();
     lessons.retain(|lesson| {
-        let is_new = !known.contains(&lesson.rewrite.chain);
-        known.push(lesson.rewrite.chain);
+        let is_new = !known.contains(&lesson.rewrite.group);
+        known.push(lesson.rewrite.group);
         is_new
     });
     lessons.truncate(MAX_REWRITES);
@@ -57,31 +61,31 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment], limit: &Range<usize>)
 
 /// The rewrite of a run of tokens in which every name is open but the one that is kept.
 fn rewrite(
-    line: &Line<'_>,
+    line: &LessonLine<'_>,
     run: Range<usize>,
     place: &Range<usize>,
     then: &Range<usize>,
     kept: Option<usize>,
-) -> Option<Lesson> {
+) -> Option<LineLesson> {
     let tokens = &line.tokens;
     let mut pattern = Vec::new();
     let mut open: FxHashMap<&str, usize> = FxHashMap::default();
     for at in run {
         let (token, text) = (&tokens[at], tokens[at].text(line.before));
         if Some(at) == kept || !is_name(token, line.before) {
-            pattern.push(Pattern::Hard(text.to_owned()));
+            pattern.push(RulePattern::Hard(text.to_owned()));
         } else {
             let next = open.len();
             open.entry(text).or_insert(next);
-            pattern.push(Pattern::Soft(text.to_owned(), token.kind));
+            pattern.push(RulePattern::Soft(text.to_owned(), token.kind));
         }
     }
-    let marks = pattern.iter().filter(|token| matches!(token, Pattern::Hard(_))).count();
+    let marks = pattern.iter().filter(|token| matches!(token, RulePattern::Hard(_))).count();
     if open.is_empty() || (kept.is_none() && marks < 2) {
         return None;
     }
     let output = output(line.after.get(then.clone())?, &open);
-    let mut lesson = line.finish(Shape::Beside, pattern, output, place)?;
+    let mut lesson = line.finish(RuleShape::Beside, pattern, output, place)?;
     if kept.is_none() {
         marks_of(&line.before[place.clone()])?.clone_into(&mut lesson.rewrite.anchor);
     }

@@ -1,12 +1,12 @@
 //! Lines that were inserted, deleted or replaced as a whole, and where the same may be due.
 
-use nudge_text::history::Change;
+use nudge_text::history::LineChange;
 
-use super::template::{self, Mapping};
+use super::template::{self, NameMapping};
 
 /// A change of whole lines.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
+pub(crate) struct LineBlock {
     pub(crate) before: Vec<String>,
     pub(crate) after: Vec<String>,
     /// Neighbours above, the nearest first.
@@ -27,7 +27,7 @@ pub(crate) struct BlockSite {
     /// Neighbours above and below that are as in the example.
     pub(crate) above: usize,
     pub(crate) below: usize,
-    pub(crate) mapping: Mapping,
+    pub(crate) mapping: NameMapping,
     /// Nothing around the place is as in the example: it is only where the user has gone to.
     pub(crate) is_blind: bool,
 }
@@ -37,15 +37,15 @@ const MAX_LINES: usize = 60;
 /// Lines of a block that it is searched by.
 const ANCHORS: usize = 3;
 
-impl Block {
+impl LineBlock {
     /// The block a change is, if it is one that can be found again.
-    pub(crate) fn learn(change: &Change, number: usize) -> Option<Self> {
+    pub(crate) fn learn(change: &LineChange, number: usize) -> Option<Self> {
         let single = change.before_lines == 1 && change.after_lines == 1;
         if single { None } else { Self::of(change, number) }
     }
 
     /// A change as one of whole lines, if it has not too many of them and they are not all blank.
-    pub(crate) fn of(change: &Change, number: usize) -> Option<Self> {
+    pub(crate) fn of(change: &LineChange, number: usize) -> Option<Self> {
         if change.before_lines > MAX_LINES || change.after_lines > MAX_LINES {
             return None;
         }
@@ -143,7 +143,7 @@ impl Block {
         get: &dyn Fn(usize) -> Option<String>,
         above: usize,
         below: usize,
-    ) -> Option<(String, String, Mapping)> {
+    ) -> Option<(String, String, NameMapping)> {
         let (from, to) = self.neighbours(line, get, above, below)?;
         let mapping = template::map_lines(std::slice::from_ref(&from), std::slice::from_ref(&to))?;
         Some((from, to, mapping))

@@ -2,14 +2,14 @@
 
 use std::{collections::hash_map::Entry, sync::Arc};
 
-use nudge_text::history::Change;
+use nudge_text::history::LineChange;
 use rustc_hash::FxHashMap;
 
 use super::{
-    block::Block,
-    lessons::Lessons,
-    rule::{Example, Rule, Shape},
-    score::{Words, words_of},
+    block::LineBlock,
+    lessons::LessonCache,
+    rule::{RewriteRule, RuleExample, RuleShape},
+    score::{WordSet, words_of},
     sense, template,
 };
 use crate::case;
@@ -31,17 +31,17 @@ const ALIKE: usize = 50;
 
 /// What the recent changes teach.
 #[derive(Default)]
-pub(crate) struct Book {
-    pub(crate) rules: Vec<Rule>,
-    pub(crate) blocks: Vec<Block>,
+pub(crate) struct RuleBook {
+    pub(crate) rules: Vec<RewriteRule>,
+    pub(crate) blocks: Vec<LineBlock>,
     /// Changes that what the user has come to may be like.
-    pub(crate) models: Vec<Block>,
+    pub(crate) models: Vec<LineBlock>,
 }
 
-impl Book {
+impl RuleBook {
     /// Learns from the changes, the newest first; older examples of a known rule support it. If the user has come to a
     /// place, older changes may be meant there.
-    pub(crate) fn learn(changes: &[Change], has_come: bool, lessons: &Lessons) -> Self {
+    pub(crate) fn learn(changes: &[LineChange], has_come: bool, lessons: &LessonCache) -> Self {
         let mut book = Self::default();
         let mut known: FxHashMap<u64, usize> = FxHashMap::default();
         let from = changes.len().saturating_sub(RECENT);
@@ -55,31 +55,31 @@ impl Book {
             let lessons: Vec<_> = lines.map(|(before, after)| lessons.of(before, after)).collect();
             for lesson in lessons.iter().flat_map(|lessons| lessons.iter()) {
                 let is_old = changes.len() - number > freshness(lesson.rewrite.shape);
-                let at = match known.entry(lesson.rewrite.chain) {
+                let at = match known.entry(lesson.rewrite.group) {
                     Entry::Occupied(known) => *known.get(),
                     Entry::Vacant(new) if book.rules.len() < MAX_RULES && (has_come || !is_old) => {
-                        book.rules.push(Rule::new(Arc::clone(lesson), is_old));
+                        book.rules.push(RewriteRule::new(Arc::clone(lesson), is_old));
                         *new.insert(book.rules.len() - 1)
                     }
                     Entry::Vacant(_) => continue,
                 };
-                book.rules[at].examples.push(Example::new(number, Arc::clone(lesson)));
+                book.rules[at].examples.push(RuleExample::new(number, Arc::clone(lesson)));
             }
             let is_model = has_come
                 && (1..=MAX_MODEL).contains(&change.before_lines)
                 && change.after_lines > 0
                 && !(change.before_lines == 1 && sense::is_all_turned(&change.before, &change.after));
-            book.models.extend(is_model.then(|| Block::of(change, number)).flatten());
+            book.models.extend(is_model.then(|| LineBlock::of(change, number)).flatten());
             if changes.len() - number <= 2 * FRESH {
-                book.blocks.extend(Block::learn(change, number));
+                book.blocks.extend(LineBlock::learn(change, number));
             }
         }
         book
     }
 
     /// How often lines like those of a block were taken away, itself included.
-    pub(crate) fn takes_away(&self, block: &Block) -> usize {
-        let is_like = |other: &&Block| {
+    pub(crate) fn takes_away(&self, block: &LineBlock) -> usize {
+        let is_like = |other: &&LineBlock| {
             other.after.is_empty()
                 && other.before.len() == block.before.len()
                 && template::map_lines(&other.before, &block.before).is_some()
@@ -101,22 +101,24 @@ impl Book {
     }
 }
 
-fn freshness(shape: Shape) -> usize {
+fn freshness(shape: RuleShape) -> usize {
     match shape {
-        Shape::CaseVariant | Shape::Part | Shape::Line | Shape::Beside | Shape::Affix => FRESHEST,
-        Shape::Segment | Shape::Span | Shape::Insertion | Shape::Call => FRESH,
+        RuleShape::CaseVariant | RuleShape::Part | RuleShape::Line | RuleShape::Beside | RuleShape::Affix => {
+            FRESHEST
+        }
+        RuleShape::Segment | RuleShape::Span | RuleShape::Insertion | RuleShape::Call => FRESH,
     }
 }
 
 /// Whether another change is the reverse of this one: together they are nothing.
-fn is_undone(change: &Change, changes: &[Change]) -> bool {
+fn is_undone(change: &LineChange, changes: &[LineChange]) -> bool {
     changes
         .iter()
         .any(|other| other.uri == change.uri && other.before == change.after && other.after == change.before)
 }
 
 /// The lines of a change that became other lines, one by one.
-fn lines_of(change: &Change) -> Vec<(&str, &str)> {
+fn lines_of(change: &LineChange) -> Vec<(&str, &str)> {
     let before: Vec<&str> = change.before.split('\n').collect();
     let after: Vec<&str> = change.after.split('\n').collect();
     if before.len() > MAX_LINES || after.len() > MAX_LINES {
@@ -140,7 +142,7 @@ fn alike<'a>(before: &[&'a str], after: &[&'a str]) -> Vec<(&'a str, &'a str)> {
     let mut from = 0;
     for line in before {
         let own = words_of(line);
-        let share = |other: &Words<'_>| {
+        let share = |other: &WordSet<'_>| {
             let common = own.intersection(other).count();
             (common >= 2).then(|| common * 100 / own.union(other).count().max(1))
         };

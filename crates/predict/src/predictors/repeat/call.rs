@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use nudge_syntax::token::{Token, TokenKind};
 
-use super::rule::{Lesson, Line, Output, Pattern, Segment, Shape};
+use super::rule::{ChangedSegment, LessonLine, LineLesson, RewriteOutput, RulePattern, RuleShape};
 
 /// What happens to the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,7 +24,7 @@ struct Call {
 }
 
 /// The rewrite of a call whose arguments changed, if that is all that changed.
-pub(crate) fn learn(line: &Line<'_>, segments: &[Segment]) -> Option<Lesson> {
+pub(crate) fn learn(line: &LessonLine<'_>, segments: &[ChangedSegment]) -> Option<LineLesson> {
     let (first, last) = (segments.first()?, segments.last()?);
     let before = around(line.before, &line.tokens, &(first.0.start..last.0.end))?;
     let after_tokens = nudge_syntax::token::solid(line.after);
@@ -37,9 +37,9 @@ pub(crate) fn learn(line: &Line<'_>, segments: &[Segment]) -> Option<Lesson> {
         call.arguments.iter().map(|range| text[range.clone()].trim().to_owned()).collect()
     };
     let edit = compare(&texts(line.before, &before), &texts(line.after, &after))?;
-    let pattern = vec![Pattern::Hard(name.to_owned()), Pattern::Hard("(".to_owned())];
-    let output = vec![Output::Literal(format!("{edit:?}"))];
-    let mut lesson = line.finish(Shape::Call, pattern, output, &before.name)?;
+    let pattern = vec![RulePattern::Hard(name.to_owned()), RulePattern::Hard("(".to_owned())];
+    let output = vec![RewriteOutput::Literal(format!("{edit:?}"))];
+    let mut lesson = line.finish(RuleShape::Call, pattern, output, &before.name)?;
     lesson.rewrite.call = Some(edit);
     Some(lesson)
 }

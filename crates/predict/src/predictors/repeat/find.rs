@@ -4,18 +4,18 @@ use std::{collections::BTreeMap, ops::Range};
 
 use memchr::memchr2;
 use nudge_syntax::{
-    Source,
+    AnalysedDocument,
     token::{Token, stands_alone},
 };
-use nudge_text::history::Change;
+use nudge_text::history::LineChange;
 use rustc_hash::FxHashMap;
 
 use super::{
-    apply::{Cut, Match, matches},
-    block::{Block, BlockSite},
-    rule::{Rule, Shape},
+    apply::{CutLine, RuleMatch, matches},
+    block::{BlockSite, LineBlock},
+    rule::{RewriteRule, RuleShape},
 };
-use crate::predictors::evidence::{Around, Arrival};
+use crate::predictors::evidence::{DocumentEvidence, UserArrival};
 
 /// Lines with an anchor that are looked at in one document, the nearest to the cursor.
 const MAX_LINES: usize = 200;
@@ -25,37 +25,37 @@ const MAX_HITS: usize = 4000;
 const NEIGHBOURS: usize = 24;
 
 /// A rule that applies to a line.
-pub(crate) struct Hit {
+pub(crate) struct RuleHit {
     pub(crate) rule: usize,
-    pub(crate) matches: Vec<Match>,
+    pub(crate) matches: Vec<RuleMatch>,
 }
 
 /// The lines of a document that rules apply to.
-pub(crate) struct Found<'s> {
-    pub(crate) lines: BTreeMap<usize, Vec<Hit>>,
+pub(crate) struct RuleMatches<'s> {
+    pub(crate) lines: BTreeMap<usize, Vec<RuleHit>>,
     /// The lines that were looked at.
-    pub(crate) cuts: FxHashMap<usize, Cut<'s>>,
+    pub(crate) cuts: FxHashMap<usize, CutLine<'s>>,
 }
 
 /// Looks for the lines of a document that rules apply to.
 pub(crate) fn lines<'s>(
-    source: &'s Source,
-    rules: &[Rule],
+    source: &'s AnalysedDocument,
+    rules: &[RewriteRule],
     taken: &[Range<usize>],
     near: Option<usize>,
-) -> Found<'s> {
-    let mut found = Found { lines: BTreeMap::new(), cuts: FxHashMap::default() };
+) -> RuleMatches<'s> {
+    let mut found = RuleMatches { lines: BTreeMap::new(), cuts: FxHashMap::default() };
     // Rules of one change often have an anchor in common.
     let mut known: FxHashMap<(&str, bool), Vec<usize>> = FxHashMap::default();
     for (number, rule) in rules.iter().enumerate() {
-        let alone = rule.shape != Shape::Part;
+        let alone = rule.shape != RuleShape::Part;
         let found_lines = || lines_with(source, &rule.anchor, alone, near.unwrap_or(0));
         let mut lines = if rule.is_old {
             near.into_iter().collect()
         } else {
             known.entry((&rule.anchor, alone)).or_insert_with(found_lines).clone()
         };
-        if let (Shape::Line, Some(near), false) = (rule.shape, near, rule.is_old) {
+        if let (RuleShape::Line, Some(near), false) = (rule.shape, near, rule.is_old) {
             lines
                 .extend(near.saturating_sub(NEIGHBOURS)..(near + NEIGHBOURS).min(source.text().line_count()));
             lines.sort_unstable();
@@ -65,27 +65,27 @@ pub(crate) fn lines<'s>(
             if is_taken(line, taken) {
                 continue;
             }
-            let cut = found.cuts.entry(line).or_insert_with(|| Cut::new(line_of(source, line)));
+            let cut = found.cuts.entry(line).or_insert_with(|| CutLine::new(line_of(source, line)));
             let hits = matches(rule, cut);
             if hits.is_empty() {
                 continue;
             }
             let narrowed = narrowed(rule, cut, &hits);
             let entry = found.lines.entry(line).or_default();
-            entry.push(Hit { rule: number, matches: hits });
-            entry.extend(narrowed.map(|matches| Hit { rule: number, matches }));
+            entry.push(RuleHit { rule: number, matches: hits });
+            entry.extend(narrowed.map(|matches| RuleHit { rule: number, matches }));
         }
     }
     found
 }
 
 /// Those places of a line that have the same neighbour as an example, if not all have.
-fn narrowed(rule: &Rule, line: &Cut<'_>, hits: &[Match]) -> Option<Vec<Match>> {
+fn narrowed(rule: &RewriteRule, line: &CutLine<'_>, hits: &[RuleMatch]) -> Option<Vec<RuleMatch>> {
     if hits.len() < 2 {
         return None;
     }
     let tokens = line.tokens();
-    let is_same = |hit: &&Match| {
+    let is_same = |hit: &&RuleMatch| {
         let mut left = tokens.iter().rev().filter(|token| token.range.end <= hit.range.start);
         let right = tokens.iter().find(|token| token.range.start >= hit.range.end);
         let text = |token: Option<&Token>| token.map(|token| token.text(line.text));
@@ -96,22 +96,22 @@ fn narrowed(rule: &Rule, line: &Cut<'_>, hits: &[Match]) -> Option<Vec<Match>> {
                 && (is(example.left.get(1), next) || is(example.right.first(), right))
         })
     };
-    let same: Vec<Match> = hits.iter().filter(is_same).cloned().collect();
+    let same: Vec<RuleMatch> = hits.iter().filter(is_same).cloned().collect();
     (!same.is_empty() && same.len() < hits.len()).then_some(same)
 }
 
 /// The text of a line, without its break.
-fn line_of(source: &Source, line: usize) -> &str {
+fn line_of(source: &AnalysedDocument, line: usize) -> &str {
     let text = source.text();
     source.content().get(text.line_start(line)..text.line_end(line)).unwrap_or_default()
 }
 
 /// The places of a document that a block applies to. At the cursor it is tried even if no line is the same.
 pub(crate) fn places(
-    source: &Source,
-    block: &Block,
+    source: &AnalysedDocument,
+    block: &LineBlock,
     taken: &[Range<usize>],
-    around: &Around,
+    around: &DocumentEvidence,
     is_repeated: bool,
 ) -> Vec<BlockSite> {
     let text = source.text();
@@ -125,7 +125,7 @@ pub(crate) fn places(
     }
     let comes = block.before.is_empty();
     let is_top = comes && block.above.is_empty() && around.cursor == 0;
-    let is_tried = if comes && !is_top { around.arrival == Arrival::End } else { around.has_come() };
+    let is_tried = if comes && !is_top { around.arrival == UserArrival::End } else { around.has_come() };
     let at = is_tried.then(|| around.cursor + usize::from(comes && !is_top));
     for start in starts.into_iter().chain(at) {
         let end = start + block.before.len().max(1);
@@ -138,7 +138,7 @@ pub(crate) fn places(
 }
 
 /// The lines that hold a text, each once, in order; only those nearest to a line if they are many.
-fn lines_with(source: &Source, anchor: &str, alone: bool, near: usize) -> Vec<usize> {
+fn lines_with(source: &AnalysedDocument, anchor: &str, alone: bool, near: usize) -> Vec<usize> {
     let (text, content) = (source.text(), source.content());
     // The first place on each line.
     let mut places: Vec<usize> = Vec::new();
@@ -162,7 +162,7 @@ fn lines_with(source: &Source, anchor: &str, alone: bool, near: usize) -> Vec<us
 }
 
 /// The lines that recent changes have just written: nothing is done to them again.
-pub(crate) fn taken(source: &Source, changes: &[Change]) -> Vec<Range<usize>> {
+pub(crate) fn taken(source: &AnalysedDocument, changes: &[LineChange]) -> Vec<Range<usize>> {
     changes
         .iter()
         .filter(|change| *change.uri == **source.uri())

@@ -5,7 +5,7 @@ use std::{hash::BuildHasher, sync::Arc};
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::rule::{Lesson, learn_line};
+use super::rule::{LineLesson, learn_line};
 
 /// Lines that are remembered. As many as there are recent changes are asked for again and again.
 const MAX_LINES: usize = 512;
@@ -17,17 +17,17 @@ const MAX_LENGTH: usize = 1024;
 /// It is the same whenever it is learned, and that takes longer than anything else about a change that is not new. So whoever
 /// asks more than once keeps it.
 #[derive(Default)]
-pub struct Lessons(Mutex<FxHashMap<u64, Known>>);
+pub struct LessonCache(Mutex<FxHashMap<u64, Known>>);
 
 struct Known {
     before: Box<str>,
     after: Box<str>,
-    lessons: Arc<[Arc<Lesson>]>,
+    lessons: Arc<[Arc<LineLesson>]>,
 }
 
-impl Lessons {
+impl LessonCache {
     /// What a line teaches that became another.
-    pub(crate) fn of(&self, before: &str, after: &str) -> Arc<[Arc<Lesson>]> {
+    pub(crate) fn of(&self, before: &str, after: &str) -> Arc<[Arc<LineLesson>]> {
         let hash = FxBuildHasher.hash_one((before, after));
         let is_same = |known: &&Known| *known.before == *before && *known.after == *after;
         if let Some(known) = self.known().get(&hash).filter(is_same) {
@@ -51,7 +51,7 @@ impl Lessons {
     }
 }
 
-impl std::fmt::Debug for Lessons {
+impl std::fmt::Debug for LessonCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Lessons").field("lines", &self.known().len()).finish()
     }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_what_would_be_learned() {
-        let lessons = Lessons::default();
+        let lessons = LessonCache::default();
         for round in 0..2 {
             for line in 0..MAX_LINES + 10 {
                 let (before, after) = (format!("let a = old({line});"), format!("let a = new({line});"));

@@ -23,21 +23,21 @@ use std::{collections::BTreeMap, ops::Range};
 
 use nudge_text::{Edit, Edits};
 
-pub use self::lessons::Lessons;
+pub use self::lessons::LessonCache;
 use self::{
-    analogy::Analogy,
-    apply::Match,
-    block::Block,
-    book::Book,
-    find::{Found, Hit},
-    score::{Place, Usage, Words, example_words},
+    analogy::LineAnalogy,
+    apply::RuleMatch,
+    block::LineBlock,
+    book::RuleBook,
+    find::{RuleHit, RuleMatches},
+    score::{NameUsage, RulePlace, WordSet, example_words},
 };
 use super::{
     Candidate,
-    evidence::{Around, Evidence, Spread, probability},
+    evidence::{DocumentEvidence, PlaceEvidence, RuleSpread, probability},
 };
-use crate::{Kind, Predictor, Scene};
-use nudge_syntax::Source;
+use crate::{PredictorName, Scene, SuggestionKind};
+use nudge_syntax::AnalysedDocument;
 
 /// Below this a place is not even considered together with its neighbours.
 const FLOOR: f32 = 0.12;
@@ -52,8 +52,8 @@ const MAX_PLACES: usize = 8;
 
 /// Says where the recent changes may be repeated.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
-    let has_come = Around::of(scene, scene.source, true).has_come();
-    let book = Book::learn(scene.changes, has_come, scene.lessons);
+    let has_come = DocumentEvidence::of(scene, scene.source, true).has_come();
+    let book = RuleBook::learn(scene.changes, has_come, scene.lessons);
     let mut seen = 0;
     for (number, source) in std::iter::once(scene.source).chain(scene.others).enumerate() {
         seen += source.text().len() * (book.rules.len() / 8 + 1);
@@ -67,10 +67,10 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
     }
 }
 
-fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> Vec<Candidate> {
+fn in_document(scene: &Scene<'_>, source: &AnalysedDocument, book: &RuleBook, here: bool) -> Vec<Candidate> {
     let taken = find::taken(source, scene.changes);
-    let mut around = Around::of(scene, source, here);
-    let Found { lines, cuts } = find::lines(source, &book.rules, &taken, here.then_some(around.cursor));
+    let mut around = DocumentEvidence::of(scene, source, here);
+    let RuleMatches { lines, cuts } = find::lines(source, &book.rules, &taken, here.then_some(around.cursor));
     let below = around.cursor..source.text().line_count();
     around.reaches = below.take_while(|line| lines.contains_key(line)).count();
     let spreads = spreads(scene, source, book, &lines);
@@ -78,7 +78,7 @@ fn in_document(scene: &Scene<'_>, source: &Source, book: &Book, here: bool) -> V
         Judge { book, words: book.rules.iter().map(example_words).collect(), around: &around, spreads };
     let mut scored: BTreeMap<usize, Scored> = lines
         .iter()
-        .filter_map(|(&line, hits)| Some((line, judge.best(&Place::new(line, cuts.get(&line)?), hits)?)))
+        .filter_map(|(&line, hits)| Some((line, judge.best(&RulePlace::new(line, cuts.get(&line)?), hits)?)))
         .collect();
     let blocks = blocks(scene, source, book, &taken, &around);
     // What a change did to several lines is not done to one of them, and what was refused is not done with its neighbours.
@@ -109,14 +109,14 @@ struct Again {
 
 fn blocks(
     scene: &Scene<'_>,
-    source: &Source,
-    book: &Book,
+    source: &AnalysedDocument,
+    book: &RuleBook,
     taken: &[Range<usize>],
-    around: &Around,
+    around: &DocumentEvidence,
 ) -> Vec<Again> {
     let mut found = Vec::new();
     for block in &book.blocks {
-        let is_same = |other: &&Block| other.before == block.before && other.after == block.after;
+        let is_same = |other: &&LineBlock| other.before == block.before && other.after == block.after;
         let support = book.blocks.iter().filter(is_same).count();
         let sites = find::places(source, block, taken, around, support > 1);
         let mut lines: Vec<usize> = sites.iter().map(|site| site.line).collect();
@@ -125,7 +125,7 @@ fn blocks(
         }
         lines.sort_unstable();
         let done = done(scene, source, std::iter::once(block.change));
-        let usage = Usage::of(source, block.names(), lines.len(), done);
+        let usage = NameUsage::of(source, block.names(), lines.len(), done);
         let is_habit = book.takes_away(block) > 1;
         for site in sites {
             // That one line went does not mean that others like it go.
@@ -133,7 +133,7 @@ fn blocks(
                 continue;
             }
             let sooner = between(&lines, around.cursor, site.line);
-            let spread = Spread { lines: lines.len(), sooner, ..Spread::default() };
+            let spread = RuleSpread { lines: lines.len(), sooner, ..RuleSpread::default() };
             let evidence = score::block_evidence(block, &site, around, (spread, &usage), support);
             let lines = site.line..site.line + site.lines;
             let candidate = block_candidate(scene, source, block, (lines.clone(), &site.text), evidence);
@@ -146,13 +146,13 @@ fn blocks(
 /// What the lines that the user has come to may become, as others like them did.
 fn analogies(
     scene: &Scene<'_>,
-    source: &Source,
-    book: &Book,
+    source: &AnalysedDocument,
+    book: &RuleBook,
     taken: &[Range<usize>],
-    around: &Around,
+    around: &DocumentEvidence,
 ) -> Vec<Candidate> {
     let text = source.text();
-    let mut found: Vec<(&Block, Analogy)> = Vec::new();
+    let mut found: Vec<(&LineBlock, LineAnalogy)> = Vec::new();
     for block in &book.models {
         let height = block.before.len();
         for lines in [height, height + 1, height - 1] {
@@ -166,11 +166,12 @@ fn analogies(
         }
     }
     let candidates = found.iter().filter_map(|(block, analogy)| {
-        let is_same =
-            |(_, other): &&(&Block, Analogy)| other.lines == analogy.lines && other.text == analogy.text;
+        let is_same = |(_, other): &&(&LineBlock, LineAnalogy)| {
+            other.lines == analogy.lines && other.text == analogy.text
+        };
         let support = found.iter().filter(is_same).count();
         let done = done(scene, source, std::iter::once(block.change));
-        let usage = Usage::of(source, block.names(), 1, done);
+        let usage = NameUsage::of(source, block.names(), 1, done);
         let evidence = score::analogy_evidence(block, analogy, around, &usage, (support, found.len()));
         let lines = around.cursor..around.cursor + analogy.lines;
         block_candidate(scene, source, block, (lines, &analogy.text), evidence)
@@ -180,33 +181,34 @@ fn analogies(
 
 /// What is to be done to one line.
 struct Scored {
-    matches: Vec<Match>,
+    matches: Vec<RuleMatch>,
     rule: usize,
     prior: f32,
-    evidence: Evidence,
+    evidence: PlaceEvidence,
 }
 
 impl Scored {
-    fn edits(&self, source: &Source, line: usize) -> Vec<Edit> {
+    fn edits(&self, source: &AnalysedDocument, line: usize) -> Vec<Edit> {
         let start = source.text().line_start(line);
-        let edit = |hit: &Match| Edit::new(start + hit.range.start..start + hit.range.end, hit.text.clone());
+        let edit =
+            |hit: &RuleMatch| Edit::new(start + hit.range.start..start + hit.range.end, hit.text.clone());
         self.matches.iter().map(edit).collect()
     }
 }
 
 /// What the places of a document are judged by.
 struct Judge<'a> {
-    book: &'a Book,
+    book: &'a RuleBook,
     /// By rule: the words of its examples.
-    words: Vec<Vec<Words<'a>>>,
-    around: &'a Around,
+    words: Vec<Vec<WordSet<'a>>>,
+    around: &'a DocumentEvidence,
     spreads: BTreeMap<usize, Sites<'a>>,
 }
 
 impl Judge<'_> {
-    fn best(&self, place: &Place<'_>, hits: &[Hit]) -> Option<Scored> {
+    fn best(&self, place: &RulePlace<'_>, hits: &[RuleHit]) -> Option<Scored> {
         let rules = &self.book.rules;
-        let mut scored: Vec<(f32, &Hit, Evidence)> = hits
+        let mut scored: Vec<(f32, &RuleHit, PlaceEvidence)> = hits
             .iter()
             .map(|hit| {
                 let sites = &self.spreads[&hit.rule];
@@ -218,7 +220,7 @@ impl Judge<'_> {
             })
             .collect();
         // What does all of the example is preferred to what does a part of it.
-        let worth = |(prior, hit, _): &(f32, &Hit, Evidence)| {
+        let worth = |(prior, hit, _): &(f32, &RuleHit, PlaceEvidence)| {
             prior * if rules[hit.rule].is_joint { 2.0 } else { 1.0 }
         };
         scored.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.rule.cmp(&b.1.rule)));
@@ -252,9 +254,9 @@ impl Judge<'_> {
 /// How often each rule applies in the document, and where it was passed over.
 fn spreads<'a>(
     scene: &Scene<'_>,
-    source: &Source,
-    book: &'a Book,
-    lines: &BTreeMap<usize, Vec<Hit>>,
+    source: &AnalysedDocument,
+    book: &'a RuleBook,
+    lines: &BTreeMap<usize, Vec<RuleHit>>,
 ) -> BTreeMap<usize, Sites<'a>> {
     let mut sites: BTreeMap<usize, Sites<'a>> = BTreeMap::new();
     for (&line, hits) in lines {
@@ -268,14 +270,14 @@ fn spreads<'a>(
         let (first, last) = (done.first(), done.last());
         let is_passed = |line: &&usize| first.is_some_and(|first| first < *line) && last > Some(*line);
         let skipped = found.lines.iter().filter(is_passed).count();
-        found.spread = Spread { lines: found.lines.len(), skipped, done: done.len(), sooner: 0 };
-        found.usage = Usage::of(source, rule.names(), found.lines.len(), done);
+        found.spread = RuleSpread { lines: found.lines.len(), skipped, done: done.len(), sooner: 0 };
+        found.usage = NameUsage::of(source, rule.names(), found.lines.len(), done);
     }
     sites
 }
 
 /// The lines of a document that were changed by some changes, in order.
-fn done(scene: &Scene<'_>, source: &Source, changes: impl Iterator<Item = usize>) -> Vec<usize> {
+fn done(scene: &Scene<'_>, source: &AnalysedDocument, changes: impl Iterator<Item = usize>) -> Vec<usize> {
     let changes = changes.filter_map(|number| scene.changes.get(number));
     let own = changes.filter(|change| *change.uri == **source.uri());
     let mut done: Vec<usize> = own.map(|change| change.line).collect();
@@ -287,16 +289,16 @@ fn done(scene: &Scene<'_>, source: &Source, changes: impl Iterator<Item = usize>
 /// Where a rule applies in a document.
 #[derive(Default)]
 struct Sites<'a> {
-    spread: Spread,
-    usage: Usage<'a>,
+    spread: RuleSpread,
+    usage: NameUsage<'a>,
     /// In order.
     lines: Vec<usize>,
 }
 
 impl Sites<'_> {
     /// The spread as it is for one of the lines.
-    fn seen_from(&self, cursor: usize, line: usize) -> Spread {
-        Spread { sooner: between(&self.lines, cursor, line), ..self.spread }
+    fn seen_from(&self, cursor: usize, line: usize) -> RuleSpread {
+        RuleSpread { sooner: between(&self.lines, cursor, line), ..self.spread }
     }
 }
 
@@ -308,7 +310,12 @@ fn between(lines: &[usize], cursor: usize, line: usize) -> usize {
 }
 
 /// Joins adjacent lines that are about as likely, since they are one change to a person, and makes candidates of them.
-fn group(scene: &Scene<'_>, source: &Source, book: &Book, scored: BTreeMap<usize, Scored>) -> Vec<Candidate> {
+fn group(
+    scene: &Scene<'_>,
+    source: &AnalysedDocument,
+    book: &RuleBook,
+    scored: BTreeMap<usize, Scored>,
+) -> Vec<Candidate> {
     let mut groups: Vec<Vec<(usize, Scored)>> = Vec::new();
     for (line, place) in scored {
         match groups.last_mut() {
@@ -327,8 +334,8 @@ fn group(scene: &Scene<'_>, source: &Source, book: &Book, scored: BTreeMap<usize
 
 fn line_candidate(
     scene: &Scene<'_>,
-    source: &Source,
-    book: &Book,
+    source: &AnalysedDocument,
+    book: &RuleBook,
     group: &[(usize, Scored)],
 ) -> Option<Candidate> {
     let text = source.text();
@@ -340,20 +347,20 @@ fn line_candidate(
     let rule = &book.rules[best.rule];
     Some(Candidate {
         kind: edit_kind(source, edits)?,
-        predictor: Predictor::Repeat,
+        predictor: PredictorName::Repeat,
         reason: reason(scene, rule.examples.first()?.change),
         prior,
-        chain: rule.chain,
+        group: rule.group,
         evidence: best.evidence.clone(),
     })
 }
 
 fn block_candidate(
     scene: &Scene<'_>,
-    source: &Source,
-    block: &Block,
+    source: &AnalysedDocument,
+    block: &LineBlock,
     (lines, becomes): (Range<usize>, &[String]),
-    evidence: Evidence,
+    evidence: PlaceEvidence,
 ) -> Option<Candidate> {
     let text = source.text();
     let line_break = text.line_break();
@@ -369,18 +376,18 @@ fn block_candidate(
     let edits = Edits::one(start..end, with).trimmed(text);
     Some(Candidate {
         kind: edit_kind(source, edits)?,
-        predictor: Predictor::Repeat,
+        predictor: PredictorName::Repeat,
         reason: reason(scene, block.change),
         prior: probability(&evidence),
-        chain: super::chain(&(&block.before, &block.after)),
+        group: super::group_of(&(&block.before, &block.after)),
         evidence,
     })
 }
 
-fn edit_kind(source: &Source, edits: Edits) -> Option<Kind> {
+fn edit_kind(source: &AnalysedDocument, edits: Edits) -> Option<SuggestionKind> {
     let last = edits.as_slice().last()?;
-    let cursor = edits.map(last.range.end, nudge_text::Bias::After);
-    Some(Kind::Edit { uri: source.uri().clone(), edits, cursor })
+    let cursor = edits.map(last.range.end, nudge_text::InsertBias::After);
+    Some(SuggestionKind::Edit { uri: source.uri().clone(), edits, cursor })
 }
 
 fn reason(scene: &Scene<'_>, change: usize) -> String {

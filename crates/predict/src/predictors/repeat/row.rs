@@ -5,10 +5,10 @@
 //! several lines one by one: how often the next line, where the same words could be replaced, had them replaced too.
 
 use super::{
-    rule::{Rule, Shape},
-    score::Usage,
+    rule::{RewriteRule, RuleShape},
+    score::NameUsage,
 };
-use crate::predictors::evidence::Evidence;
+use crate::predictors::evidence::PlaceEvidence;
 
 /// Lines that have a smaller share of their words in common are not of one kind.
 const ALIKE: f32 = 0.35;
@@ -22,7 +22,7 @@ const UNLIKE: [f32; 3] = [0.0, 0.58, 0.7];
 const INSERTED: [f32; 3] = [0.0, 0.65, 0.7];
 
 /// How likely a place is the next line of a row, or 0 if there is no row.
-pub(crate) fn prior(rule: &Rule, usage: &Usage<'_>, line: usize, evidence: &Evidence) -> f32 {
+pub(crate) fn prior(rule: &RewriteRule, usage: &NameUsage<'_>, line: usize, evidence: &PlaceEvidence) -> f32 {
     let is_done = |line: Option<usize>| line.is_some_and(|line| usage.done.binary_search(&line).is_ok());
     let above = (1..4).take_while(|back| is_done(line.checked_sub(*back))).count();
     let below = (1..4).take_while(|on| is_done(Some(line + on))).count();
@@ -33,7 +33,7 @@ pub(crate) fn prior(rule: &Rule, usage: &Usage<'_>, line: usize, evidence: &Evid
         |name: &str| evidence.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, value)| *value);
     let is_like = value("similar") >= ALIKE;
     match rule.shape {
-        Shape::Insertion | Shape::Beside | Shape::Affix | Shape::Line => INSERTED[at],
+        RuleShape::Insertion | RuleShape::Beside | RuleShape::Affix | RuleShape::Line => INSERTED[at],
         _ if is_like => LIKE[at],
         _ => UNLIKE[at],
     }

@@ -10,14 +10,14 @@ use nudge_text::diff;
 use rustc_hash::FxHashMap;
 
 use super::{call::CallEdit, sense, template};
-use crate::{case, predictors::chain};
+use crate::{case, predictors::group_of};
 
 /// What tells rewrites apart.
-type Key<'a> = (Vec<Pattern>, &'a [Output]);
+type Key<'a> = (Vec<RulePattern>, &'a [RewriteOutput]);
 
 /// Where a rule comes from; how far it can be trusted differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Shape {
+pub(crate) enum RuleShape {
     /// One run of tokens became another.
     Segment,
     /// Several places of a line changed together.
@@ -40,7 +40,7 @@ pub(crate) enum Shape {
 
 /// A token of what is to be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Pattern {
+pub(crate) enum RulePattern {
     /// This and nothing else.
     Hard(String),
     /// This, or another of its kind, which then takes its place in the output too.
@@ -49,7 +49,7 @@ pub(crate) enum Pattern {
 
 /// A piece of what it becomes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Output {
+pub(crate) enum RewriteOutput {
     /// This text.
     Literal(String),
     /// What stood for the soft token of this number.
@@ -58,10 +58,10 @@ pub(crate) enum Output {
 
 /// How a run of tokens is rewritten.
 #[derive(Debug)]
-pub(crate) struct Rewrite {
-    pub(crate) shape: Shape,
-    pub(crate) pattern: Vec<Pattern>,
-    pub(crate) output: Vec<Output>,
+pub(crate) struct TokenRewrite {
+    pub(crate) shape: RuleShape,
+    pub(crate) pattern: Vec<RulePattern>,
+    pub(crate) output: Vec<RewriteOutput>,
     /// The text to search for.
     pub(crate) anchor: String,
     /// Its letters, where it is all there is and may be in another spelling.
@@ -71,12 +71,12 @@ pub(crate) struct Rewrite {
     /// Whether it does several things that were done together.
     pub(crate) is_joint: bool,
     /// What it has in common with others that do the same: the names that are left open do not count.
-    pub(crate) chain: u64,
+    pub(crate) group: u64,
 }
 
 /// A changed line that a rewrite was learned from.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenLine {
     /// The line before.
     pub(crate) before: String,
     /// Tokens before the place, the nearest first.
@@ -95,54 +95,54 @@ pub(crate) struct Seen {
 
 /// One of the things that a changed line teaches.
 #[derive(Debug)]
-pub(crate) struct Lesson {
-    pub(crate) rewrite: Rewrite,
-    pub(crate) seen: Seen,
+pub(crate) struct LineLesson {
+    pub(crate) rewrite: TokenRewrite,
+    pub(crate) seen: SeenLine,
 }
 
 /// A rewrite with all recent changes that it was learned from.
 #[derive(Debug, Clone)]
-pub(crate) struct Rule {
+pub(crate) struct RewriteRule {
     /// As the newest of them teaches it.
-    lesson: Arc<Lesson>,
+    lesson: Arc<LineLesson>,
     /// Whether it is from so long ago that it is tried at the cursor only.
     pub(crate) is_old: bool,
     /// What it was learned from, the newest first.
-    pub(crate) examples: Vec<Example>,
+    pub(crate) examples: Vec<RuleExample>,
 }
 
 /// A change that a rule was learned from.
 #[derive(Debug, Clone)]
-pub(crate) struct Example {
+pub(crate) struct RuleExample {
     /// Which change, counted from the oldest.
     pub(crate) change: usize,
-    lesson: Arc<Lesson>,
+    lesson: Arc<LineLesson>,
 }
 
-impl Rule {
-    pub(crate) fn new(lesson: Arc<Lesson>, is_old: bool) -> Self {
+impl RewriteRule {
+    pub(crate) fn new(lesson: Arc<LineLesson>, is_old: bool) -> Self {
         Self { lesson, is_old, examples: Vec::new() }
     }
 }
 
-impl Deref for Rule {
-    type Target = Rewrite;
+impl Deref for RewriteRule {
+    type Target = TokenRewrite;
 
-    fn deref(&self) -> &Rewrite {
+    fn deref(&self) -> &TokenRewrite {
         &self.lesson.rewrite
     }
 }
 
-impl Example {
-    pub(crate) fn new(change: usize, lesson: Arc<Lesson>) -> Self {
+impl RuleExample {
+    pub(crate) fn new(change: usize, lesson: Arc<LineLesson>) -> Self {
         Self { change, lesson }
     }
 }
 
-impl Deref for Example {
-    type Target = Seen;
+impl Deref for RuleExample {
+    type Target = SeenLine;
 
-    fn deref(&self) -> &Seen {
+    fn deref(&self) -> &SeenLine {
         &self.lesson.seen
     }
 }
@@ -156,28 +156,28 @@ pub(crate) fn is_quoted(before: &str) -> bool {
 /// How many tokens around a place are kept for comparison.
 const CONTEXT: usize = 4;
 
-impl Rewrite {
-    fn new(shape: Shape, pattern: Vec<Pattern>, output: Vec<Output>, anchor: String) -> Self {
-        let chain = chain(&key(&pattern, &output));
+impl TokenRewrite {
+    fn new(shape: RuleShape, pattern: Vec<RulePattern>, output: Vec<RewriteOutput>, anchor: String) -> Self {
+        let chain = group_of(&key(&pattern, &output));
         let letters = (pattern.len() == 1).then(|| case::letters(&anchor));
-        Self { shape, pattern, output, anchor, letters, call: None, is_joint: false, chain }
+        Self { shape, pattern, output, anchor, letters, call: None, is_joint: false, group: chain }
     }
 
     /// The longest name that goes and the longest that comes, where these can be told.
     pub(crate) fn names(&self) -> (Option<&str>, Option<&str>) {
-        if matches!(self.shape, Shape::Call | Shape::Part) {
+        if matches!(self.shape, RuleShape::Call | RuleShape::Part) {
             return (None, None);
         }
         let came = || {
             self.output.iter().filter_map(|piece| match piece {
-                Output::Literal(text) => Some(text.as_str()),
-                Output::Soft(_) => None,
+                RewriteOutput::Literal(text) => Some(text.as_str()),
+                RewriteOutput::Soft(_) => None,
             })
         };
         let was = || {
             self.pattern.iter().filter_map(|token| match token {
-                Pattern::Hard(text) => Some(text.as_str()),
-                Pattern::Soft(..) => None,
+                RulePattern::Hard(text) => Some(text.as_str()),
+                RulePattern::Soft(..) => None,
             })
         };
         (template::longest_new(was(), came()), template::longest_new(came(), was()))
@@ -185,7 +185,7 @@ impl Rewrite {
 
     /// Whether it leaves names open.
     fn is_open(&self) -> bool {
-        self.pattern.iter().any(|token| matches!(token, Pattern::Soft(..)))
+        self.pattern.iter().any(|token| matches!(token, RulePattern::Soft(..)))
     }
 
     /// How many characters of names and numbers must be found as they are.
@@ -193,7 +193,7 @@ impl Rewrite {
         self.pattern
             .iter()
             .map(|token| match token {
-                Pattern::Hard(text) if text.starts_with(nudge_syntax::token::is_word) => text.len(),
+                RulePattern::Hard(text) if text.starts_with(nudge_syntax::token::is_word) => text.len(),
                 _ => 0,
             })
             .sum()
@@ -201,25 +201,25 @@ impl Rewrite {
 }
 
 /// The same for all rewrites that differ only in the names that are left open.
-fn key<'a>(pattern: &[Pattern], output: &'a [Output]) -> Key<'a> {
+fn key<'a>(pattern: &[RulePattern], output: &'a [RewriteOutput]) -> Key<'a> {
     let mut open: Vec<&str> = Vec::new();
     let pattern = pattern.iter().map(|token| match token {
-        Pattern::Hard(text) => Pattern::Hard(text.clone()),
-        Pattern::Soft(text, kind) => {
+        RulePattern::Hard(text) => RulePattern::Hard(text.clone()),
+        RulePattern::Soft(text, kind) => {
             let number = open.iter().position(|known| known == text).unwrap_or(open.len());
             if number == open.len() {
                 open.push(text);
             }
-            Pattern::Soft(number.to_string(), *kind)
+            RulePattern::Soft(number.to_string(), *kind)
         }
     });
     (pattern.collect(), output)
 }
 
 /// What one changed line teaches.
-pub(crate) fn learn_line(before: &str, after: &str) -> Vec<Lesson> {
+pub(crate) fn learn_line(before: &str, after: &str) -> Vec<LineLesson> {
     let segments = diff::words(before, after);
-    let line = Line { before, after, tokens: solid(before) };
+    let line = LessonLine { before, after, tokens: solid(before) };
     let segments = join_close(&line, snap(&line, segments));
     if segments.is_empty() || segments.len() > 8 {
         return Vec::new();
@@ -276,7 +276,7 @@ fn is_half(tilts: &[Tilt], number: usize) -> bool {
 }
 
 /// A changed line in the making of lessons.
-pub(crate) struct Line<'a> {
+pub(crate) struct LessonLine<'a> {
     pub(crate) before: &'a str,
     pub(crate) after: &'a str,
     /// The tokens of `before` that are not space.
@@ -284,12 +284,12 @@ pub(crate) struct Line<'a> {
 }
 
 /// A run of bytes before and what it became.
-pub(crate) type Segment = (Range<usize>, Range<usize>);
+pub(crate) type ChangedSegment = (Range<usize>, Range<usize>);
 
 /// Moves the ends of segments outwards to the borders of tokens.
-fn snap(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
+fn snap(line: &LessonLine<'_>, segments: Vec<ChangedSegment>) -> Vec<ChangedSegment> {
     let after = solid(line.after);
-    let mut snapped: Vec<Segment> = Vec::with_capacity(segments.len());
+    let mut snapped: Vec<ChangedSegment> = Vec::with_capacity(segments.len());
     for (mut old, mut new) in segments {
         let back = inside(&line.tokens, old.start).map_or(0, |token| old.start - token.start);
         let back = back.max(inside(&after, new.start).map_or(0, |token| new.start - token.start));
@@ -304,7 +304,7 @@ fn snap(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
             _ => snapped.push((old, new)),
         }
     }
-    let whole = |(old, new): &Segment| {
+    let whole = |(old, new): &ChangedSegment| {
         line.before.get(old.clone()).is_some() && line.after.get(new.clone()).is_some()
     };
     snapped.retain(whole);
@@ -317,8 +317,8 @@ fn inside(tokens: &[Token], at: usize) -> Option<&Range<usize>> {
 }
 
 /// Joins segments that have only marks and blanks between them: those are one change to a person.
-fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
-    let mut joined: Vec<Segment> = Vec::with_capacity(segments.len());
+fn join_close(line: &LessonLine<'_>, segments: Vec<ChangedSegment>) -> Vec<ChangedSegment> {
+    let mut joined: Vec<ChangedSegment> = Vec::with_capacity(segments.len());
     for (old, new) in segments {
         if let Some(last) = joined.last_mut() {
             let between = &line.before[last.0.end..old.start];
@@ -333,8 +333,8 @@ fn join_close(line: &Line<'_>, segments: Vec<Segment>) -> Vec<Segment> {
     joined
 }
 
-impl Line<'_> {
-    fn tilt(&self, (old, new): &Segment) -> Tilt {
+impl LessonLine<'_> {
+    fn tilt(&self, (old, new): &ChangedSegment) -> Tilt {
         let count = |text: &str, mark: char| i32::try_from(text.matches(mark).count()).unwrap_or(i32::MAX);
         PAIRS.map(|(open, close)| {
             let of = |text: &str| match (count(text, open), count(text, close)) {
@@ -346,50 +346,50 @@ impl Line<'_> {
     }
 
     /// The rewrite of these segments and what is between them.
-    fn rewrite(&self, segments: &[Segment], limit: &Range<usize>) -> Option<Lesson> {
+    fn rewrite(&self, segments: &[ChangedSegment], limit: &Range<usize>) -> Option<LineLesson> {
         let (first, last) = (segments.first()?, segments.last()?);
         let mut old = first.0.start..last.0.end;
         let mut new = first.1.start..last.1.end;
         self.widen(&mut old, &mut new, limit);
-        let mut shape = if segments.len() > 1 { Shape::Span } else { Shape::Segment };
+        let mut shape = if segments.len() > 1 { RuleShape::Span } else { RuleShape::Segment };
         let has_hard_word =
             segments.iter().any(|(old, _)| self.before[old.clone()].contains(nudge_syntax::token::is_word));
         if !has_hard_word {
-            shape = Shape::Insertion;
+            shape = RuleShape::Insertion;
             self.widen_by_context(&mut old, &mut new, limit)?;
         }
-        let (pattern, output) = self.pattern(&old, &new, segments, shape == Shape::Insertion)?;
+        let (pattern, output) = self.pattern(&old, &new, segments, shape == RuleShape::Insertion)?;
         self.finish(shape, pattern, output, &old)
     }
 
     pub(crate) fn finish(
         &self,
-        shape: Shape,
-        pattern: Vec<Pattern>,
-        output: Vec<Output>,
+        shape: RuleShape,
+        pattern: Vec<RulePattern>,
+        output: Vec<RewriteOutput>,
         old: &Range<usize>,
-    ) -> Option<Lesson> {
+    ) -> Option<LineLesson> {
         let anchor = pattern
             .iter()
             .filter_map(|token| match token {
-                Pattern::Hard(text) => Some(text),
-                Pattern::Soft(..) => None,
+                RulePattern::Hard(text) => Some(text),
+                RulePattern::Soft(..) => None,
             })
             .max_by_key(|text| (text.starts_with(nudge_syntax::token::is_word), text.len()))?
             .clone();
         let mut seen = self.seen(old);
         // What only stands beside an insertion stays by its nature.
-        seen.residue &= !matches!(shape, Shape::Insertion | Shape::Call | Shape::Affix);
-        Some(Lesson { rewrite: Rewrite::new(shape, pattern, output, anchor), seen })
+        seen.residue &= !matches!(shape, RuleShape::Insertion | RuleShape::Call | RuleShape::Affix);
+        Some(LineLesson { rewrite: TokenRewrite::new(shape, pattern, output, anchor), seen })
     }
 
-    fn seen(&self, old: &Range<usize>) -> Seen {
+    fn seen(&self, old: &Range<usize>) -> SeenLine {
         let text = |token: &Token| token.text(self.before).to_owned();
         let left =
             self.tokens.iter().rev().filter(|token| token.range.end <= old.start).take(CONTEXT).map(text);
         let right = self.tokens.iter().filter(|token| token.range.start >= old.end).take(CONTEXT).map(text);
         let gone = &self.before[old.clone()];
-        Seen {
+        SeenLine {
             before: self.before.trim().to_owned(),
             left: left.collect(),
             right: right.collect(),
@@ -484,9 +484,9 @@ impl Line<'_> {
         &self,
         old: &Range<usize>,
         new: &Range<usize>,
-        segments: &[Segment],
+        segments: &[ChangedSegment],
         all_hard: bool,
-    ) -> Option<(Vec<Pattern>, Vec<Output>)> {
+    ) -> Option<(Vec<RulePattern>, Vec<RewriteOutput>)> {
         let mut pattern = Vec::new();
         let mut soft: FxHashMap<&str, usize> = FxHashMap::default();
         for token in &self.tokens {
@@ -500,9 +500,9 @@ impl Line<'_> {
             if is_soft {
                 let next = soft.len();
                 soft.entry(text).or_insert(next);
-                pattern.push(Pattern::Soft(text.to_owned(), token.kind));
+                pattern.push(RulePattern::Soft(text.to_owned(), token.kind));
             } else {
-                pattern.push(Pattern::Hard(text.to_owned()));
+                pattern.push(RulePattern::Hard(text.to_owned()));
             }
         }
         if pattern.is_empty() || pattern.len() > 60 {
@@ -512,7 +512,7 @@ impl Line<'_> {
     }
 
     /// The rewrite of lines of the same build, whatever their names, but for the first.
-    fn whole(&self, segments: &[Segment]) -> Option<Lesson> {
+    fn whole(&self, segments: &[ChangedSegment]) -> Option<LineLesson> {
         let (first, last) = (self.tokens.first()?, self.tokens.last()?);
         let old = first.range.start..last.range.end;
         let new = self.after.len() - self.after.trim_start().len()..self.after.trim_end().len();
@@ -520,32 +520,38 @@ impl Line<'_> {
             return None;
         }
         let (pattern, output) = self.pattern(&old, &new, segments, false)?;
-        let words = pattern.iter().filter(|token| matches!(token, Pattern::Soft(text, _) if text.len() >= 3));
+        let words =
+            pattern.iter().filter(|token| matches!(token, RulePattern::Soft(text, _) if text.len() >= 3));
         let anchor = words.map(|token| match token {
-            Pattern::Soft(text, _) | Pattern::Hard(text) => text.clone(),
+            RulePattern::Soft(text, _) | RulePattern::Hard(text) => text.clone(),
         });
         let anchor = anchor.max_by_key(String::len)?;
         let mut seen = self.seen(&old);
         seen.residue = false;
-        Some(Lesson { rewrite: Rewrite::new(Shape::Line, pattern, output, anchor), seen })
+        Some(LineLesson { rewrite: TokenRewrite::new(RuleShape::Line, pattern, output, anchor), seen })
     }
 
     /// The rewrites of other spellings and of parts of names, where one name became another.
-    fn variants(&self, (old, new): &Segment) -> Vec<Lesson> {
+    fn variants(&self, (old, new): &ChangedSegment) -> Vec<LineLesson> {
         let (gone, come) = (&self.before[old.clone()], &self.after[new.clone()]);
         let mut lessons = Vec::new();
         for (shape, from, to) in case::variants(gone, come)
             .into_iter()
-            .map(|(from, to)| (Shape::CaseVariant, from, to))
-            .chain(case::part(gone, come).map(|(from, to)| (Shape::Part, from, to)))
+            .map(|(from, to)| (RuleShape::CaseVariant, from, to))
+            .chain(case::part(gone, come).map(|(from, to)| (RuleShape::Part, from, to)))
         {
-            lessons.extend(self.finish(shape, vec![Pattern::Hard(from)], vec![Output::Literal(to)], old));
+            lessons.extend(self.finish(
+                shape,
+                vec![RulePattern::Hard(from)],
+                vec![RewriteOutput::Literal(to)],
+                old,
+            ));
         }
         lessons
     }
 
     /// The rewrites of a name that something came directly before or behind: `string` became `std::string`.
-    fn affixes(&self, (old, new): &Segment) -> Vec<Lesson> {
+    fn affixes(&self, (old, new): &ChangedSegment) -> Vec<LineLesson> {
         let come = &self.after[new.clone()];
         // What comes into a list is about the list.
         if !old.is_empty() || come.trim().is_empty() || come.contains([',', ';']) {
@@ -562,23 +568,23 @@ impl Line<'_> {
             } else {
                 return None;
             };
-            let output = output.map(|text| Output::Literal(text.to_owned())).into();
-            self.finish(Shape::Affix, vec![Pattern::Hard(name.to_owned())], output, &token.range)
+            let output = output.map(|text| RewriteOutput::Literal(text.to_owned())).into();
+            self.finish(RuleShape::Affix, vec![RulePattern::Hard(name.to_owned())], output, &token.range)
         });
         lessons.collect()
     }
 }
 
 /// `text` with the names that are soft left open.
-pub(crate) fn output(text: &str, soft: &FxHashMap<&str, usize>) -> Vec<Output> {
-    let mut pieces: Vec<Output> = Vec::new();
+pub(crate) fn output(text: &str, soft: &FxHashMap<&str, usize>) -> Vec<RewriteOutput> {
+    let mut pieces: Vec<RewriteOutput> = Vec::new();
     for token in nudge_syntax::token::tokens(text) {
         let piece = token.text(text);
         match soft.get(piece) {
-            Some(&number) => pieces.push(Output::Soft(number)),
+            Some(&number) => pieces.push(RewriteOutput::Soft(number)),
             None => match pieces.last_mut() {
-                Some(Output::Literal(literal)) => literal.push_str(piece),
-                _ => pieces.push(Output::Literal(piece.to_owned())),
+                Some(RewriteOutput::Literal(literal)) => literal.push_str(piece),
+                _ => pieces.push(RewriteOutput::Literal(piece.to_owned())),
             },
         }
     }

@@ -1,38 +1,38 @@
 //! What can be counted about a place where a rule or a block applies.
 
-use nudge_syntax::{Source, token::Token};
+use nudge_syntax::{AnalysedDocument, token::Token};
 use rustc_hash::FxHashSet;
 
 use super::{
-    analogy::Analogy,
-    apply::{Cut, Match},
-    block::{Block, BlockSite},
-    rule::{self, Rule, Shape},
+    analogy::LineAnalogy,
+    apply::{CutLine, RuleMatch},
+    block::{BlockSite, LineBlock},
+    rule::{self, RewriteRule, RuleShape},
 };
-use crate::predictors::evidence::{self, Around, Evidence, Spread, flag, small};
+use crate::predictors::evidence::{self, DocumentEvidence, PlaceEvidence, RuleSpread, flag, small};
 
 /// Examples of a rule that a line is compared with as a whole.
 const COMPARED: usize = 8;
 
 /// Words, each once.
-pub(crate) type Words<'a> = FxHashSet<&'a str>;
+pub(crate) type WordSet<'a> = FxHashSet<&'a str>;
 
 /// A line that rules apply to.
-pub(crate) struct Place<'a> {
+pub(crate) struct RulePlace<'a> {
     pub(crate) line: usize,
-    pub(crate) cut: &'a Cut<'a>,
-    words: Words<'a>,
+    pub(crate) cut: &'a CutLine<'a>,
+    words: WordSet<'a>,
 }
 
-impl<'a> Place<'a> {
-    pub(crate) fn new(line: usize, cut: &'a Cut<'a>) -> Self {
+impl<'a> RulePlace<'a> {
+    pub(crate) fn new(line: usize, cut: &'a CutLine<'a>) -> Self {
         Self { line, cut, words: words_of(cut.text.trim()) }
     }
 }
 
 /// How the names of a rule or a block stand in a document.
 #[derive(Default)]
-pub(crate) struct Usage<'a> {
+pub(crate) struct NameUsage<'a> {
     /// The name that comes.
     come: Option<&'a str>,
     /// Where the name that goes stands beside the places it goes from.
@@ -46,10 +46,10 @@ pub(crate) struct Usage<'a> {
 /// Names are not counted any further than this.
 const MAX_USES: usize = 64;
 
-impl<'a> Usage<'a> {
+impl<'a> NameUsage<'a> {
     /// Counts the names that go and come; `places` are where the first goes from.
     pub(crate) fn of(
-        source: &Source,
+        source: &AnalysedDocument,
         (gone, come): (Option<&str>, Option<&'a str>),
         places: usize,
         done: Vec<usize>,
@@ -58,7 +58,7 @@ impl<'a> Usage<'a> {
         Self { come, still: count(gone).saturating_sub(places), known: count(come), done }
     }
 
-    fn tell(&self, evidence: &mut Evidence, line: usize) {
+    fn tell(&self, evidence: &mut PlaceEvidence, line: usize) {
         let nearest = self.done.iter().map(|done| done.abs_diff(line)).min();
         evidence.extend([
             ("still", (small(self.still) + 1.0).log2()),
@@ -69,18 +69,18 @@ impl<'a> Usage<'a> {
 }
 
 /// The words of each example of a rule, which are the same for every line it is tried on.
-pub(crate) fn example_words(rule: &Rule) -> Vec<Words<'_>> {
+pub(crate) fn example_words(rule: &RewriteRule) -> Vec<WordSet<'_>> {
     rule.examples.iter().take(COMPARED).map(|example| words_of(&example.before)).collect()
 }
 
 pub(crate) fn rule_evidence(
-    rule: &Rule,
-    examples: &[Words<'_>],
-    hit: &[Match],
-    place: &Place<'_>,
-    around: &Around,
-    (spread, usage): (Spread, &Usage<'_>),
-) -> Evidence {
+    rule: &RewriteRule,
+    examples: &[WordSet<'_>],
+    hit: &[RuleMatch],
+    place: &RulePlace<'_>,
+    around: &DocumentEvidence,
+    (spread, usage): (RuleSpread, &NameUsage<'_>),
+) -> PlaceEvidence {
     let first = &hit[0];
     let (line, tokens) = (place.cut.text, place.cut.tokens());
     let trimmed = line.trim();
@@ -97,7 +97,8 @@ pub(crate) fn rule_evidence(
         // Both at the edge of the line: all that could be the same is.
         if equal == a.len() && equal == b.len() { 4 } else { equal }
     };
-    let best = |f: &dyn Fn(&super::rule::Example) -> usize| rule.examples.iter().map(f).max().unwrap_or(0);
+    let best =
+        |f: &dyn Fn(&super::rule::RuleExample) -> usize| rule.examples.iter().map(f).max().unwrap_or(0);
     let left = best(&|example| same(&example.left, &left));
     let right = best(&|example| same(&example.right, &right));
     let is_quoted = rule::is_quoted(&line[..first.range.start]);
@@ -137,12 +138,12 @@ pub(crate) fn rule_evidence(
 }
 
 pub(crate) fn block_evidence(
-    block: &Block,
+    block: &LineBlock,
     site: &BlockSite,
-    around: &Around,
-    (spread, usage): (Spread, &Usage<'_>),
+    around: &DocumentEvidence,
+    (spread, usage): (RuleSpread, &NameUsage<'_>),
     support: usize,
-) -> Evidence {
+) -> PlaceEvidence {
     let shape = if block.before.is_empty() {
         "insert"
     } else if block.after.is_empty() {
@@ -175,12 +176,12 @@ pub(crate) fn block_evidence(
 
 /// `support` is how many changes make the same of the place, of how many that make something of it.
 pub(crate) fn analogy_evidence(
-    block: &Block,
-    analogy: &Analogy,
-    around: &Around,
-    usage: &Usage<'_>,
+    block: &LineBlock,
+    analogy: &LineAnalogy,
+    around: &DocumentEvidence,
+    usage: &NameUsage<'_>,
     (support, found): (usize, usize),
-) -> Evidence {
+) -> PlaceEvidence {
     let is_alone = block.before.len() == 1 && block.after.len() == 1;
     let mut evidence = vec![
         ("analogy", 1.0),
@@ -195,13 +196,13 @@ pub(crate) fn analogy_evidence(
         ("analogy lines", flag(analogy.lines == block.before.len())),
     ];
     usage.tell(&mut evidence, around.cursor);
-    evidence::of_place(&mut evidence, around.cursor, around, Spread::default(), block.change);
+    evidence::of_place(&mut evidence, around.cursor, around, RuleSpread::default(), block.change);
     evidence
 }
 
 /// How much of a line is that of an example, by its tokens: from 0 to 1.
-fn best_similarity(examples: &[Words<'_>], own: &Words<'_>) -> f32 {
-    let of = |other: &Words<'_>| {
+fn best_similarity(examples: &[WordSet<'_>], own: &WordSet<'_>) -> f32 {
+    let of = |other: &WordSet<'_>| {
         let common = own.intersection(other).count();
         small(common) / small((own.len() + other.len() - common).max(1))
     };
@@ -209,7 +210,7 @@ fn best_similarity(examples: &[Words<'_>], own: &Words<'_>) -> f32 {
 }
 
 /// The different words of a line.
-pub(crate) fn words_of(line: &str) -> Words<'_> {
+pub(crate) fn words_of(line: &str) -> WordSet<'_> {
     line.split(|c| !nudge_syntax::token::is_word(c)).filter(|word| !word.is_empty()).collect()
 }
 
@@ -223,16 +224,16 @@ fn is_import(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start)) || line.contains("= require(")
 }
 
-fn shape_name(shape: Shape) -> &'static str {
+fn shape_name(shape: RuleShape) -> &'static str {
     match shape {
-        Shape::Segment => "segment",
-        Shape::Span => "span",
-        Shape::Insertion => "insertion",
-        Shape::Call => "call",
-        Shape::CaseVariant => "case",
-        Shape::Part => "part",
-        Shape::Line => "line",
-        Shape::Beside => "beside",
-        Shape::Affix => "affix",
+        RuleShape::Segment => "segment",
+        RuleShape::Span => "span",
+        RuleShape::Insertion => "insertion",
+        RuleShape::Call => "call",
+        RuleShape::CaseVariant => "case",
+        RuleShape::Part => "part",
+        RuleShape::Line => "line",
+        RuleShape::Beside => "beside",
+        RuleShape::Affix => "affix",
     }
 }

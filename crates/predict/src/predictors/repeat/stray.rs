@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use nudge_syntax::{
-    Grammar, NameRole, NameSort, NodePath, Source, declaration_at, occurrences, role_at, token::is_word,
-    variable,
+    AnalysedDocument, Grammar, NameRole, NameSort, NodePath, declaration_at, occurrences, role_at,
+    token::is_word, variable,
 };
 use nudge_text::{Edits, diff};
 
-use crate::Kind;
+use crate::SuggestionKind;
 
 /// Edits of more lines are not looked at.
 const MAX_LINES: usize = 40;
@@ -17,8 +17,8 @@ const MAX_LOOKED_AT: usize = 40;
 
 /// Whether an edit gives some of the uses of a variable a name that nothing there has, and leaves its declaration, or other
 /// uses on the same lines, with the old one.
-pub(super) fn tears_apart(source: &Source, kind: &Kind) -> bool {
-    let Kind::Edit { edits, .. } = kind else { return false };
+pub(super) fn tears_apart(source: &AnalysedDocument, kind: &SuggestionKind) -> bool {
+    let SuggestionKind::Edit { edits, .. } = kind else { return false };
     let Some(grammar) = Grammar::of(source.language()) else { return false };
     let Some(lines) = lines_of(source, edits) else { return false };
     let before = &source.content()[lines.clone()];
@@ -40,7 +40,7 @@ pub(super) fn tears_apart(source: &Source, kind: &Kind) -> bool {
 }
 
 fn tears(
-    source: &Source,
+    source: &AnalysedDocument,
     grammar: &'static Grammar,
     (place, lines): (&Range<usize>, &Range<usize>),
     (old, new): (&str, &str),
@@ -73,7 +73,7 @@ fn tears(
 }
 
 /// Whether a name is that of variables elsewhere, and of nothing that can be used at a place.
-fn is_of_others(source: &Source, name: &str, at: usize) -> bool {
+fn is_of_others(source: &AnalysedDocument, name: &str, at: usize) -> bool {
     let mut is_known = false;
     for range in source.occurrences(name, MAX_LOOKED_AT) {
         let Some(declaration) = declaration_at(source, &range) else { continue };
@@ -87,7 +87,7 @@ fn is_of_others(source: &Source, name: &str, at: usize) -> bool {
 }
 
 /// The lines that edits are on.
-fn lines_of(source: &Source, edits: &Edits) -> Option<Range<usize>> {
+fn lines_of(source: &AnalysedDocument, edits: &Edits) -> Option<Range<usize>> {
     let text = source.text();
     let first = text.line_of(edits.as_slice().first()?.range.start);
     let last = text.line_of(edits.as_slice().last()?.range.end);

@@ -6,7 +6,7 @@ use crate::case;
 
 /// Which names of the example stand for which at the place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Mapping {
+pub(crate) struct NameMapping {
     pairs: Vec<(String, String)>,
     /// The words in which these differ, and the name they are from.
     words: Vec<(Vec<String>, Vec<String>, String)>,
@@ -40,8 +40,8 @@ pub(crate) fn longest_new<'a, 'b>(
 }
 
 /// The mapping that makes the one run of lines the other, if they have the same marks and kinds of token.
-pub(crate) fn map_lines(example: &[String], place: &[String]) -> Option<Mapping> {
-    let mut mapping = Mapping::default();
+pub(crate) fn map_lines(example: &[String], place: &[String]) -> Option<NameMapping> {
+    let mut mapping = NameMapping::default();
     for (example, place) in example.iter().zip(place) {
         if example.trim() == place.trim() {
             mapping.same += 1;
@@ -59,7 +59,7 @@ pub(crate) fn map_lines(example: &[String], place: &[String]) -> Option<Mapping>
     (mapping.different <= mapping.same).then_some(mapping)
 }
 
-impl Mapping {
+impl NameMapping {
     fn add(&mut self, a: (TokenKind, &str), b: (TokenKind, &str)) -> Option<()> {
         if a.0 != b.0 || (a.0 == TokenKind::Mark && a.1 != b.1) {
             return None;

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use nudge_syntax::{FunctionHeader, Language, Source, occurrences};
-use nudge_text::{Text, history::Change};
+use nudge_syntax::{AnalysedDocument, FunctionHeader, Language, occurrences};
+use nudge_text::{Text, history::LineChange};
 
 /// What a head may have to stand in to be parsed.
 fn wrappers(language: Language) -> &'static [(&'static str, &'static str)] {
@@ -23,11 +23,11 @@ fn wrappers(language: Language) -> &'static [(&'static str, &'static str)] {
 
 /// The head that was at the place of `now` before the change whose lines are now at `region`.
 pub(super) fn before(
-    source: &Source,
-    change: &Change,
+    source: &AnalysedDocument,
+    change: &LineChange,
     region: &Range<usize>,
     now: &FunctionHeader,
-) -> Option<(Source, FunctionHeader)> {
+) -> Option<(AnalysedDocument, FunctionHeader)> {
     let text = source.content();
     let lines = source.text();
     let begin = lines.line_start(lines.line_of(now.start.min(region.start)));
@@ -53,7 +53,7 @@ pub(super) fn before(
     let code = was.get(start..end)?;
     wrappers(source.language()).iter().find_map(|(open, shut)| {
         let code = format!("{open}{code}{close}{shut}");
-        let past = Source::new(source.uri().clone(), source.language(), Text::new(&code));
+        let past = AnalysedDocument::new(source.uri().clone(), source.language(), Text::new(&code));
         let header = FunctionHeader::all_in(&past, &(0..code.len()))
             .into_iter()
             .find(|header| past.content()[header.name.clone()] == *name)?;

@@ -1,11 +1,11 @@
 //! Calls of a function whose head was changed.
 
 use nudge_syntax::{
-    CallSite, FunctionHeader, Language, NameRole, NameSort, Source, declaration_at, variable,
+    AnalysedDocument, CallSite, FunctionHeader, Language, NameRole, NameSort, declaration_at, variable,
 };
 use nudge_text::Edit;
 
-use super::{super::rename::draft::Draft, Altered, Offer, documents};
+use super::{super::rename::draft::RenameDraft, Altered, Offer, documents};
 use crate::{Scene, predictors::evidence::flag};
 
 /// Occurrences of the name that are looked at in one document.
@@ -18,7 +18,7 @@ const SHOWN: f32 = 0.83;
 const NAMED: f32 = 0.85;
 
 /// Offers what calls of the function need.
-pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Vec<Draft<'s>>) {
+pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Vec<RenameDraft<'s>>) {
     let delta = &altered.delta;
     let arguments = !delta.removed.is_empty() || delta.reorders() || delta.added().next().is_some();
     if !arguments && !delta.became_async {
@@ -27,7 +27,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Ve
     if is_overloaded(altered) {
         return;
     }
-    let calls: Vec<(&Source, CallSite)> =
+    let calls: Vec<(&AnalysedDocument, CallSite)> =
         documents(scene, altered.source).flat_map(|source| calls(altered, source)).collect();
     let examples = examples(altered, &calls);
     for source in documents(scene, altered.source) {
@@ -74,7 +74,7 @@ fn is_overloaded(altered: &Altered<'_>) -> bool {
 }
 
 /// The calls in a document that may mean the function.
-fn calls<'s>(altered: &Altered<'_>, source: &'s Source) -> Vec<(&'s Source, CallSite)> {
+fn calls<'s>(altered: &Altered<'_>, source: &'s AnalysedDocument) -> Vec<(&'s AnalysedDocument, CallSite)> {
     let text = source.content();
     let found = source.occurrences(altered.new_name(), MAX_OCCURRENCES).into_iter();
     let found = found.filter(|range| text[range.end..].trim_start().starts_with(['(', '<', ':']));
@@ -82,7 +82,7 @@ fn calls<'s>(altered: &Altered<'_>, source: &'s Source) -> Vec<(&'s Source, Call
     found.filter(|call| may_mean(altered, source, call)).map(|call| (source, call)).collect()
 }
 
-fn may_mean(altered: &Altered<'_>, source: &Source, call: &CallSite) -> bool {
+fn may_mean(altered: &Altered<'_>, source: &AnalysedDocument, call: &CallSite) -> bool {
     // A function that hands over to one of the same name means another.
     if matches!(call.role, NameRole::Member { .. }) && call.caller.as_deref() == Some(altered.new_name()) {
         return false;
@@ -105,7 +105,7 @@ fn may_mean(altered: &Altered<'_>, source: &Source, call: &CallSite) -> bool {
 }
 
 /// For each new parameter, the argument that calls have for it already.
-fn examples(altered: &Altered<'_>, calls: &[(&Source, CallSite)]) -> Vec<Option<String>> {
+fn examples(altered: &Altered<'_>, calls: &[(&AnalysedDocument, CallSite)]) -> Vec<Option<String>> {
     let wanted = altered.after.list.len();
     let done = |call: &CallSite| call.arguments.len() == wanted && wanted != altered.before.list.len();
     (0..wanted)
@@ -122,7 +122,7 @@ fn examples(altered: &Altered<'_>, calls: &[(&Source, CallSite)]) -> Vec<Option<
 
 struct Site<'a> {
     altered: &'a Altered<'a>,
-    source: &'a Source,
+    source: &'a AnalysedDocument,
     call: &'a CallSite,
     examples: &'a [Option<String>],
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use nudge_syntax::{FunctionHeader, Language, Source, contains_word, occurrences};
+use nudge_syntax::{AnalysedDocument, FunctionHeader, Language, contains_word, occurrences};
 use nudge_text::{Edit, diff};
 
-use super::{super::rename::draft::Draft, Altered, Offer, delta::plain, documents};
+use super::{super::rename::draft::RenameDraft, Altered, Offer, delta::plain, documents};
 use crate::Scene;
 
 /// Occurrences of the name that are looked at in one document.
@@ -14,7 +14,7 @@ const MAX_OCCURRENCES: usize = 80;
 const MAX_WIDTH: usize = 100;
 
 /// Offers the change of a head for the other declarations that were alike.
-pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Vec<Draft<'s>>) {
+pub(super) fn predict<'s>(scene: &Scene<'s>, altered: &Altered<'_>, out: &mut Vec<RenameDraft<'s>>) {
     let old = altered.old_name();
     for source in documents(scene, altered.source) {
         if (scene.cancelled)() {
@@ -58,12 +58,12 @@ fn may_be_head(text: &str, range: &Range<usize>) -> bool {
     after.starts_with(['(', '<', '=', ':', '[']) && !before.ends_with(['.', '(', ',', '=', '&', '!'])
 }
 
-fn is_itself(altered: &Altered<'_>, source: &Source, range: &Range<usize>) -> bool {
+fn is_itself(altered: &Altered<'_>, source: &AnalysedDocument, range: &Range<usize>) -> bool {
     source.uri() == altered.source.uri() && *range == altered.after.name
 }
 
 /// How likely another declaration follows, if it was like the changed one and is not as it is now.
-fn likeness(altered: &Altered<'_>, source: &Source, other: &FunctionHeader) -> Option<f32> {
+fn likeness(altered: &Altered<'_>, source: &AnalysedDocument, other: &FunctionHeader) -> Option<f32> {
     let (old, text) = (altered.past.content(), source.content());
     let before = &altered.before;
     if other.list.len() != before.list.len() {
@@ -127,7 +127,7 @@ fn type_of(code: &str) -> Option<&str> {
 
 struct Rewrite<'a> {
     altered: &'a Altered<'a>,
-    source: &'a Source,
+    source: &'a AnalysedDocument,
     other: &'a FunctionHeader,
 }
 

@@ -5,7 +5,7 @@ use nudge_syntax::{FunctionHeader, FunctionParam, token::solid};
 /// What became of the parameters and what stands around them.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each says of another part whether it changed")]
-pub(super) struct Delta {
+pub(super) struct SignatureDelta {
     /// For each parameter now, which one it was.
     pub(super) from: Vec<Option<usize>>,
     /// Parameters that are gone.
@@ -17,7 +17,7 @@ pub(super) struct Delta {
     pub(super) became_async: bool,
 }
 
-impl Delta {
+impl SignatureDelta {
     pub(super) fn of(old: &str, before: &FunctionHeader, new: &str, after: &FunctionHeader) -> Self {
         let mut from: Vec<Option<usize>> = vec![None; after.list.len()];
         let mut taken = vec![false; before.list.len()];

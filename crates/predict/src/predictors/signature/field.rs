@@ -1,21 +1,21 @@
 //! Literals of a struct that got or lost a field.
 
 use nudge_syntax::{
-    Element, Language, Literal, Source, literals, struct_around,
+    AnalysedDocument, Language, LiteralField, StructLiteral, literals, struct_around,
     token::{TokenKind, is_word, solid},
     variable,
 };
-use nudge_text::{Edit, history::Change};
+use nudge_text::{Edit, history::LineChange};
 
-use super::{super::rename::draft::Draft, Offer, documents};
+use super::{super::rename::draft::RenameDraft, Offer, documents};
 use crate::Scene;
 
 /// Offers what literals need after a change of their struct.
 pub(super) fn predict<'s>(
     scene: &Scene<'s>,
-    source: &'s Source,
-    change: &Change,
-    drafts: &mut Vec<Draft<'s>>,
+    source: &'s AnalysedDocument,
+    change: &LineChange,
+    drafts: &mut Vec<RenameDraft<'s>>,
 ) {
     let language = source.language();
     if !matches!(language, Language::Rust | Language::Go | Language::TypeScript | Language::Tsx) {
@@ -37,8 +37,8 @@ pub(super) fn predict<'s>(
     if !added.iter().all(|name| fields.contains(name)) || removed.iter().any(|name| fields.contains(name)) {
         return;
     }
-    let chain = crate::predictors::chain(&("field", &owner, &added, &removed));
-    let found: Vec<(&Source, Literal)> = documents(scene, source)
+    let chain = crate::predictors::group_of(&("field", &owner, &added, &removed));
+    let found: Vec<(&AnalysedDocument, StructLiteral)> = documents(scene, source)
         .flat_map(|document| literals(document, &owner).into_iter().map(move |literal| (document, literal)))
         .collect();
     for document in documents(scene, source) {
@@ -76,7 +76,7 @@ fn field_name(line: &str, language: Language) -> Option<String> {
 }
 
 /// Takes fields out of a literal.
-fn without(source: &Source, literal: &Literal, removed: &[&String]) -> Vec<Edit> {
+fn without(source: &AnalysedDocument, literal: &StructLiteral, removed: &[&String]) -> Vec<Edit> {
     let text = source.content();
     let mut edits = Vec::new();
     for (at, element) in
@@ -102,11 +102,11 @@ fn without(source: &Source, literal: &Literal, removed: &[&String]) -> Vec<Edit>
 
 /// Puts fields into a literal, behind the one that they are declared behind.
 fn with(
-    source: &Source,
-    literal: &Literal,
+    source: &AnalysedDocument,
+    literal: &StructLiteral,
     added: &[&String],
     fields: &[String],
-    all: &[(&Source, Literal)],
+    all: &[(&AnalysedDocument, StructLiteral)],
 ) -> Option<Edit> {
     let has = |name: &str| literal.elements.iter().any(|element| element.name == name);
     if literal.elements.is_empty() || added.iter().any(|name| has(name)) {
@@ -115,7 +115,7 @@ fn with(
     let text = source.content();
     let place = fields.iter().position(|field| field == added[0])?;
     let before = fields[..place].iter().rev().find(|field| has(field));
-    let element: &Element = match before {
+    let element: &LiteralField = match before {
         Some(name) => literal.elements.iter().find(|element| element.name == *name)?,
         None => literal.elements.last()?,
     };
@@ -132,7 +132,12 @@ fn with(
 }
 
 /// A field with what it is to be given: a variable of its name, or what others give it.
-fn value(source: &Source, literal: &Literal, name: &str, all: &[(&Source, Literal)]) -> Option<String> {
+fn value(
+    source: &AnalysedDocument,
+    literal: &StructLiteral,
+    name: &str,
+    all: &[(&AnalysedDocument, StructLiteral)],
+) -> Option<String> {
     let go = source.language() == Language::Go;
     let lower = name.chars().next().map(char::to_lowercase).into_iter().flatten().chain(name.chars().skip(1));
     let wanted = if go { lower.collect() } else { name.to_owned() };
@@ -144,7 +149,7 @@ fn value(source: &Source, literal: &Literal, name: &str, all: &[(&Source, Litera
         all.iter().flat_map(|(of, literal)| literal.elements.iter().map(move |element| (of, element)));
     let mut given = given.filter(|(_, element)| element.name == name);
     let (of, first) = given.next()?;
-    let code = |of: &Source, element: &Element| of.content()[element.range.clone()].to_owned();
+    let code = |of: &AnalysedDocument, element: &LiteralField| of.content()[element.range.clone()].to_owned();
     let example = code(of, first);
     let agree = given.all(|(of, element)| code(of, element) == example);
     let constant = first.value.clone().is_some_and(|value| is_constant(&of.content()[value]));

@@ -16,15 +16,15 @@ mod variant;
 use std::ops::Range;
 use std::slice;
 
-use nudge_syntax::{Enumeration, FunctionHeader, Source, Variant, related};
-use nudge_text::{Edit, history::Change};
+use nudge_syntax::{AnalysedDocument, EnumVariant, Enumeration, FunctionHeader, related};
+use nudge_text::{Edit, history::LineChange};
 
-use self::{before::before, delta::Delta};
+use self::{before::before, delta::SignatureDelta};
 use super::{
     Candidate,
-    rename::draft::{Draft, merged},
+    rename::draft::{RenameDraft, merged},
 };
-use crate::{Predictor, Scene, engine::find, runs::edit_runs};
+use crate::{PredictorName, Scene, engine::find, runs::edit_runs};
 
 /// Changes that are looked at, the newest first.
 const MAX_CHANGES: usize = 6;
@@ -35,7 +35,7 @@ const MAX_CANDIDATES: usize = 20;
 
 /// Says what has to follow changed declarations.
 pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
-    let mut drafts: Vec<Draft<'_>> = Vec::new();
+    let mut drafts: Vec<RenameDraft<'_>> = Vec::new();
     for change in scene.changes.iter().rev().take(MAX_CHANGES) {
         if (scene.cancelled)() {
             return;
@@ -54,11 +54,16 @@ pub(crate) fn predict(scene: &Scene<'_>, out: &mut Vec<Candidate>) {
             drafts.truncate(begin + MAX_CANDIDATES);
         }
     }
-    out.extend(merged(drafts).into_iter().filter_map(Draft::into_candidate));
+    out.extend(merged(drafts).into_iter().filter_map(RenameDraft::into_candidate));
 }
 
 /// Says what has to follow a changed enumeration.
-fn enumerations<'s>(scene: &Scene<'s>, source: &Source, change: &Change, drafts: &mut Vec<Draft<'s>>) {
+fn enumerations<'s>(
+    scene: &Scene<'s>,
+    source: &AnalysedDocument,
+    change: &LineChange,
+    drafts: &mut Vec<RenameDraft<'s>>,
+) {
     let Some(region) = region(source, change) else { return };
     let touched = region.start + change.touched.start..(region.start + change.touched.end).min(region.end);
     let inside = source.content().get(touched.clone()).unwrap_or_default();
@@ -74,8 +79,8 @@ fn enumerations<'s>(scene: &Scene<'s>, source: &Source, change: &Change, drafts:
 
 /// An enumeration that was changed.
 struct Changed<'a> {
-    source: &'a Source,
-    change: &'a Change,
+    source: &'a AnalysedDocument,
+    change: &'a LineChange,
     enumeration: Enumeration,
     /// Where the lines of the change are.
     region: Range<usize>,
@@ -83,7 +88,7 @@ struct Changed<'a> {
 
 impl Changed<'_> {
     /// The variants on the lines of the change, with their numbers.
-    fn touched(&self) -> impl Iterator<Item = (usize, &Variant)> {
+    fn touched(&self) -> impl Iterator<Item = (usize, &EnumVariant)> {
         let is_inside =
             |range: &Range<usize>| self.region.start <= range.start && range.end <= self.region.end;
         self.enumeration.variants.iter().enumerate().filter(move |(_, variant)| is_inside(&variant.range))
@@ -91,7 +96,7 @@ impl Changed<'_> {
 }
 
 /// Where the lines of a change are, if they are still as it left them.
-fn region(source: &Source, change: &Change) -> Option<Range<usize>> {
+fn region(source: &AnalysedDocument, change: &LineChange) -> Option<Range<usize>> {
     let text = source.text();
     let last = (change.line + change.after_lines).checked_sub(1).filter(|_| change.after_lines > 0)?;
     let region = text.line_start(change.line)..text.line_end(last);
@@ -101,12 +106,12 @@ fn region(source: &Source, change: &Change) -> Option<Range<usize>> {
 
 /// A function whose head was changed.
 struct Altered<'a> {
-    source: &'a Source,
+    source: &'a AnalysedDocument,
     /// The head as it was, in a document of its own.
-    past: Source,
+    past: AnalysedDocument,
     before: FunctionHeader,
     after: FunctionHeader,
-    delta: Delta,
+    delta: SignatureDelta,
 }
 
 impl Altered<'_> {
@@ -122,23 +127,23 @@ impl Altered<'_> {
     fn chain(&self, what: &str) -> u64 {
         let before = &self.past.content()[self.before.params.clone()];
         let after = &self.source.content()[self.after.params.clone()];
-        super::chain(&("signature", what, self.old_name(), self.new_name(), before, after))
+        super::group_of(&("signature", what, self.old_name(), self.new_name(), before, after))
     }
 }
 
-fn altered<'a>(source: &'a Source, change: &Change) -> Vec<Altered<'a>> {
+fn altered<'a>(source: &'a AnalysedDocument, change: &LineChange) -> Vec<Altered<'a>> {
     let Some(region) = region(source, change) else { return Vec::new() };
     let heads = FunctionHeader::all_in(source, &region).into_iter();
     let altered = heads.filter_map(|after| {
         let (past, before) = before(source, change, &region, &after)?;
-        let delta = Delta::of(past.content(), &before, source.content(), &after);
+        let delta = SignatureDelta::of(past.content(), &before, source.content(), &after);
         Some(Altered { source, past, before, after, delta })
     });
     altered.filter(|altered| !altered.delta.is_empty()).collect()
 }
 
 /// The documents that can have something to do with a source, it or the current one first.
-fn documents<'a>(scene: &Scene<'a>, of: &Source) -> impl Iterator<Item = &'a Source> {
+fn documents<'a>(scene: &Scene<'a>, of: &AnalysedDocument) -> impl Iterator<Item = &'a AnalysedDocument> {
     let language = of.language();
     std::iter::once(scene.source)
         .chain(scene.others)
@@ -148,14 +153,14 @@ fn documents<'a>(scene: &Scene<'a>, of: &Source) -> impl Iterator<Item = &'a Sou
 /// Offers edits of a document run by run.
 struct Offer<'r, 's> {
     scene: &'r Scene<'s>,
-    source: &'s Source,
+    source: &'s AnalysedDocument,
     prior: f32,
     chain: u64,
     evidence: Vec<(&'static str, f32)>,
 }
 
 impl<'s> Offer<'_, 's> {
-    fn make(&self, mut edits: Vec<Edit>, reason: impl Fn(&str) -> String, drafts: &mut Vec<Draft<'s>>) {
+    fn make(&self, mut edits: Vec<Edit>, reason: impl Fn(&str) -> String, drafts: &mut Vec<RenameDraft<'s>>) {
         edits.retain(|edit| !self.scene.memory.refuses_edits(self.source, slice::from_ref(edit)));
         let is_current = self.source.uri() == self.scene.source.uri();
         let line = if is_current { self.source.text().line_of(self.scene.cursor) } else { 0 };
@@ -163,8 +168,9 @@ impl<'s> Offer<'_, 's> {
         for run in edit_runs(self.source, edits, line) {
             let reason = reason(&run.lines());
             let prior = (if is_current { self.prior } else { self.prior * 0.93 }) - rank;
-            let (predictor, source, evidence) = (Predictor::Signature, self.source, self.evidence.clone());
-            drafts.push(Draft { predictor, source, run, reason, prior, chain: self.chain, evidence });
+            let (predictor, source, evidence) =
+                (PredictorName::Signature, self.source, self.evidence.clone());
+            drafts.push(RenameDraft { predictor, source, run, reason, prior, group: self.chain, evidence });
             rank = f32::min(rank + 0.004, 0.06);
         }
     }

@@ -7,14 +7,14 @@ use crate::case;
 
 /// What tells a name from others that are declared with it: `KIND_RED` and `KIND_BLUE` have `RED` and `BLUE`.
 #[derive(Debug, Clone)]
-pub(super) struct Stem {
+pub(super) struct NameStem {
     /// As it is declared.
     own: String,
     /// In every spelling.
     spelt: Vec<String>,
 }
 
-impl Stem {
+impl NameStem {
     /// The stems of names that are declared together.
     pub(super) fn all(names: &[&str]) -> Vec<Self> {
         let words: Vec<Vec<String>> = names.iter().map(|name| case::words(name)).collect();
@@ -48,16 +48,16 @@ impl Stem {
 
 /// Code with holes for a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mould {
+pub(super) struct CodeMould {
     /// What stands before, between and behind the holes.
     fixed: Vec<String>,
     /// For each hole the spellings that it can have, as bits.
     holes: Vec<u32>,
 }
 
-impl Mould {
+impl CodeMould {
     /// The mould of all examples, each with the stem of its name; nothing if they have none in common.
-    pub(super) fn of<'a>(examples: impl IntoIterator<Item = (&'a str, &'a Stem)>) -> Option<Self> {
+    pub(super) fn of<'a>(examples: impl IntoIterator<Item = (&'a str, &'a NameStem)>) -> Option<Self> {
         let mut moulds = examples.into_iter().map(|(code, stem)| Self::one(code, stem));
         let first = moulds.next()?;
         let mould = moulds.try_fold(first, |mut all, next| {
@@ -68,7 +68,7 @@ impl Mould {
         (!mould.holes.is_empty() && !mould.holes.contains(&0)).then_some(mould)
     }
 
-    fn one(code: &str, stem: &Stem) -> Self {
+    fn one(code: &str, stem: &NameStem) -> Self {
         let mut mould = Self { fixed: vec![String::new()], holes: Vec::new() };
         let mut at = 0;
         while let Some(next) = code[at..].chars().next() {
@@ -92,7 +92,7 @@ impl Mould {
     }
 
     /// The code for another name; nothing if its spelling cannot be told.
-    pub(super) fn filled(&self, stem: &Stem) -> Option<String> {
+    pub(super) fn filled(&self, stem: &NameStem) -> Option<String> {
         let mut code = self.fixed.first()?.clone();
         for (at, &bits) in self.holes.iter().enumerate() {
             let behind = &self.fixed[at + 1];
@@ -104,7 +104,7 @@ impl Mould {
 }
 
 /// The form that a hole between two pieces of code wants.
-fn spelt<'a>(stem: &'a Stem, bits: u32, before: &str, behind: &str) -> Option<&'a str> {
+fn spelt<'a>(stem: &'a NameStem, bits: u32, before: &str, behind: &str) -> Option<&'a str> {
     let forms =
         || stem.forms().enumerate().filter(|(number, _)| bits & (1 << number) != 0).map(|(_, form)| form);
     let first = forms().next()?;
@@ -136,8 +136,8 @@ mod tests {
 
     /// The code for the last of the names, made from examples for the others.
     fn filled(names: &[&str], examples: &[&str]) -> Option<String> {
-        let stems = Stem::all(names);
-        let mould = Mould::of(examples.iter().copied().zip(&stems))?;
+        let stems = NameStem::all(names);
+        let mould = CodeMould::of(examples.iter().copied().zip(&stems))?;
         mould.filled(stems.last()?)
     }
 

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use nudge_syntax::{Enumeration, Language, Payload, Source, Variant, contains_word, is_pattern};
+use nudge_syntax::{
+    AnalysedDocument, EnumVariant, Enumeration, Language, VariantPayload, contains_word, is_pattern,
+};
 use nudge_text::Edit;
 
-use super::{super::rename::draft::Draft, Changed, Offer, documents};
+use super::{super::rename::draft::RenameDraft, Changed, Offer, documents};
 use crate::Scene;
 
 /// Occurrences of a variant that are looked at in one document.
@@ -14,13 +16,13 @@ const MAX_OCCURRENCES: usize = 120;
 const PRIOR: f32 = 0.85;
 
 /// Offers to fit patterns to what the variants that a change touched carry now.
-pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut Vec<Draft<'s>>) {
+pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut Vec<RenameDraft<'s>>) {
     let Changed { source, change, enumeration, .. } = changed;
     let Some(owner) = enumeration.name.as_deref().filter(|_| source.language() == Language::Rust) else {
         return;
     };
-    let touched: Vec<&Variant> = changed.touched().map(|(_, variant)| variant).collect();
-    let is_known = |variant: &&Variant| contains_word(&change.before, &variant.name);
+    let touched: Vec<&EnumVariant> = changed.touched().map(|(_, variant)| variant).collect();
+    let is_known = |variant: &&EnumVariant| contains_word(&change.before, &variant.name);
     if !touched.iter().any(is_known) {
         return;
     }
@@ -30,7 +32,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut
         if was.payload == now.payload {
             continue;
         }
-        let chain = crate::predictors::chain(&("payload", owner, &now.name, ignoring(&now.payload)));
+        let chain = crate::predictors::group_of(&("payload", owner, &now.name, ignoring(&now.payload)));
         for document in documents(scene, source) {
             let edits = patterns(document, owner, now);
             let offer =
@@ -42,7 +44,7 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut
 }
 
 /// The edits that patterns need which do not look at what the variant carries.
-fn patterns(source: &Source, owner: &str, now: &Variant) -> Vec<Edit> {
+fn patterns(source: &AnalysedDocument, owner: &str, now: &EnumVariant) -> Vec<Edit> {
     let text = source.content();
     let is_meant = |name: &Range<usize>| {
         let before = &text[..name.start];
@@ -90,26 +92,26 @@ pub(super) fn is_ignored(carried: &str) -> bool {
 }
 
 /// The pattern that does not look at what a variant carries.
-pub(super) fn ignoring(payload: &Payload) -> String {
+pub(super) fn ignoring(payload: &VariantPayload) -> String {
     match payload {
-        Payload::None => "",
-        Payload::Tuple(1) => "(_)",
-        Payload::Tuple(_) => "(..)",
-        Payload::Fields(_) => " { .. }",
+        VariantPayload::None => "",
+        VariantPayload::Tuple(1) => "(_)",
+        VariantPayload::Tuple(_) => "(..)",
+        VariantPayload::Fields(_) => " { .. }",
     }
     .to_owned()
 }
 
 /// Whether a pattern that does not look at what a variant carries is right for it.
-fn fits(carried: &str, payload: &Payload) -> bool {
+fn fits(carried: &str, payload: &VariantPayload) -> bool {
     let carried: String = carried.chars().filter(|c| !c.is_whitespace()).collect();
     match payload {
-        Payload::None => carried.is_empty(),
-        Payload::Tuple(count) => {
+        VariantPayload::None => carried.is_empty(),
+        VariantPayload::Tuple(count) => {
             carried == "{..}"
                 || carried.starts_with('(')
                     && (carried.contains("..") || carried.matches('_').count() == *count)
         }
-        Payload::Fields(_) => carried == "{..}",
+        VariantPayload::Fields(_) => carried == "{..}",
     }
 }

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use nudge_syntax::{
-    Arms, Enumeration, Language, Payload, Source, is_default_arm, occurrences,
+    AnalysedDocument, Enumeration, Language, MatchArms, VariantPayload, is_default_arm, occurrences,
     token::{TokenKind, is_word, solid},
 };
 use nudge_text::Edit;
 
 use super::{
-    super::rename::draft::Draft,
+    super::rename::draft::RenameDraft,
     Changed, Offer, documents,
-    mould::{Mould, Stem},
+    mould::{CodeMould, NameStem},
     payload,
 };
 use crate::Scene;
@@ -36,7 +36,7 @@ const LIKELY: f32 = 0.62;
 const IGNORED: char = '\0';
 
 /// Offers arms for variants that a change brought.
-pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut Vec<Draft<'s>>) {
+pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut Vec<RenameDraft<'s>>) {
     let Changed { source, enumeration, .. } = changed;
     let added = added(changed);
     let old = enumeration.variants.len() - added.len();
@@ -44,17 +44,18 @@ pub(super) fn predict<'s>(scene: &Scene<'s>, changed: &Changed<'_>, drafts: &mut
         return;
     }
     let names: Vec<&str> = enumeration.variants.iter().map(|variant| variant.name.as_str()).collect();
-    let stems = Stem::all(&names);
-    let chain = crate::predictors::chain(&("variant", &enumeration.name, &names));
+    let stems = NameStem::all(&names);
+    let chain = crate::predictors::group_of(&("variant", &enumeration.name, &names));
     let Some(neighbour) = neighbour(&added, added[0], names.len()) else { return };
     let what: Vec<String> = added.iter().map(|&at| format!("`{}`", names[at])).collect();
     for document in documents(scene, source) {
         if (scene.cancelled)() {
             return;
         }
-        let mut seen: Vec<Arms> = Vec::new();
+        let mut seen: Vec<MatchArms> = Vec::new();
         for place in document.occurrences(names[neighbour], MAX_OCCURRENCES) {
-            let Some(arms) = Arms::around(document, place.start).filter(|arms| !seen.contains(arms)) else {
+            let Some(arms) = MatchArms::around(document, place.start).filter(|arms| !seen.contains(arms))
+            else {
                 continue;
             };
             let site = Site { source: document, enumeration, stems: &stems, added: &added, arms: &arms };
@@ -106,11 +107,11 @@ fn neighbour(added: &[usize], new: usize, count: usize) -> Option<usize> {
 
 /// Arms in which the new variants may be lacking.
 struct Site<'a> {
-    source: &'a Source,
+    source: &'a AnalysedDocument,
     enumeration: &'a Enumeration,
-    stems: &'a [Stem],
+    stems: &'a [NameStem],
     added: &'a [usize],
-    arms: &'a Arms,
+    arms: &'a MatchArms,
 }
 
 impl Site<'_> {
@@ -128,10 +129,10 @@ impl Site<'_> {
                 codes.push((at, self.code(at, arm)));
             }
         }
-        let mould = Mould::of(codes.iter().map(|(at, code)| (code.as_str(), &self.stems[*at])))?;
+        let mould = CodeMould::of(codes.iter().map(|(at, code)| (code.as_str(), &self.stems[*at])))?;
         // Where they do the same with what their variants carry, that is what they are for.
         let looks = |(at, code): &(usize, String)| {
-            self.enumeration.variants[*at].payload != Payload::None && !code.contains(IGNORED)
+            self.enumeration.variants[*at].payload != VariantPayload::None && !code.contains(IGNORED)
         };
         let says_nothing = mould.holes() < 2 && !codes.iter().all(looks);
         if codes.len() < if says_nothing { 3 } else { 2 } {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_predict::{Kind, Offers, Predictor};
+use nudge_predict::{OfferedKinds, PredictorName, SuggestionKind};
 use nudge_text::{Edits, Text};
 
 use crate::fixture::Fixture;
@@ -12,17 +12,17 @@ const OTHER: &str = "file:///b.rs";
 const THIRD: &str = "file:///c.rs";
 
 /// The renames that are suggested.
-fn renames(files: &[(&str, &str)]) -> Vec<Kind> {
-    let mut fixture = Fixture::new(Predictor::Rename, files);
-    fixture.offers = Offers { rename: true, ..Offers::default() };
+fn renames(files: &[(&str, &str)]) -> Vec<SuggestionKind> {
+    let mut fixture = Fixture::new(PredictorName::Rename, files);
+    fixture.offers = OfferedKinds { rename: true, ..OfferedKinds::default() };
     let found = fixture.all().into_iter().map(|found| found.kind);
-    found.filter(|kind| matches!(kind, Kind::Rename { .. })).collect()
+    found.filter(|kind| matches!(kind, SuggestionKind::Rename { .. })).collect()
 }
 
 /// The edits of the one rename that is suggested.
 fn edits(files: &[(&str, &str)]) -> Vec<(Arc<str>, Edits)> {
     let found = renames(files);
-    let [Kind::Rename { uri, edits, .. }] = &found[..] else { panic!("{found:#?}") };
+    let [SuggestionKind::Rename { uri, edits, .. }] = &found[..] else { panic!("{found:#?}") };
     assert!(edits.first().is_none_or(|(first, _)| first == uri), "{edits:?}");
     edits.clone()
 }
@@ -60,9 +60,10 @@ fn unmarked(marked: &str, follows: bool) -> String {
 #[test]
 fn the_place_is_that_of_the_declaration() {
     let files = [(HERE, "fn f() {\n    let cnt = 0;\n    show(⟦cnt→count⟧);\n}\n")];
-    let place = Fixture::new(Predictor::Rename, &files).place("cnt");
+    let place = Fixture::new(PredictorName::Rename, &files).place("cnt");
     let edits = vec![(HERE.into(), Edits::one(place.clone(), "count"))];
-    let expected = Kind::Rename { uri: HERE.into(), offset: place.start, name: "count".into(), edits };
+    let expected =
+        SuggestionKind::Rename { uri: HERE.into(), offset: place.start, name: "count".into(), edits };
     assert_eq!(renames(&files), [expected]);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nudge_backend::QuestionId;
 use nudge_mailbox::{ClientId, MessageId};
-use nudge_session::{AskId, Commit, Effect, Operation, RequestId, Step};
+use nudge_session::{AskId, RequestId, SessionCommit, SessionEffect, SessionStep, StoreOperation};
 use nudge_wire::{Error, RawJson};
 
 use super::{tell, words};
@@ -102,7 +102,7 @@ impl Play {
             }
             ["crash"] => {
                 let operations = self.driver.crash();
-                let commit = Commit { operations, is_durable: true, at: 0 };
+                let commit = SessionCommit { operations, is_durable: true, at: 0 };
                 Vec::from_iter((!commit.operations.is_empty()).then(|| self.tell_commit(&commit)))
             }
             ["wait", time] => {
@@ -172,10 +172,10 @@ impl Play {
         }
     }
 
-    fn tell(&mut self, step: &Step) -> Vec<String> {
+    fn tell(&mut self, step: &SessionStep) -> Vec<String> {
         let commits: Vec<_> = step.commits.iter().map(|commit| self.tell_commit(commit)).collect();
         for effect in &step.effects {
-            if let Effect::Ask { ask, question, .. } = effect {
+            if let SessionEffect::Ask { ask, question, .. } = effect {
                 self.asks.insert(tell::name_in(&question.params), *ask);
             }
         }
@@ -183,9 +183,9 @@ impl Play {
         commits.into_iter().chain(effects).collect()
     }
 
-    fn tell_commit(&mut self, commit: &Commit) -> String {
+    fn tell_commit(&mut self, commit: &SessionCommit) -> String {
         for operation in &commit.operations {
-            if let Operation::Input(input) = operation {
+            if let StoreOperation::Input(input) = operation {
                 self.name_message(&input.change);
             }
         }
@@ -193,8 +193,8 @@ impl Play {
         format!("{}({})", if commit.is_durable { "save" } else { "note" }, told.join(" "))
     }
 
-    fn name_message(&mut self, change: &nudge_mailbox::Change<nudge_session::MessageBody>) {
-        if let nudge_mailbox::Change::Added(message) = change {
+    fn name_message(&mut self, change: &nudge_mailbox::MailboxChange<nudge_session::MessageBody>) {
+        if let nudge_mailbox::MailboxChange::Added(message) = change {
             self.messages.push((message.id.clone(), tell::text_of(&message.content.content)));
         }
     }

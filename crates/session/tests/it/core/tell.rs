@@ -1,56 +1,56 @@
 //! What a session does, in short notation.
 
-use nudge_backend::{Parting, UserMessage};
+use nudge_backend::{BackendParting, UserMessage};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, MessageId};
-use nudge_session::{Effect, Joined, MessageBody, Operation, PendingMessage, RowChange};
+use nudge_mailbox::{MailboxChange, MessageId};
+use nudge_session::{JoinedClient, MessageBody, PendingMessage, RowChange, SessionEffect, StoreOperation};
 use nudge_wire::{Error, RawJson};
 use serde_json::Value;
 
 use super::script::{Play, client_name};
 
 /// Something that is done.
-pub(super) fn effect(play: &Play, effect: &Effect) -> String {
+pub(super) fn effect(play: &Play, effect: &SessionEffect) -> String {
     match effect {
-        Effect::Show { update, skip } => {
+        SessionEffect::Show { update, skip } => {
             let but: Vec<_> = skip.iter().map(|client| client_name(*client)).collect();
             let but = if but.is_empty() { String::new() } else { format!(" but {}", but.join(" ")) };
             format!("show {}{but}", entry(play, update))
         }
-        Effect::Notify(message) => format!("notify {}", message.method().map_or("", |name| name)),
-        Effect::Answer { request, outcome } => {
+        SessionEffect::Notify(message) => format!("notify {}", message.method().map_or("", |name| name)),
+        SessionEffect::Answer { request, outcome } => {
             format!("answer {}: {}", play.request(*request), answer(play, outcome))
         }
-        Effect::Joined(it) => joined(play, it),
-        Effect::ReadOn(request) => format!("read on {}", play.request(*request)),
-        Effect::TakenUpBy(client) => format!("taken up by {}", client_name(*client)),
-        Effect::Flush => "flush".to_owned(),
-        Effect::Prompt { messages, prompter } => {
+        SessionEffect::Joined(it) => joined(play, it),
+        SessionEffect::ReadOn(request) => format!("read on {}", play.request(*request)),
+        SessionEffect::TakenUpBy(client) => format!("taken up by {}", client_name(*client)),
+        SessionEffect::Flush => "flush".to_owned(),
+        SessionEffect::Prompt { messages, prompter } => {
             format!("prompt {} by {}", said(play, messages), client_name(*prompter))
         }
-        Effect::Steer(messages) => format!("steer {}", said(play, messages)),
-        Effect::GoOn(messages) if messages.is_empty() => "go on".to_owned(),
-        Effect::GoOn(messages) => format!("go on with {}", said(play, messages)),
-        Effect::Interrupt => "interrupt".to_owned(),
-        Effect::Cancel => "cancel".to_owned(),
-        Effect::AnswerAgent(question, outcome) => {
+        SessionEffect::Steer(messages) => format!("steer {}", said(play, messages)),
+        SessionEffect::GoOn(messages) if messages.is_empty() => "go on".to_owned(),
+        SessionEffect::GoOn(messages) => format!("go on with {}", said(play, messages)),
+        SessionEffect::Interrupt => "interrupt".to_owned(),
+        SessionEffect::Cancel => "cancel".to_owned(),
+        SessionEffect::AnswerAgent(question, outcome) => {
             format!("tell {}: {}", play.question(*question), answer(play, outcome))
         }
-        Effect::SetOption(option) => format!("set {}", option.config_id),
-        Effect::ForgetOptions => "forget options".to_owned(),
-        Effect::Ask { client, question, .. } => {
+        SessionEffect::SetOption(option) => format!("set {}", option.config_id),
+        SessionEffect::ForgetOptions => "forget options".to_owned(),
+        SessionEffect::Ask { client, question, .. } => {
             format!("ask {} {}", client_name(*client), name_in(&question.params))
         }
-        Effect::WithdrawAsk { ask, client } => {
+        SessionEffect::WithdrawAsk { ask, client } => {
             let name = play.asks.iter().find(|(_, known)| *known == ask).map_or("?", |(name, _)| name);
             format!("unask {} {name}", client_name(*client))
         }
-        Effect::Serve(question) => format!("serve {}", name_in(&question.params)),
-        Effect::Leave { parting, waiting } => {
+        SessionEffect::Serve(question) => format!("serve {}", name_in(&question.params)),
+        SessionEffect::Leave { parting, waiting } => {
             let how = match parting {
-                Parting::Leave => "leave",
-                Parting::Close => "leave closed",
-                Parting::Delete => "leave deleted",
+                BackendParting::Leave => "leave",
+                BackendParting::Close => "leave closed",
+                BackendParting::Delete => "leave deleted",
             };
             let waiting = waiting.iter().map(|request| format!(" {}", play.request(*request)));
             format!("{how}{}", waiting.collect::<String>())
@@ -58,7 +58,7 @@ pub(super) fn effect(play: &Play, effect: &Effect) -> String {
     }
 }
 
-fn joined(play: &Play, joined: &Joined) -> String {
+fn joined(play: &Play, joined: &JoinedClient) -> String {
     let missed = joined.missed.iter().map(|update| entry(play, update));
     let mut parts: Vec<_> = missed.collect();
     parts.push(entry(play, &joined.state));
@@ -69,21 +69,23 @@ fn joined(play: &Play, joined: &Joined) -> String {
 }
 
 /// Something that is written down.
-pub(super) fn operation(play: &Play, operation: &Operation) -> String {
+pub(super) fn operation(play: &Play, operation: &StoreOperation) -> String {
     match operation {
-        Operation::Append { update, .. } => entry(play, update).replace(' ', ":"),
-        Operation::Input(input) => change(play, &input.change),
-        Operation::UpdateSession(row) => tell_row(row),
-        Operation::DeleteSession => "delete".to_owned(),
+        StoreOperation::Append { update, .. } => entry(play, update).replace(' ', ":"),
+        StoreOperation::Input(input) => change(play, &input.change),
+        StoreOperation::UpdateSession(row) => tell_row(row),
+        StoreOperation::DeleteSession => "delete".to_owned(),
     }
 }
 
-fn change(play: &Play, change: &Change<MessageBody>) -> String {
+fn change(play: &Play, change: &MailboxChange<MessageBody>) -> String {
     match change {
-        Change::Added(message) => format!("+{}", play.message(&message.id)),
-        Change::Replaced { id, content } => format!("{}={}", play.message(id), text_of(&content.content)),
-        Change::Revoked { id } => format!("-{}", play.message(id)),
-        Change::Delivered { ids } => {
+        MailboxChange::Added(message) => format!("+{}", play.message(&message.id)),
+        MailboxChange::Replaced { id, content } => {
+            format!("{}={}", play.message(id), text_of(&content.content))
+        }
+        MailboxChange::Revoked { id } => format!("-{}", play.message(id)),
+        MailboxChange::Delivered { ids } => {
             let ids = ids.iter().map(|id: &MessageId| format!(">{}", play.message(id)));
             ids.collect::<Vec<_>>().join(" ")
         }

@@ -1,15 +1,15 @@
 //! The inputs of a script, read.
 
 use nudge_backend::{
-    BackendEvent, OptionChange, PromptParams, Question, REQUEST_PERMISSION, SteerMethod, TurnEnd,
+    AgentQuestion, BackendEvent, OptionChange, PromptParams, REQUEST_PERMISSION, SteerMethod, TurnEnd,
 };
 use nudge_bridge::IndexedUpdate;
-use nudge_mailbox::{ClientId, Mode};
+use nudge_mailbox::{ClientId, DeliveryMode};
 use nudge_session::{
-    AskId, Attach, AttachOptions, Attendee, ClientAnswer, ClientOffers, EndWish, MessageBody, SessionInput,
-    SessionRequest, SessionStart,
+    AskId, AttachOptions, AttachRequest, Attendee, ClientAnswer, ClientOffers, EndWish, MessageBody,
+    SessionInput, SessionRequest, SessionStart,
 };
-use nudge_wire::{Error, Message, RawJson, Version, message::Parsed};
+use nudge_wire::{Error, Message, RawJson, Version, message::ParsedFrame};
 use serde_json::json;
 
 use super::script::{CLIENTS, Play, json};
@@ -104,8 +104,8 @@ fn request(play: &Play, verb: &str, name: &str, options: &[&str]) -> SessionRequ
             let params = options.contains(&"params").then_some(params);
             SessionRequest::Prompt { body: MessageBody { content, params }, key }
         }
-        "queues" => SessionRequest::Inject { mode: Mode::Queue, content, key },
-        "steers" => SessionRequest::Inject { mode: Mode::Steer, content, key },
+        "queues" => SessionRequest::Inject { mode: DeliveryMode::Queue, content, key },
+        "steers" => SessionRequest::Inject { mode: DeliveryMode::Steer, content, key },
         "steering" => {
             SessionRequest::Steering { content, prompt_required: options.contains(&"prompt-required") }
         }
@@ -123,7 +123,7 @@ fn request(play: &Play, verb: &str, name: &str, options: &[&str]) -> SessionRequ
     }
 }
 
-fn attach(play: &mut Play, client: ClientId, how: &[&str]) -> Attach {
+fn attach(play: &mut Play, client: ClientId, how: &[&str]) -> AttachRequest {
     let has = |word: &str| how.contains(&word);
     let from =
         how.iter().find_map(|word| word.strip_prefix("from=")).map(|from| from.parse().expect("a number"));
@@ -135,7 +135,7 @@ fn attach(play: &mut Play, client: ClientId, how: &[&str]) -> Attach {
         elicitation: client == ClientId(4),
     };
     let version = if is_v1 { Version::V1 } else { Version::V2 };
-    Attach {
+    AttachRequest {
         request: play.new_request(&format!("join-{}", super::script::client_name(client))),
         attendee: Attendee { id: client, version, offers },
         from: from.unwrap_or(0),
@@ -185,11 +185,11 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
     })
 }
 
-fn question(play: &mut Play, name: &str, method: &str) -> Question {
+fn question(play: &mut Play, name: &str, method: &str) -> AgentQuestion {
     let tool_call = json!({ "toolCallId": name });
     let params = json!({ "name": name, "toolCall": tool_call, "subject": { "toolCall": tool_call } });
     let id = play.new_question(name);
-    Question { id, version: Version::V2, method: method.into(), params: json(&params) }
+    AgentQuestion { id, version: Version::V2, method: method.into(), params: json(&params) }
 }
 
 /// By what clients were asked this, or could have been.
@@ -219,8 +219,8 @@ fn tool_call(id: &str, status: &str) -> IndexedUpdate {
 
 fn notification(name: &str) -> Message {
     let text = json!({ "jsonrpc": "2.0", "method": name }).to_string();
-    match Parsed::from_frame(text.into()) {
-        Parsed::Single(Ok(message)) => message,
+    match ParsedFrame::from_frame(text.into()) {
+        ParsedFrame::Single(Ok(message)) => message,
         other => panic!("expected a notification, got {other:?}"),
     }
 }

@@ -1,28 +1,35 @@
 //! What the turn and the mailbox promise together, apart from what messages mean.
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{ClientId, Dialect, Message, Mode};
-use nudge_session::{Delivery, Opening};
+use nudge_mailbox::{ClientId, DeliveryMode, InputDialect, MailboxMessage};
+use nudge_session::{DeliveredMessages, SteerOpening};
 
 use super::turned_mailbox::{Event, TurnedMailbox};
 
-fn message(id: &str, mode: Mode) -> Message<u8> {
-    Message { id: id.into(), client: ClientId(1), mode, dialect: Dialect::Inject, content: 0, key: None }
+fn message(id: &str, mode: DeliveryMode) -> MailboxMessage<u8> {
+    MailboxMessage {
+        id: id.into(),
+        client: ClientId(1),
+        mode,
+        dialect: InputDialect::Inject,
+        content: 0,
+        key: None,
+    }
 }
 
-fn queued(id: &str) -> Message<u8> {
-    message(id, Mode::Queue)
+fn queued(id: &str) -> MailboxMessage<u8> {
+    message(id, DeliveryMode::Queue)
 }
 
-fn steer(id: &str) -> Message<u8> {
-    message(id, Mode::Steer)
+fn steer(id: &str) -> MailboxMessage<u8> {
+    message(id, DeliveryMode::Steer)
 }
 
 /// A mailbox whose turn was started by `a`, with nothing left to write down.
 fn running() -> TurnedMailbox<u8> {
     let mut mailbox = TurnedMailbox::new(SteerMethod::Wait);
     mailbox.accept(queued("a")).expect("a queued message is always taken");
-    assert_eq!(mailbox.poll(), Some(Delivery::Turn(vec![queued("a")])));
+    assert_eq!(mailbox.poll(), Some(DeliveredMessages::Turn(vec![queued("a")])));
     mailbox.take_changes();
     mailbox
 }
@@ -62,7 +69,7 @@ fn what_a_steer_does_to_a_stream_can_turn_out_differently() {
     mailbox.accept(steer("b")).expect("a turn runs");
     assert_eq!(mailbox.poll(), None);
     mailbox.set_steer_method(SteerMethod::Take);
-    assert_eq!(mailbox.poll(), Some(Delivery::Steer(Opening::MidStream, vec![steer("b")])));
+    assert_eq!(mailbox.poll(), Some(DeliveredMessages::Steer(SteerOpening::MidStream, vec![steer("b")])));
 }
 
 #[test]

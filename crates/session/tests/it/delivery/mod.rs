@@ -1,4 +1,4 @@
-//! When what the user says is delivered: `InputDelivery` and `Turn` alone, without a disk, a client or an answer.
+//! When what the user says is delivered: `InputDelivery` and `RunningTurn` alone, without a disk, a client or an answer.
 
 mod calls;
 mod model;

@@ -1,8 +1,8 @@
 //! A mailbox that is nothing but a log: every question is answered by reading the whole log again.
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Dialect, Fate, Message, Mode, Refusal};
-use nudge_session::{Delivery, Opening};
+use nudge_mailbox::{DeliveryMode, InputDialect, MailboxMessage, MailboxRefusal, MessageFate};
+use nudge_session::{DeliveredMessages, SteerOpening};
 
 use super::turned_mailbox::Event;
 
@@ -10,7 +10,7 @@ type Id = std::sync::Arc<str>;
 
 #[derive(Debug, Clone)]
 enum Entry {
-    Accepted(Message<u8>),
+    Accepted(MailboxMessage<u8>),
     Replaced(Id, u8),
     Revoked(Id),
     TurnOf(Vec<Id>),
@@ -46,19 +46,23 @@ impl Naive {
     }
 
     /// The id, and whether it is new.
-    pub(crate) fn accept(&mut self, message: Message<u8>) -> Result<(Id, bool), Refusal> {
-        let is_free = |old: &Message<u8>| {
-            let is_prompt = matches!(old.dialect, Dialect::PromptV1 | Dialect::PromptV2);
-            is_prompt && self.fate(&old.id) == Some(Fate::Revoked)
+    pub(crate) fn accept(&mut self, message: MailboxMessage<u8>) -> Result<(Id, bool), MailboxRefusal> {
+        let is_free = |old: &MailboxMessage<u8>| {
+            let is_prompt = matches!(old.dialect, InputDialect::PromptV1 | InputDialect::PromptV2);
+            is_prompt && self.fate(&old.id) == Some(MessageFate::Revoked)
         };
-        let repeats = |old: &&Message<u8>| old.key.is_some() && old.key == message.key && !is_free(old);
+        let repeats =
+            |old: &&MailboxMessage<u8>| old.key.is_some() && old.key == message.key && !is_free(old);
         let earlier =
             self.accepted().find(repeats).or_else(|| self.accepted().find(|old| old.id == message.id));
         if let Some(earlier) = earlier {
             return Ok((earlier.id.clone(), false));
         }
-        if message.dialect == Dialect::Inject && message.mode == Mode::Steer && !self.is_running() {
-            return Err(Refusal::NoRunningTurn);
+        if message.dialect == InputDialect::Inject
+            && message.mode == DeliveryMode::Steer
+            && !self.is_running()
+        {
+            return Err(MailboxRefusal::NoRunningTurn);
         }
         let id = message.id.clone();
         self.log.push(Entry::Accepted(message));
@@ -66,23 +70,23 @@ impl Naive {
     }
 
     /// Whether it was revoked just now.
-    pub(crate) fn revoke(&mut self, id: &Id) -> Result<bool, Refusal> {
+    pub(crate) fn revoke(&mut self, id: &Id) -> Result<bool, MailboxRefusal> {
         match self.fate(id) {
-            None => Err(Refusal::UnknownMessage),
-            Some(Fate::Delivered) => Err(Refusal::AlreadyDelivered),
-            Some(Fate::Revoked) => Ok(false),
-            Some(Fate::Pending) => {
+            None => Err(MailboxRefusal::UnknownMessage),
+            Some(MessageFate::Delivered) => Err(MailboxRefusal::AlreadyDelivered),
+            Some(MessageFate::Revoked) => Ok(false),
+            Some(MessageFate::Pending) => {
                 self.log.push(Entry::Revoked(id.clone()));
                 Ok(true)
             }
         }
     }
 
-    pub(crate) fn replace(&mut self, id: &Id, content: u8) -> Result<(), Refusal> {
+    pub(crate) fn replace(&mut self, id: &Id, content: u8) -> Result<(), MailboxRefusal> {
         match self.fate(id) {
-            None | Some(Fate::Revoked) => Err(Refusal::UnknownMessage),
-            Some(Fate::Delivered) => Err(Refusal::AlreadyDelivered),
-            Some(Fate::Pending) => {
+            None | Some(MessageFate::Revoked) => Err(MailboxRefusal::UnknownMessage),
+            Some(MessageFate::Delivered) => Err(MailboxRefusal::AlreadyDelivered),
+            Some(MessageFate::Pending) => {
                 self.log.push(Entry::Replaced(id.clone(), content));
                 Ok(())
             }
@@ -102,7 +106,7 @@ impl Naive {
         }
         let before: Vec<_> = self.pending().into_iter().map(|message| message.id).collect();
         self.log.push(Entry::Cancelled);
-        let dropped = before.into_iter().filter(|id| self.fate(id) == Some(Fate::Revoked)).collect();
+        let dropped = before.into_iter().filter(|id| self.fate(id) == Some(MessageFate::Revoked)).collect();
         (dropped, self.pending().len())
     }
 
@@ -114,20 +118,21 @@ impl Naive {
         self.log.push(Entry::Resumed);
     }
 
-    pub(crate) fn poll(&mut self) -> Option<Delivery<u8>> {
+    pub(crate) fn poll(&mut self) -> Option<DeliveredMessages<u8>> {
         if self.is_held() {
             return None;
         }
         let (steers, queued): (Vec<_>, Vec<_>) =
-            self.pending().into_iter().partition(|message| message.mode == Mode::Steer);
-        let ids = |messages: &[Message<u8>]| messages.iter().map(|message| message.id.clone()).collect();
+            self.pending().into_iter().partition(|message| message.mode == DeliveryMode::Steer);
+        let ids =
+            |messages: &[MailboxMessage<u8>]| messages.iter().map(|message| message.id.clone()).collect();
         if !self.is_running() {
             let messages = if steers.is_empty() { queued.into_iter().take(1).collect() } else { steers };
             if messages.is_empty() {
                 return None;
             }
             self.log.push(Entry::TurnOf(ids(&messages)));
-            return Some(Delivery::Turn(messages));
+            return Some(DeliveredMessages::Turn(messages));
         }
         let is_streaming = self.is_streaming() && self.steer_method == SteerMethod::Take;
         let is_open = self.is_at_break() || is_streaming;
@@ -135,17 +140,17 @@ impl Naive {
             return None;
         }
         self.log.push(Entry::SteeredBy(ids(&steers)));
-        let opening = if is_streaming { Opening::MidStream } else { Opening::BreakPoint };
-        Some(Delivery::Steer(opening, steers))
+        let opening = if is_streaming { SteerOpening::MidStream } else { SteerOpening::BreakPoint };
+        Some(DeliveredMessages::Steer(opening, steers))
     }
 
     /// Steers before queued messages, each in the order of the log.
-    pub(crate) fn pending(&self) -> Vec<Message<u8>> {
+    pub(crate) fn pending(&self) -> Vec<MailboxMessage<u8>> {
         let waiting = |mode| {
             let accepted = self.accepted().filter(move |message| message.mode == mode);
-            accepted.filter(|message| self.fate(&message.id) == Some(Fate::Pending)).cloned()
+            accepted.filter(|message| self.fate(&message.id) == Some(MessageFate::Pending)).cloned()
         };
-        let mut pending: Vec<_> = waiting(Mode::Steer).chain(waiting(Mode::Queue)).collect();
+        let mut pending: Vec<_> = waiting(DeliveryMode::Steer).chain(waiting(DeliveryMode::Queue)).collect();
         for message in &mut pending {
             for entry in &self.log {
                 match entry {
@@ -158,19 +163,19 @@ impl Naive {
     }
 
     /// The first thing that ended the wait decides.
-    pub(crate) fn fate(&self, id: &Id) -> Option<Fate> {
+    pub(crate) fn fate(&self, id: &Id) -> Option<MessageFate> {
         let place =
             self.log.iter().position(|entry| matches!(entry, Entry::Accepted(new) if new.id == *id))?;
         let dialect = self.accepted().find(|message| message.id == *id)?.dialect;
-        let is_prompt = matches!(dialect, Dialect::PromptV1 | Dialect::PromptV2);
+        let is_prompt = matches!(dialect, InputDialect::PromptV1 | InputDialect::PromptV2);
         let ended = self.log[place..].iter().find_map(|entry| match entry {
-            Entry::TurnOf(ids) | Entry::SteeredBy(ids) if ids.contains(id) => Some(Fate::Delivered),
-            Entry::Revoked(revoked) if revoked == id => Some(Fate::Revoked),
-            Entry::Cancelled if is_prompt => Some(Fate::Revoked),
-            Entry::Restarted if dialect == Dialect::PromptV2 => Some(Fate::Revoked),
+            Entry::TurnOf(ids) | Entry::SteeredBy(ids) if ids.contains(id) => Some(MessageFate::Delivered),
+            Entry::Revoked(revoked) if revoked == id => Some(MessageFate::Revoked),
+            Entry::Cancelled if is_prompt => Some(MessageFate::Revoked),
+            Entry::Restarted if dialect == InputDialect::PromptV2 => Some(MessageFate::Revoked),
             _ => None,
         });
-        Some(ended.unwrap_or(Fate::Pending))
+        Some(ended.unwrap_or(MessageFate::Pending))
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -196,11 +201,11 @@ impl Naive {
     }
 
     pub(crate) fn wants_break(&self) -> bool {
-        let has_steer = self.pending().iter().any(|message| message.mode == Mode::Steer);
+        let has_steer = self.pending().iter().any(|message| message.mode == DeliveryMode::Steer);
         has_steer && !self.is_held() && self.is_running() && self.is_streaming() && !self.must_wait()
     }
 
-    fn accepted(&self) -> impl Iterator<Item = &Message<u8>> {
+    fn accepted(&self) -> impl Iterator<Item = &MailboxMessage<u8>> {
         self.log.iter().filter_map(|entry| match entry {
             Entry::Accepted(message) => Some(message),
             _ => None,

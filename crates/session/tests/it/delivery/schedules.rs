@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{ClientId, Dialect, Message, Mode, Revoked, Saved};
-use nudge_session::Delivery;
+use nudge_mailbox::{ClientId, DeliveryMode, InputDialect, MailboxMessage, RevokedMessage, SavedMailbox};
+use nudge_session::DeliveredMessages;
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use crate::choices::Choices;
@@ -21,7 +21,7 @@ const CASES: u32 = 20_000;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Accept { id: u8, client: u64, mode: Mode, dialect: Dialect, key: Option<u8> },
+    Accept { id: u8, client: u64, mode: DeliveryMode, dialect: InputDialect, key: Option<u8> },
     Revoke(u8),
     Replace(u8, u8),
     Did(Event),
@@ -54,11 +54,11 @@ fn step(number: u64) -> Step {
 }
 
 fn accept(choices: &mut Choices) -> Step {
-    use Dialect::{Inject, PromptV1, PromptV2, Steering};
+    use InputDialect::{Inject, PromptV1, PromptV2, Steering};
     Step::Accept {
         id: choices.small(IDS),
         client: choices.below(2),
-        mode: choices.of([Mode::Queue, Mode::Steer]),
+        mode: choices.of([DeliveryMode::Queue, DeliveryMode::Steer]),
         dialect: choices.of([Inject, Inject, Inject, Steering, PromptV1, PromptV2]),
         key: choices.of([None, None, None, None, None, None, None, Some(0), Some(1), Some(2)]),
     }
@@ -87,7 +87,7 @@ struct Pair {
     steer_method: SteerMethod,
     mailbox: TurnedMailbox<u8>,
     naive: Naive,
-    saved: Saved<u8>,
+    saved: SavedMailbox<u8>,
     /// What was polled and is not committed yet.
     polled: Vec<Arc<str>>,
 }
@@ -95,23 +95,29 @@ struct Pair {
 impl Pair {
     fn new(steer_method: SteerMethod) -> Self {
         let (mailbox, naive) = (TurnedMailbox::new(steer_method), Naive::new(steer_method));
-        Self { steer_method, mailbox, naive, saved: Saved::default(), polled: Vec::new() }
+        Self { steer_method, mailbox, naive, saved: SavedMailbox::default(), polled: Vec::new() }
     }
 
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Accept { id: number, client, mode, dialect, key } => {
                 let key = key.map(|key| format!("key {key}").into());
-                let message =
-                    Message { id: id(number), client: ClientId(client), mode, dialect, content: 0, key };
+                let message = MailboxMessage {
+                    id: id(number),
+                    client: ClientId(client),
+                    mode,
+                    dialect,
+                    content: 0,
+                    key,
+                };
                 let accepted = self.mailbox.accept(message.clone());
                 let accepted = accepted.map(|accepted| (accepted.id, accepted.fresh));
                 prop_assert_eq!(accepted, self.naive.accept(message));
             }
             Step::Revoke(number) => {
                 let revoked = self.mailbox.revoke(&id(number)).map(|revoked| match revoked {
-                    Revoked::Now(message) => message.id == id(number),
-                    Revoked::Already => false,
+                    RevokedMessage::Now(message) => message.id == id(number),
+                    RevokedMessage::Already => false,
                 });
                 prop_assert_eq!(revoked, self.naive.revoke(&id(number)));
             }
@@ -146,7 +152,7 @@ impl Pair {
     fn poll(&mut self) -> Result<(), TestCaseError> {
         let delivery = self.mailbox.poll();
         prop_assert_eq!(&delivery, &self.naive.poll());
-        if let Some(Delivery::Turn(messages) | Delivery::Steer(_, messages)) = delivery {
+        if let Some(DeliveredMessages::Turn(messages) | DeliveredMessages::Steer(_, messages)) = delivery {
             self.polled.extend(messages.into_iter().map(|message| message.id));
         }
         Ok(())

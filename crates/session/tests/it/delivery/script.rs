@@ -3,8 +3,11 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Change, ClientId, Dialect, Message, Mode, Refusal, Revoked, Saved};
-use nudge_session::{Delivery, Opening};
+use nudge_mailbox::{
+    ClientId, DeliveryMode, InputDialect, MailboxChange, MailboxMessage, MailboxRefusal, RevokedMessage,
+    SavedMailbox,
+};
+use nudge_session::{DeliveredMessages, SteerOpening};
 
 use super::turned_mailbox::{Cancelled, Event, TurnedMailbox};
 
@@ -40,12 +43,12 @@ fn tidy(line: &str) -> String {
 struct Driver {
     mailbox: TurnedMailbox<String>,
     steer_method: SteerMethod,
-    saved: Saved<String>,
+    saved: SavedMailbox<String>,
 }
 
 impl Driver {
     fn new(steer_method: SteerMethod) -> Self {
-        Self { mailbox: TurnedMailbox::new(steer_method), steer_method, saved: Saved::default() }
+        Self { mailbox: TurnedMailbox::new(steer_method), steer_method, saved: SavedMailbox::default() }
     }
 
     /// Takes one input and says what came of it.
@@ -77,8 +80,8 @@ impl Driver {
         }
         match words[..] {
             ["revoke", id] => Some(match self.mailbox.revoke(id) {
-                Ok(Revoked::Now(message)) => format!("revoked {}", name(&message)),
-                Ok(Revoked::Already) => "already revoked".to_owned(),
+                Ok(RevokedMessage::Now(message)) => format!("revoked {}", name(&message)),
+                Ok(RevokedMessage::Already) => "already revoked".to_owned(),
                 Err(refusal) => refused(refusal),
             }),
             ["replace", id, content] => self.mailbox.replace(id, content.to_owned()).err().map(refused),
@@ -104,17 +107,17 @@ impl Driver {
 
     fn accept(&mut self, method: &str, id: &str, options: &[&str]) -> Option<String> {
         let (mode, dialect) = match method {
-            "queue" => (Mode::Queue, Dialect::Inject),
-            "steer" => (Mode::Steer, Dialect::Inject),
-            "steering" => (Mode::Steer, Dialect::Steering),
-            "prompt" => (Mode::Queue, Dialect::PromptV1),
-            "prompt-v2" if self.mailbox.is_idle() => (Mode::Queue, Dialect::PromptV2),
-            "prompt-v2" => (Mode::Steer, Dialect::PromptV2),
+            "queue" => (DeliveryMode::Queue, InputDialect::Inject),
+            "steer" => (DeliveryMode::Steer, InputDialect::Inject),
+            "steering" => (DeliveryMode::Steer, InputDialect::Steering),
+            "prompt" => (DeliveryMode::Queue, InputDialect::PromptV1),
+            "prompt-v2" if self.mailbox.is_idle() => (DeliveryMode::Queue, InputDialect::PromptV2),
+            "prompt-v2" => (DeliveryMode::Steer, InputDialect::PromptV2),
             _ => panic!("no such method: {method}"),
         };
         let client = if options.contains(&"by-another") { ClientId(2) } else { ClientId(1) };
         let key = options.iter().find_map(|option| option.strip_prefix("key=")).map(Arc::from);
-        let message = Message { id: id.into(), client, mode, dialect, content: id.to_owned(), key };
+        let message = MailboxMessage { id: id.into(), client, mode, dialect, content: id.to_owned(), key };
         match self.mailbox.accept(message) {
             Ok(accepted) if accepted.fresh => None,
             Ok(accepted) => Some(format!("same as {}", accepted.id)),
@@ -141,11 +144,13 @@ fn event(words: &[&str]) -> Option<Event> {
     })
 }
 
-fn tell(delivery: &Delivery<String>) -> String {
+fn tell(delivery: &DeliveredMessages<String>) -> String {
     match delivery {
-        Delivery::Turn(messages) => format!("turn {}", names(messages)),
-        Delivery::Steer(Opening::BreakPoint, messages) => format!("steer {}", names(messages)),
-        Delivery::Steer(Opening::MidStream, messages) => format!("interrupt {}", names(messages)),
+        DeliveredMessages::Turn(messages) => format!("turn {}", names(messages)),
+        DeliveredMessages::Steer(SteerOpening::BreakPoint, messages) => format!("steer {}", names(messages)),
+        DeliveredMessages::Steer(SteerOpening::MidStream, messages) => {
+            format!("interrupt {}", names(messages))
+        }
     }
 }
 
@@ -158,28 +163,28 @@ fn tell_cancelled(cancelled: &Cancelled<String>) -> String {
     told
 }
 
-fn tell_change(change: &Change<String>) -> String {
+fn tell_change(change: &MailboxChange<String>) -> String {
     match change {
-        Change::Revoked { id } => format!("dropped {id}"),
+        MailboxChange::Revoked { id } => format!("dropped {id}"),
         other => panic!("a restart only drops, got {other:?}"),
     }
 }
 
-fn refused(refusal: Refusal) -> String {
+fn refused(refusal: MailboxRefusal) -> String {
     match refusal {
-        Refusal::AlreadyDelivered => "refused: already delivered",
-        Refusal::UnknownMessage => "refused: unknown message",
-        Refusal::NoRunningTurn => "refused: no running turn",
+        MailboxRefusal::AlreadyDelivered => "refused: already delivered",
+        MailboxRefusal::UnknownMessage => "refused: unknown message",
+        MailboxRefusal::NoRunningTurn => "refused: no running turn",
     }
     .to_owned()
 }
 
-fn names<'a>(messages: impl IntoIterator<Item = &'a Message<String>>) -> String {
+fn names<'a>(messages: impl IntoIterator<Item = &'a MailboxMessage<String>>) -> String {
     messages.into_iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
 /// The id, and what it says if that was replaced.
-fn name(message: &Message<String>) -> String {
+fn name(message: &MailboxMessage<String>) -> String {
     if *message.content == *message.id {
         message.id.to_string()
     } else {

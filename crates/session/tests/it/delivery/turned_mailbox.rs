@@ -3,8 +3,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Accepted, Change, ClientId, Fate, Mailbox, Message, MessageId, Refusal, Revoked, Saved};
-use nudge_session::{Delivery, InputDelivery, Turn, TurnEvent};
+use nudge_mailbox::{
+    AcceptedMessage, ClientId, Mailbox, MailboxChange, MailboxMessage, MailboxRefusal, MessageFate,
+    MessageId, RevokedMessage, SavedMailbox,
+};
+use nudge_session::{DeliveredMessages, InputDelivery, RunningTurn, TurnEvent};
 
 /// What an agent does, and what the user is asked for it.
 ///
@@ -29,7 +32,7 @@ pub(super) enum Event {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cancelled<C> {
     /// Prompts that waited.
-    pub(super) dropped: Vec<Message<C>>,
+    pub(super) dropped: Vec<MailboxMessage<C>>,
     /// How many messages follow the turn.
     pub(super) following: usize,
 }
@@ -38,7 +41,7 @@ pub(super) struct Cancelled<C> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct TurnedMailbox<C> {
     input: InputDelivery<C>,
-    turn: Option<Turn>,
+    turn: Option<RunningTurn>,
     open_permissions: BTreeSet<Arc<str>>,
 }
 
@@ -47,7 +50,7 @@ impl<C: Clone> TurnedMailbox<C> {
         Self::of(InputDelivery::new(steer_method))
     }
 
-    pub(super) fn restore(steer_method: SteerMethod, saved: Saved<C>) -> Self {
+    pub(super) fn restore(steer_method: SteerMethod, saved: SavedMailbox<C>) -> Self {
         Self::of(InputDelivery { mailbox: Mailbox::restore(saved), steer_method, is_held: true })
     }
 
@@ -55,15 +58,15 @@ impl<C: Clone> TurnedMailbox<C> {
         Self { input, turn: None, open_permissions: BTreeSet::new() }
     }
 
-    pub(super) fn accept(&mut self, message: Message<C>) -> Result<Accepted, Refusal> {
+    pub(super) fn accept(&mut self, message: MailboxMessage<C>) -> Result<AcceptedMessage, MailboxRefusal> {
         self.input.mailbox.accept(message, self.turn.is_some())
     }
 
-    pub(super) fn revoke(&mut self, id: &str) -> Result<Revoked<C>, Refusal> {
+    pub(super) fn revoke(&mut self, id: &str) -> Result<RevokedMessage<C>, MailboxRefusal> {
         self.input.mailbox.revoke(id)
     }
 
-    pub(super) fn replace(&mut self, id: &str, content: C) -> Result<(), Refusal> {
+    pub(super) fn replace(&mut self, id: &str, content: C) -> Result<(), MailboxRefusal> {
         self.input.mailbox.replace(id, content)
     }
 
@@ -112,10 +115,10 @@ impl<C: Clone> TurnedMailbox<C> {
         self.input.steer_method = steer_method;
     }
 
-    pub(super) fn poll(&mut self) -> Option<Delivery<C>> {
+    pub(super) fn poll(&mut self) -> Option<DeliveredMessages<C>> {
         let is_asked = self.is_asked();
         let delivery = self.input.poll(self.turn.as_mut(), is_asked);
-        if let Some(Delivery::Turn(_)) = delivery {
+        if let Some(DeliveredMessages::Turn(_)) = delivery {
             self.turn = Some(started());
         }
         delivery
@@ -127,15 +130,15 @@ impl<C: Clone> TurnedMailbox<C> {
         input.wants_interrupt(self.turn.as_ref(), self.is_asked())
     }
 
-    pub(super) fn pending(&self) -> impl Iterator<Item = &Message<C>> {
+    pub(super) fn pending(&self) -> impl Iterator<Item = &MailboxMessage<C>> {
         self.input.mailbox.pending()
     }
 
-    pub(super) fn fate(&self, id: &MessageId) -> Option<Fate> {
+    pub(super) fn fate(&self, id: &MessageId) -> Option<MessageFate> {
         self.input.mailbox.fate(id)
     }
 
-    pub(super) fn take_changes(&mut self) -> Vec<Change<C>> {
+    pub(super) fn take_changes(&mut self) -> Vec<MailboxChange<C>> {
         self.input.mailbox.take_changes()
     }
 
@@ -148,7 +151,7 @@ impl<C: Clone> TurnedMailbox<C> {
     }
 
     pub(super) fn is_cancelling(&self) -> bool {
-        self.turn.as_ref().is_some_and(Turn::is_cancelled)
+        self.turn.as_ref().is_some_and(RunningTurn::is_cancelled)
     }
 
     pub(super) fn is_held(&self) -> bool {
@@ -161,8 +164,8 @@ impl<C: Clone> TurnedMailbox<C> {
 }
 
 /// All turns are alike here, so that worlds which differ in their number alone count as one.
-fn started() -> Turn {
-    let mut turn = Turn::starting(0, ClientId(0));
+fn started() -> RunningTurn {
+    let mut turn = RunningTurn::starting(0, ClientId(0));
     turn.prompted();
     turn
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use nudge_backend::{BackendEvent, Question, QuestionId, REQUEST_PERMISSION, TurnEnd};
+use nudge_backend::{AgentQuestion, BackendEvent, QuestionId, REQUEST_PERMISSION, TurnEnd};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_wire::{Error, RawJson, Version};
 use serde_json::json;
@@ -234,9 +234,9 @@ impl Agent {
     }
 }
 
-fn question(id: QuestionId) -> Question {
+fn question(id: QuestionId) -> AgentQuestion {
     let params = RawJson::written("{\"toolCall\":{\"toolCallId\":\"t\"}}");
-    Question { id, version: Version::V1, method: REQUEST_PERMISSION.into(), params }
+    AgentQuestion { id, version: Version::V1, method: REQUEST_PERMISSION.into(), params }
 }
 
 fn word(number: u64) -> IndexedUpdate {

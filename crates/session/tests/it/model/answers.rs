@@ -2,7 +2,7 @@
 
 use nudge_mailbox::MessageId;
 use nudge_session::RequestId;
-use nudge_wire::{Code, Error, RawJson, Version, slice};
+use nudge_wire::{Error, ErrorCode, RawJson, Version, slice};
 
 use super::{
     Play,
@@ -75,7 +75,7 @@ impl World {
 
     /// A message is not taken in: its sender may write it again.
     fn refused(&mut self, place: u8, error: &Error) {
-        let is_dropped = error.code == Code::REQUEST_CANCELLED;
+        let is_dropped = error.code == ErrorCode::REQUEST_CANCELLED;
         let is_revoked = self.is_in(place, &self.disk.inputs.revoked);
         self.check(is_revoked || !is_dropped, Wrong::TooEarly);
         let told = &mut self.told[usize::from(place)];

@@ -1,8 +1,8 @@
 //! What must never be seen.
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Change, Message, MessageId, Mode};
-use nudge_session::{Commit, InputChange, MessageBody, Operation};
+use nudge_mailbox::{DeliveryMode, MailboxChange, MailboxMessage, MessageId};
+use nudge_session::{InputChange, MessageBody, SessionCommit, StoreOperation};
 
 use super::{
     Play,
@@ -65,7 +65,7 @@ pub(super) enum Wrong {
 }
 
 /// Looks at what a commit delivers, before the world knows of it.
-pub(super) fn judge(play: &Play, world: &World, commit: &Commit) -> Option<Wrong> {
+pub(super) fn judge(play: &Play, world: &World, commit: &SessionCommit) -> Option<Wrong> {
     let ids = delivered(commit);
     if ids.is_empty() {
         return None;
@@ -78,10 +78,10 @@ pub(super) fn judge(play: &Play, world: &World, commit: &Commit) -> Option<Wrong
     }
     let steers_left = world.steers_after(Some(commit));
     let modes: Vec<_> = ids.iter().filter_map(|id| world.mode_of(id, commit)).collect();
-    let are_steers = !modes.is_empty() && modes.iter().all(|mode| *mode == Mode::Steer);
+    let are_steers = !modes.is_empty() && modes.iter().all(|mode| *mode == DeliveryMode::Steer);
     match &world.agent.heard {
         None => {
-            let is_right = (modes == [Mode::Queue] || are_steers) && !steers_left;
+            let is_right = (modes == [DeliveryMode::Queue] || are_steers) && !steers_left;
             (!is_right).then_some(Wrong::TurnOfOthers)
         }
         Some(turn) => {
@@ -92,9 +92,11 @@ pub(super) fn judge(play: &Play, world: &World, commit: &Commit) -> Option<Wrong
 }
 
 /// The messages that a commit delivers.
-pub(super) fn delivered(commit: &Commit) -> Vec<MessageId> {
+pub(super) fn delivered(commit: &SessionCommit) -> Vec<MessageId> {
     let ids = commit.operations.iter().filter_map(|operation| match operation {
-        Operation::Input(InputChange { change: Change::Delivered { ids }, .. }) => Some(ids.clone()),
+        StoreOperation::Input(InputChange { change: MailboxChange::Delivered { ids }, .. }) => {
+            Some(ids.clone())
+        }
         _ => None,
     });
     ids.flatten().collect()
@@ -142,7 +144,7 @@ fn fate(play: &Play, world: &World, place: u8, told: &Told) -> Option<Wrong> {
     }
 }
 
-fn version_of(message: &Message<MessageBody>) -> Option<u8> {
+fn version_of(message: &MailboxMessage<MessageBody>) -> Option<u8> {
     said::read(message.content.content.as_str()).map(|(_, version)| version)
 }
 
@@ -186,5 +188,5 @@ fn is_held_back(play: &Play, world: &World) -> bool {
     let Some(turn) = &world.agent.heard else { return waiting.next().is_some() };
     let can_cut = play.method == SteerMethod::Interrupt && turn.phase == Phase::Streaming;
     let is_cut = can_cut && !turn.is_interrupted && !must_wait(world, turn);
-    (is_open(play, world, turn) || is_cut) && waiting.any(|message| message.mode == Mode::Steer)
+    (is_open(play, world, turn) || is_cut) && waiting.any(|message| message.mode == DeliveryMode::Steer)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nudge_mailbox::{ClientId, MessageId, Mode};
+use nudge_mailbox::{ClientId, DeliveryMode, MessageId};
 use nudge_session::{AskId, MessageBody, RequestId, SessionRequest};
 use nudge_wire::Version;
 
@@ -49,8 +49,8 @@ impl Part {
                 let params = Some(said::params(&content, version(self.client)));
                 SessionRequest::Prompt { body: MessageBody { content, params }, key }
             }
-            How::Queue => SessionRequest::Inject { mode: Mode::Queue, content, key },
-            How::Steer => SessionRequest::Inject { mode: Mode::Steer, content, key },
+            How::Queue => SessionRequest::Inject { mode: DeliveryMode::Queue, content, key },
+            How::Steer => SessionRequest::Inject { mode: DeliveryMode::Steer, content, key },
             How::Steering => SessionRequest::Steering { content, prompt_required: false },
         }
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, MessageId, Saved};
+use nudge_mailbox::{MailboxChange, MessageId, SavedMailbox};
 use nudge_session::{
-    Commit, FORMER_CLIENT, InputChange, MessageBody, Operation, Past, RowChange, StoredState,
+    FORMER_CLIENT, InputChange, MessageBody, RowChange, SessionCommit, StoreOperation, StoredState,
+    TranscriptPast,
 };
 
 use super::{
@@ -16,9 +17,9 @@ use super::{
 /// A session on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Disk {
-    pub(super) inputs: Saved<MessageBody>,
+    pub(super) inputs: SavedMailbox<MessageBody>,
     next_input: u64,
-    pub(super) past: Past,
+    pub(super) past: TranscriptPast,
     /// The entries that the core does not know to be there.
     entries: BTreeMap<u64, IndexedUpdate>,
     pub(super) is_closed: bool,
@@ -36,15 +37,15 @@ pub(super) struct Written {
 
 impl Disk {
     /// Whether a commit can be written: what it changes is there.
-    pub(super) fn takes(&self, commit: &Commit) -> bool {
+    pub(super) fn takes(&self, commit: &SessionCommit) -> bool {
         let mut inputs = self.inputs.clone();
         commit.operations.iter().all(|operation| {
-            let Operation::Input(InputChange { change, .. }) = operation else { return true };
+            let StoreOperation::Input(InputChange { change, .. }) = operation else { return true };
             let waits = |id: &MessageId| inputs.pending.iter().any(|message| message.id == *id);
             let is_there = match change {
-                Change::Added(_) => true,
-                Change::Replaced { id, .. } | Change::Revoked { id } => waits(id),
-                Change::Delivered { ids } => ids.iter().all(waits),
+                MailboxChange::Added(_) => true,
+                MailboxChange::Replaced { id, .. } | MailboxChange::Revoked { id } => waits(id),
+                MailboxChange::Delivered { ids } => ids.iter().all(waits),
             };
             inputs.apply(change.clone());
             is_there
@@ -52,20 +53,22 @@ impl Disk {
     }
 
     /// Writes a commit down.
-    pub(super) fn apply(&mut self, commit: &Commit) -> Written {
+    pub(super) fn apply(&mut self, commit: &SessionCommit) -> Written {
         let mut written = Written::default();
         let mut appended = Vec::new();
         for operation in &commit.operations {
             match operation {
-                Operation::Append { seq, update } => {
+                StoreOperation::Append { seq, update } => {
                     let is_new = *seq >= self.past.next_seq;
                     written.wrong = written.wrong.or((!is_new).then_some(Wrong::SameNumber));
                     self.append(*seq, update);
                     appended.extend(of_user(update));
                 }
-                Operation::Input(change) => self.change(change, &mut written),
-                Operation::UpdateSession(RowChange { closed, .. }) => self.is_closed |= *closed == Some(true),
-                Operation::DeleteSession => self.is_deleted = true,
+                StoreOperation::Input(change) => self.change(change, &mut written),
+                StoreOperation::UpdateSession(RowChange { closed, .. }) => {
+                    self.is_closed |= *closed == Some(true)
+                }
+                StoreOperation::DeleteSession => self.is_deleted = true,
             }
         }
         // A message is delivered with its entry, and each entry delivers one.
@@ -87,7 +90,7 @@ impl Disk {
             named.chain(&self.inputs.delivered).chain(&self.inputs.revoked).any(|known| known == id)
         };
         match &mut change {
-            Change::Added(message) => {
+            MailboxChange::Added(message) => {
                 let is_same = *seq < self.next_input || is_known(&message.id);
                 written.wrong = written.wrong.or(is_same.then_some(Wrong::SameNumber));
                 self.next_input = seq + 1;
@@ -95,9 +98,9 @@ impl Disk {
                 message.client = FORMER_CLIENT;
                 message.content.params = None;
             }
-            Change::Replaced { content, .. } => content.params = None,
-            Change::Delivered { ids } => self.deliver(ids, written),
-            Change::Revoked { .. } => {}
+            MailboxChange::Replaced { content, .. } => content.params = None,
+            MailboxChange::Delivered { ids } => self.deliver(ids, written),
+            MailboxChange::Revoked { .. } => {}
         }
         self.inputs.apply(change);
     }

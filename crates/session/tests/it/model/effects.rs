@@ -1,10 +1,10 @@
 //! What the core does to the world, held against what it may do.
 
-use nudge_backend::Parting;
+use nudge_backend::BackendParting;
 use nudge_backend::{QuestionAnswer, QuestionId, SteerMethod, UserMessage};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{ClientId, Mode};
-use nudge_session::{AskId, Effect, Joined, SessionCore};
+use nudge_mailbox::{ClientId, DeliveryMode};
+use nudge_session::{AskId, JoinedClient, SessionCore, SessionEffect};
 
 use super::{
     Play,
@@ -16,38 +16,38 @@ use super::{
 };
 
 impl World {
-    pub(super) fn perform(&mut self, play: &Play, effect: Effect) {
+    pub(super) fn perform(&mut self, play: &Play, effect: SessionEffect) {
         match effect {
-            Effect::Show { update, skip } => self.show(play, &update, &skip),
-            Effect::Answer { request, outcome } => self.answered(play, request, outcome),
-            Effect::Joined(joined) => self.joined(&joined),
-            Effect::ReadOn(request) => {
+            SessionEffect::Show { update, skip } => self.show(play, &update, &skip),
+            SessionEffect::Answer { request, outcome } => self.answered(play, request, outcome),
+            SessionEffect::Joined(joined) => self.joined(&joined),
+            SessionEffect::ReadOn(request) => {
                 if let Some((_, Some(client))) = self.requests.close(request) {
                     let client = &mut self.clients[client];
                     (client.joins, client.has_read) = (None, Some(self.disk.past.next_seq));
                 }
             }
-            Effect::Prompt { messages, .. } => self.prompted(&messages),
-            Effect::Steer(messages) => self.steered(&messages),
-            Effect::GoOn(messages) => self.goes_on(&messages),
-            Effect::Interrupt => self.interrupted(play),
-            Effect::Cancel => {
+            SessionEffect::Prompt { messages, .. } => self.prompted(&messages),
+            SessionEffect::Steer(messages) => self.steered(&messages),
+            SessionEffect::GoOn(messages) => self.goes_on(&messages),
+            SessionEffect::Interrupt => self.interrupted(play),
+            SessionEffect::Cancel => {
                 for turn in self.agent.turn.iter_mut().chain(&mut self.agent.heard) {
                     turn.is_cancelled = true;
                 }
             }
-            Effect::AnswerAgent(id, answer) => self.agent_answered(id, &answer),
-            Effect::Ask { ask, client, .. } => self.asked(ask, client),
-            Effect::WithdrawAsk { ask, client } => {
+            SessionEffect::AnswerAgent(id, answer) => self.agent_answered(id, &answer),
+            SessionEffect::Ask { ask, client, .. } => self.asked(ask, client),
+            SessionEffect::WithdrawAsk { ask, client } => {
                 if let Some(client) = self.client(client) {
                     client.asked.remove(&ask);
                 }
             }
-            Effect::Leave { parting, waiting } => {
+            SessionEffect::Leave { parting, waiting } => {
                 let is_written = match parting {
-                    Parting::Leave => true,
-                    Parting::Close => self.disk.is_closed,
-                    Parting::Delete => self.disk.is_deleted,
+                    BackendParting::Leave => true,
+                    BackendParting::Close => self.disk.is_closed,
+                    BackendParting::Delete => self.disk.is_deleted,
                 };
                 self.check(is_written, Wrong::TooEarly);
                 for request in waiting {
@@ -57,12 +57,12 @@ impl World {
                 (self.is_ending, self.is_left) = (true, true);
                 self.log.clear();
             }
-            Effect::Notify(_)
-            | Effect::TakenUpBy(_)
-            | Effect::Flush
-            | Effect::SetOption(_)
-            | Effect::ForgetOptions
-            | Effect::Serve(_) => {}
+            SessionEffect::Notify(_)
+            | SessionEffect::TakenUpBy(_)
+            | SessionEffect::Flush
+            | SessionEffect::SetOption(_)
+            | SessionEffect::ForgetOptions
+            | SessionEffect::Serve(_) => {}
         }
     }
 
@@ -140,7 +140,7 @@ impl World {
     }
 
     /// A client has joined: it has read up to some number, and is given what was shown since.
-    fn joined(&mut self, joined: &Joined) {
+    fn joined(&mut self, joined: &JoinedClient) {
         let Some((_, Some(place))) = self.requests.close(joined.request) else {
             return self.note(Some(Wrong::AnsweredTwice));
         };
@@ -212,7 +212,7 @@ impl World {
     }
 
     fn interrupted(&mut self, play: &Play) {
-        let has_steer = self.disk.inputs.pending.iter().any(|message| message.mode == Mode::Steer);
+        let has_steer = self.disk.inputs.pending.iter().any(|message| message.mode == DeliveryMode::Steer);
         self.check(has_steer, Wrong::TooEarly);
         let may_be = self.agent.heard.is_some_and(|turn| {
             turn.phase == Phase::Streaming && !turn.is_interrupted && !must_wait(self, &turn)

@@ -3,10 +3,11 @@
 use std::{collections::VecDeque, time::Duration};
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_mailbox::{Change, Dialect, Message, MessageId, Mode, Saved};
+use nudge_mailbox::{DeliveryMode, InputDialect, MailboxChange, MailboxMessage, MessageId, SavedMailbox};
 use nudge_session::{
-    AgentTraits, Attach, AttachOptions, Attendee, ClientOffers, Commit, CommitFailure, Effect, InputChange,
-    MessageBody, Moment, Operation, Restored, SessionCore, SessionInput, SessionStart, Step,
+    AgentTraits, AttachOptions, AttachRequest, Attendee, ClientOffers, CommitFailure, InputChange,
+    MessageBody, Moment, RestoredSession, SessionCommit, SessionCore, SessionEffect, SessionInput,
+    SessionStart, SessionStep, StoreOperation,
 };
 use nudge_wire::Error;
 
@@ -48,7 +49,7 @@ pub(super) struct World {
     pub(super) core: Option<SessionCore>,
     pub(super) disk: Disk,
     /// Commits that are not on disk yet.
-    pub(super) under_way: VecDeque<Commit>,
+    pub(super) under_way: VecDeque<SessionCommit>,
     /// How many of them are on disk after all, and the core was not told.
     pub(super) untold: usize,
     pub(super) agent: Agent,
@@ -131,9 +132,9 @@ impl World {
 
     pub(super) fn finish(&mut self, play: &Play) {
         let Some(core) = &mut self.core else { return };
-        let Step { commits, effects } = core.finish();
+        let SessionStep { commits, effects } = core.finish();
         // The answer to who comes back is before all that was held.
-        self.is_held &= !effects.iter().any(|effect| matches!(effect, Effect::Joined(_)));
+        self.is_held &= !effects.iter().any(|effect| matches!(effect, SessionEffect::Joined(_)));
         for commit in commits {
             self.note(audit::judge(play, self, &commit));
             self.decide(play, &commit);
@@ -146,9 +147,9 @@ impl World {
     }
 
     /// Notes what a commit will have done.
-    fn decide(&mut self, play: &Play, commit: &Commit) {
+    fn decide(&mut self, play: &Play, commit: &SessionCommit) {
         for operation in &commit.operations {
-            if let Operation::Append { seq, update } = operation
+            if let StoreOperation::Append { seq, update } = operation
                 && update.kind != UpdateKind::PermissionAnswer
             {
                 self.log.push_back((*seq, update.clone()));
@@ -164,9 +165,9 @@ impl World {
     }
 
     /// The prompt of version 1 that a commit delivers.
-    fn prompt_in(play: &Play, commit: &Commit) -> Option<u8> {
+    fn prompt_in(play: &Play, commit: &SessionCommit) -> Option<u8> {
         let appended = commit.operations.iter().filter_map(|operation| match operation {
-            Operation::Append { update, .. } if update.kind == UpdateKind::UserMessage => Some(update),
+            StoreOperation::Append { update, .. } if update.kind == UpdateKind::UserMessage => Some(update),
             _ => None,
         });
         let mut places = appended.filter_map(|update| Some(said::read(update.raw.as_str())?.0));
@@ -177,11 +178,11 @@ impl World {
     }
 
     /// What waits once all that is under way is on disk, and this, but for what it delivers.
-    fn ahead(&self, commit: Option<&Commit>) -> Saved<MessageBody> {
+    fn ahead(&self, commit: Option<&SessionCommit>) -> SavedMailbox<MessageBody> {
         let mut inputs = self.disk.inputs.clone();
         for commit in self.under_way.iter().skip(self.untold).chain(commit) {
             for operation in &commit.operations {
-                if let Operation::Input(InputChange { change, .. }) = operation {
+                if let StoreOperation::Input(InputChange { change, .. }) = operation {
                     inputs.apply(change.clone());
                 }
             }
@@ -190,8 +191,8 @@ impl World {
     }
 
     /// Whether a steer waits after this.
-    pub(super) fn steers_after(&self, commit: Option<&Commit>) -> bool {
-        self.ahead(commit).pending.iter().any(|message| message.mode == Mode::Steer)
+    pub(super) fn steers_after(&self, commit: Option<&SessionCommit>) -> bool {
+        self.ahead(commit).pending.iter().any(|message| message.mode == DeliveryMode::Steer)
     }
 
     /// Whether a message is delivered, or about to be.
@@ -200,12 +201,12 @@ impl World {
     }
 
     /// How a message waits that a commit delivers.
-    pub(super) fn mode_of(&self, id: &MessageId, commit: &Commit) -> Option<Mode> {
+    pub(super) fn mode_of(&self, id: &MessageId, commit: &SessionCommit) -> Option<DeliveryMode> {
         let added = commit.operations.iter().filter_map(|operation| match operation {
-            Operation::Input(InputChange { change: Change::Added(message), .. }) => Some(message),
+            StoreOperation::Input(InputChange { change: MailboxChange::Added(message), .. }) => Some(message),
             _ => None,
         });
-        let is_it = |message: &&Message<MessageBody>| message.id == *id;
+        let is_it = |message: &&MailboxMessage<MessageBody>| message.id == *id;
         let ahead = self.ahead(None).pending;
         added.chain(&ahead).find(is_it).map(|message| message.mode)
     }
@@ -214,9 +215,9 @@ impl World {
     fn open(&mut self, play: &Play) {
         let (seed, is_first) = (self.cores * 2, self.cores == 0);
         self.cores += 1;
-        let restored = Restored::new(self.disk.inputs.clone(), self.disk.past.clone(), seed);
-        let Restored { mailbox, next_seq, operations, .. } = restored;
-        self.write(&Commit { operations, is_durable: true, at: 0 });
+        let restored = RestoredSession::new(self.disk.inputs.clone(), self.disk.past.clone(), seed);
+        let RestoredSession { mailbox, next_seq, operations, .. } = restored;
+        self.write(&SessionCommit { operations, is_durable: true, at: 0 });
         let agent = AgentTraits { steer_method: play.method, wants_title: false, has_own_tools: true };
         let start = SessionStart {
             seed: seed + 1,
@@ -246,13 +247,15 @@ impl World {
         let (id, version) = (clients::id(client, life), clients::version(client));
         let attendee = Attendee { id, version, offers: ClientOffers::default() };
         let options = AttachOptions { wants_history: true, ..AttachOptions::default() };
-        self.feed(play, SessionInput::Attach(Attach { request, attendee, from, options }));
+        self.feed(play, SessionInput::Attach(AttachRequest { request, attendee, from, options }));
     }
 
     /// A commit reaches the disk.
-    fn write(&mut self, commit: &Commit) {
+    fn write(&mut self, commit: &SessionCommit) {
         for operation in &commit.operations {
-            if let Operation::Input(InputChange { change: Change::Added(message), .. }) = operation {
+            if let StoreOperation::Input(InputChange { change: MailboxChange::Added(message), .. }) =
+                operation
+            {
                 self.added(message);
             }
         }
@@ -265,13 +268,13 @@ impl World {
         }
     }
 
-    fn added(&mut self, message: &Message<MessageBody>) {
+    fn added(&mut self, message: &MailboxMessage<MessageBody>) {
         let Some((place, _)) = said::read(message.content.content.as_str()) else { return };
         let told = &mut self.told[usize::from(place)];
         let before = told.id.replace(message.id.clone());
         // The key of a prompt that was dropped is free again.
         let is_free = |id: &MessageId| {
-            matches!(message.dialect, Dialect::PromptV1 | Dialect::PromptV2)
+            matches!(message.dialect, InputDialect::PromptV1 | InputDialect::PromptV2)
                 && self.disk.inputs.revoked.contains(id)
         };
         let is_again = before.is_some_and(|id| !is_free(&id));
@@ -354,7 +357,7 @@ impl World {
     fn check_refused(&mut self) {
         let is_back = self.disk.inputs.pending.iter().any(|message| {
             let place = said::read(message.content.content.as_str()).map(|(place, _)| usize::from(place));
-            let is_prompt = matches!(message.dialect, Dialect::PromptV1 | Dialect::PromptV2);
+            let is_prompt = matches!(message.dialect, InputDialect::PromptV1 | InputDialect::PromptV2);
             let told = place.map(|place| &self.told[place]);
             is_prompt && told.is_some_and(|told| !told.is_former && told.id.as_ref() == Some(&message.id))
         });

@@ -1,7 +1,7 @@
 //! What happens in a random session.
 
-use nudge_backend::{BackendEvent, Question, QuestionId, REQUEST_PERMISSION, TurnEnd};
-use nudge_mailbox::{ClientId, Mode};
+use nudge_backend::{AgentQuestion, BackendEvent, QuestionId, REQUEST_PERMISSION, TurnEnd};
+use nudge_mailbox::{ClientId, DeliveryMode};
 use nudge_session::{MessageBody, SessionRequest};
 use nudge_wire::{RawJson, Version};
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub(super) fn event(did: Did, question: QuestionId) -> BackendEvent {
         Did::End(reason) => BackendEvent::TurnEnded(TurnEnd::stopped(reason)),
         Did::Ask => {
             let (method, params) = (REQUEST_PERMISSION.into(), raw(&json!({})));
-            BackendEvent::Question(Question { id: question, version: Version::V2, method, params })
+            BackendEvent::Question(AgentQuestion { id: question, version: Version::V2, method, params })
         }
     }
 }
@@ -89,8 +89,8 @@ pub(super) fn said(method: Method, text: &str) -> (ClientId, SessionRequest) {
     match method {
         Method::PromptV1 => (ANN, SessionRequest::Prompt { body, key: None }),
         Method::PromptV2 => (BOB, SessionRequest::Prompt { body, key: None }),
-        Method::Queue => (BOB, SessionRequest::Inject { mode: Mode::Queue, content, key: None }),
-        Method::Steer => (BOB, SessionRequest::Inject { mode: Mode::Steer, content, key: None }),
+        Method::Queue => (BOB, SessionRequest::Inject { mode: DeliveryMode::Queue, content, key: None }),
+        Method::Steer => (BOB, SessionRequest::Inject { mode: DeliveryMode::Steer, content, key: None }),
         Method::Steering => (ANN, SessionRequest::Steering { content, prompt_required: false }),
     }
 }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::{
-    conversation::Tool,
-    dialect::{CREATED, Piece, Voice, chat, event, fragments, input_text},
-    reply::{Ending, Failure, Finish},
+    conversation::OfferedTool,
+    dialect::{CREATED, DialectVoice, ReplyPiece, chat, event, fragments, input_text},
+    reply::{FinishReason, ReplyEnding, ReplyFailure},
 };
 
 /// One answer.
-pub(crate) struct Responses {
+pub(crate) struct ResponsesVoice {
     number: usize,
     model: String,
     /// The number of the next event.
@@ -72,7 +72,7 @@ impl Kind {
     }
 }
 
-impl Responses {
+impl ResponsesVoice {
     pub(crate) fn new(number: usize, model: String) -> Self {
         Self { number, model, sequence: 0, output: Vec::new(), open: None }
     }
@@ -132,7 +132,7 @@ impl Responses {
         self.event("response.output_item.done", json!({"output_index": index, "item": item}))
     }
 
-    fn call(&mut self, call_id: &str, tool: &Tool, arguments: &Value) -> String {
+    fn call(&mut self, call_id: &str, tool: &OfferedTool, arguments: &Value) -> String {
         let (prefix, name) = if tool.is_freeform {
             ("ctc", "response.custom_tool_call_input")
         } else {
@@ -153,7 +153,7 @@ impl Responses {
     }
 
     /// The response as a whole, as far as it is.
-    fn response(&self, status: &str, ending: Option<&Ending>, error: &Value) -> Value {
+    fn response(&self, status: &str, ending: Option<&ReplyEnding>, error: &Value) -> Value {
         let reason = ending.and_then(|ending| incomplete_reason(ending.finish));
         json!({
             "id": format!("resp_{}", self.number), "object": "response", "created_at": CREATED, "status": status,
@@ -167,35 +167,35 @@ impl Responses {
     }
 }
 
-impl Voice for Responses {
+impl DialectVoice for ResponsesVoice {
     fn open(&mut self) -> String {
         let response = json!({"response": self.response("in_progress", None, &Value::Null)});
         self.event("response.created", response.clone()) + &self.event("response.in_progress", response)
     }
 
-    fn say(&mut self, piece: &Piece) -> String {
+    fn say(&mut self, piece: &ReplyPiece) -> String {
         match piece {
-            Piece::Text(text) => self.write(Kind::Message, text),
-            Piece::Thought(text) => self.write(Kind::Reasoning, text),
-            Piece::Call { id, tool, arguments } => self.done() + &self.call(id, tool, arguments),
+            ReplyPiece::Text(text) => self.write(Kind::Message, text),
+            ReplyPiece::Thought(text) => self.write(Kind::Reasoning, text),
+            ReplyPiece::Call { id, tool, arguments } => self.done() + &self.call(id, tool, arguments),
         }
     }
 
-    fn close(&mut self, ending: &Ending) -> String {
+    fn close(&mut self, ending: &ReplyEnding) -> String {
         let done = self.done();
         let status = status(ending.finish);
         let response = json!({"response": self.response(status, Some(ending), &Value::Null)});
         done + &self.event(&format!("response.{status}"), response)
     }
 
-    fn fail(&mut self, failure: &Failure) -> String {
+    fn fail(&mut self, failure: &ReplyFailure) -> String {
         let error = &chat::error(failure)["error"];
         let error = json!({"code": error["code"], "message": error["message"]});
         let response = json!({"response": self.response("failed", None, &error)});
         self.event("response.failed", response)
     }
 
-    fn whole(&mut self, pieces: &[Piece], ending: &Ending) -> Value {
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value {
         for piece in pieces {
             self.say(piece);
         }
@@ -205,7 +205,7 @@ impl Voice for Responses {
 }
 
 /// A call, with the input once it is complete.
-fn call_item(id: &str, call_id: &str, tool: &Tool, input: Option<&str>) -> Value {
+fn call_item(id: &str, call_id: &str, tool: &OfferedTool, input: Option<&str>) -> Value {
     let kind = if tool.is_freeform { "custom_tool_call" } else { "function_call" };
     let status = if input.is_some() { "completed" } else { "in_progress" };
     let mut item = json!({"type": kind, "id": id, "status": status, "call_id": call_id, "name": tool.name});
@@ -216,24 +216,24 @@ fn call_item(id: &str, call_id: &str, tool: &Tool, input: Option<&str>) -> Value
     item
 }
 
-fn input_member(tool: &Tool) -> &'static str {
+fn input_member(tool: &OfferedTool) -> &'static str {
     if tool.is_freeform { "input" } else { "arguments" }
 }
 
-fn status(finish: Finish) -> &'static str {
+fn status(finish: FinishReason) -> &'static str {
     if incomplete_reason(finish).is_some() { "incomplete" } else { "completed" }
 }
 
-fn incomplete_reason(finish: Finish) -> Option<&'static str> {
+fn incomplete_reason(finish: FinishReason) -> Option<&'static str> {
     match finish {
-        Finish::Done => None,
-        Finish::Length => Some("max_output_tokens"),
-        Finish::Refusal => Some("content_filter"),
+        FinishReason::Done => None,
+        FinishReason::Length => Some("max_output_tokens"),
+        FinishReason::Refusal => Some("content_filter"),
     }
 }
 
-fn usage(ending: &Ending) -> Value {
-    let Ending { input_tokens, output_tokens, .. } = ending;
+fn usage(ending: &ReplyEnding) -> Value {
+    let ReplyEnding { input_tokens, output_tokens, .. } = ending;
     json!({
         "input_tokens": input_tokens, "input_tokens_details": {"cached_tokens": 0},
         "output_tokens": output_tokens, "output_tokens_details": {"reasoning_tokens": 0},

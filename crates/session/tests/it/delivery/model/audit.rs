@@ -1,8 +1,8 @@
 //! What must never be seen.
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Dialect, Message, Mode};
-use nudge_session::{Delivery, Opening};
+use nudge_mailbox::{DeliveryMode, InputDialect, MailboxMessage};
+use nudge_session::{DeliveredMessages, SteerOpening};
 
 use crate::delivery::turned_mailbox::{Event, TurnedMailbox};
 
@@ -32,25 +32,25 @@ pub(super) enum Wrong {
 }
 
 /// Looks at a delivery that the mailbox wants, before the world knows of it.
-pub(super) fn judge(world: &World, delivery: &Delivery<Content>) -> Option<Wrong> {
-    let steers_left = world.mailbox.pending().any(|message| message.mode == Mode::Steer);
+pub(super) fn judge(world: &World, delivery: &DeliveredMessages<Content>) -> Option<Wrong> {
+    let steers_left = world.mailbox.pending().any(|message| message.mode == DeliveryMode::Steer);
     if world.is_held {
         return Some(Wrong::NoOpening);
     }
     match (delivery, &world.turn) {
-        (Delivery::Turn(_), Some(_)) => Some(Wrong::TurnInTurn),
-        (Delivery::Turn(messages), None) => {
-            let is_queued = messages.len() == 1 && messages[0].mode == Mode::Queue;
+        (DeliveredMessages::Turn(_), Some(_)) => Some(Wrong::TurnInTurn),
+        (DeliveredMessages::Turn(messages), None) => {
+            let is_queued = messages.len() == 1 && messages[0].mode == DeliveryMode::Queue;
             let is_steers = !messages.is_empty() && are_steers(messages);
             let is_right = (is_queued || is_steers) && !steers_left;
             (!is_right).then_some(Wrong::TurnOfOthers)
         }
-        (Delivery::Steer(..), None) => Some(Wrong::NoOpening),
-        (Delivery::Steer(opening, messages), Some(turn)) => {
+        (DeliveredMessages::Steer(..), None) => Some(Wrong::NoOpening),
+        (DeliveredMessages::Steer(opening, messages), Some(turn)) => {
             let is_stream = turn.is_streaming && world.steer_method == SteerMethod::Take;
             let is_place = match opening {
-                Opening::MidStream => is_stream,
-                Opening::BreakPoint => turn.is_at_break,
+                SteerOpening::MidStream => is_stream,
+                SteerOpening::BreakPoint => turn.is_at_break,
             };
             let is_right = is_place && !must_wait(turn) && are_steers(messages) && !steers_left;
             (!is_right).then_some(Wrong::NoOpening)
@@ -73,7 +73,7 @@ fn look_ahead(play: &Play, world: &World) -> Option<Wrong> {
         let mine: Vec<_> =
             drained.iter().filter(|(who, _)| *who == place).map(|(_, version)| *version).collect();
         // A prompt of version 2 is promised nothing before it is delivered.
-        let is_kept = told.id.is_some() && part.dialect != Dialect::PromptV2;
+        let is_kept = told.id.is_some() && part.dialect != InputDialect::PromptV2;
         if let Some(wrong) = fate(told, is_kept, &mine) {
             return Some(wrong);
         }
@@ -97,7 +97,7 @@ fn drained(world: &World) -> Vec<Content> {
     let mut mailbox = TurnedMailbox::restore(world.steer_method, world.saved.clone());
     let mut transcript = world.transcript.clone();
     mailbox.resume();
-    while let Some(Delivery::Turn(messages)) = mailbox.poll() {
+    while let Some(DeliveredMessages::Turn(messages)) = mailbox.poll() {
         transcript.extend(messages.into_iter().map(|message| message.content));
         mailbox.handle(Event::Idle);
     }
@@ -112,7 +112,7 @@ fn is_out_of_order(play: &Play, world: &World, transcript: &[Content]) -> bool {
     // The mode of a prompt of version 2 depends on when it came.
     let mode = |place: u8| {
         let part = play.parts[usize::from(place)];
-        (part.dialect != Dialect::PromptV2).then_some(part.mode)
+        (part.dialect != InputDialect::PromptV2).then_some(part.mode)
     };
     let mut pairs = transcript
         .iter()
@@ -132,7 +132,7 @@ fn is_held_back(world: &World) -> bool {
         Some(turn) => {
             let is_stream = turn.is_streaming && world.steer_method == SteerMethod::Take;
             let is_open = (is_stream || turn.is_at_break) && !must_wait(turn);
-            is_open && waiting.any(|message| message.mode == Mode::Steer)
+            is_open && waiting.any(|message| message.mode == DeliveryMode::Steer)
         }
     }
 }
@@ -141,6 +141,6 @@ fn must_wait(turn: &Turn) -> bool {
     turn.is_in_tool || turn.is_asking || turn.is_paused || turn.is_cancelled
 }
 
-fn are_steers(messages: &[Message<Content>]) -> bool {
-    messages.iter().all(|message| message.mode == Mode::Steer)
+fn are_steers(messages: &[MailboxMessage<Content>]) -> bool {
+    messages.iter().all(|message| message.mode == DeliveryMode::Steer)
 }

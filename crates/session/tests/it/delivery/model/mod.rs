@@ -6,7 +6,7 @@ mod world;
 use std::fmt::Write as _;
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Dialect, Mode};
+use nudge_mailbox::{DeliveryMode, InputDialect};
 use stateright::{Checker, Model, Property};
 
 use world::{Action, Did, Part, World};
@@ -68,7 +68,7 @@ fn explore(name: &str, play: Play) {
     println!("{name}: {} states, {} deep", checker.unique_state_count(), checker.max_depth());
 }
 
-const fn part(client: u64, mode: Mode, dialect: Dialect) -> Part {
+const fn part(client: u64, mode: DeliveryMode, dialect: InputDialect) -> Part {
     Part { client, mode, dialect, is_keyed: false }
 }
 
@@ -83,12 +83,12 @@ const PLAY: Play = Play {
     does: &[Did::Stream, Did::Tool, Did::Ask, Did::Break],
     batch: 0,
 };
-const QUEUED: Part = part(1, Mode::Queue, Dialect::Inject);
-const STEER: Part = part(1, Mode::Steer, Dialect::Inject);
-const THEIR_QUEUED: Part = part(2, Mode::Queue, Dialect::Inject);
-const THEIR_STEER: Part = part(2, Mode::Steer, Dialect::Steering);
-const PROMPT_V1: Part = part(2, Mode::Queue, Dialect::PromptV1);
-const PROMPT_V2: Part = part(2, Mode::Steer, Dialect::PromptV2);
+const QUEUED: Part = part(1, DeliveryMode::Queue, InputDialect::Inject);
+const STEER: Part = part(1, DeliveryMode::Steer, InputDialect::Inject);
+const THEIR_QUEUED: Part = part(2, DeliveryMode::Queue, InputDialect::Inject);
+const THEIR_STEER: Part = part(2, DeliveryMode::Steer, InputDialect::Steering);
+const PROMPT_V1: Part = part(2, DeliveryMode::Queue, InputDialect::PromptV1);
+const PROMPT_V2: Part = part(2, DeliveryMode::Steer, InputDialect::PromptV2);
 
 #[test]
 fn a_queued_message_and_steers_of_two_clients() {

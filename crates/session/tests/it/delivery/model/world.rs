@@ -1,8 +1,11 @@
 //! The world around a mailbox: what is durable, what the driver is at, what clients were told, what the backend does.
 
 use nudge_backend::SteerMethod;
-use nudge_mailbox::{Change, ClientId, Dialect, Message, MessageId, Mode, Refusal, Saved};
-use nudge_session::Delivery;
+use nudge_mailbox::{
+    ClientId, DeliveryMode, InputDialect, MailboxChange, MailboxMessage, MailboxRefusal, MessageId,
+    SavedMailbox,
+};
+use nudge_session::DeliveredMessages;
 
 use crate::delivery::turned_mailbox::{Event, TurnedMailbox};
 
@@ -16,8 +19,8 @@ pub(super) type Content = (u8, u8);
 pub(super) struct Part {
     pub(super) client: u64,
     /// A prompt of version 2 has it only in a running turn.
-    pub(super) mode: Mode,
-    pub(super) dialect: Dialect,
+    pub(super) mode: DeliveryMode,
+    pub(super) dialect: InputDialect,
     /// Whether it has a key, and may be sent twice.
     pub(super) is_keyed: bool,
 }
@@ -68,7 +71,7 @@ enum Answer {
     Accepted(u8, MessageId),
     Revoked(u8),
     Replaced(u8, u8),
-    Refused(u8, Refusal),
+    Refused(u8, MailboxRefusal),
 }
 
 /// What a client asked for and was told about one message.
@@ -102,7 +105,7 @@ pub(super) struct World {
     pub(super) mailbox: TurnedMailbox<Content>,
 
     // What survives a crash.
-    pub(super) saved: Saved<Content>,
+    pub(super) saved: SavedMailbox<Content>,
     pub(super) transcript: Vec<Content>,
     /// The order of acceptance.
     pub(super) accepted: Vec<u8>,
@@ -124,7 +127,7 @@ impl World {
         Self {
             steer_method,
             mailbox: TurnedMailbox::new(steer_method),
-            saved: Saved::default(),
+            saved: SavedMailbox::default(),
             transcript: Vec::new(),
             accepted: Vec::new(),
             must_poll: false,
@@ -238,10 +241,10 @@ impl World {
     fn send(&mut self, place: u8, part: Part) {
         let told = &mut self.told[usize::from(place)];
         let mode = match (part.dialect, &self.turn) {
-            (Dialect::PromptV2, None) => Mode::Queue,
+            (InputDialect::PromptV2, None) => DeliveryMode::Queue,
             _ => part.mode,
         };
-        let message = Message {
+        let message = MailboxMessage {
             id: format!("{place}.{}", told.sent).into(),
             client: ClientId(part.client),
             mode,
@@ -282,7 +285,7 @@ impl World {
         self.turn.iter_mut().for_each(|turn| turn.is_cancelled = true);
         for (told, part) in self.told.iter_mut().zip(&play.parts) {
             told.may_be_dropped |=
-                matches!(part.dialect, Dialect::PromptV1 | Dialect::PromptV2) && told.sent > 0;
+                matches!(part.dialect, InputDialect::PromptV1 | InputDialect::PromptV2) && told.sent > 0;
         }
     }
 
@@ -309,7 +312,7 @@ impl World {
     fn poll(&mut self) {
         while let Some(delivery) = self.mailbox.poll() {
             self.wrong = self.wrong.or_else(|| audit::judge(self, &delivery));
-            let (Delivery::Turn(messages) | Delivery::Steer(_, messages)) = delivery;
+            let (DeliveredMessages::Turn(messages) | DeliveredMessages::Steer(_, messages)) = delivery;
             self.polled.extend(messages.into_iter().map(|message| message.content));
             let turn = self.turn.get_or_insert_default();
             (turn.is_streaming, turn.is_at_break) = (false, false);
@@ -319,7 +322,7 @@ impl World {
     /// One transaction: the mailbox's rows and the transcript.
     fn commit(&mut self) {
         for change in self.mailbox.take_changes() {
-            if let Change::Added(message) = &change {
+            if let MailboxChange::Added(message) = &change {
                 self.accepted.push(message.content.0);
             }
             self.saved.apply(change);
@@ -338,7 +341,9 @@ impl World {
                 Answer::Revoked(place) => self.told[usize::from(place)].is_revoked = true,
                 Answer::Replaced(place, version) => self.told[usize::from(place)].replaced = version,
                 // The user writes it again.
-                Answer::Refused(place, Refusal::NoRunningTurn) => self.told[usize::from(place)].sent -= 1,
+                Answer::Refused(place, MailboxRefusal::NoRunningTurn) => {
+                    self.told[usize::from(place)].sent -= 1
+                }
                 Answer::Refused(..) => {}
             }
         }
@@ -348,9 +353,11 @@ impl World {
         let Answer::Refused(place, refusal) = answer else { return false };
         let told = &self.told[usize::from(*place)];
         match refusal {
-            Refusal::AlreadyDelivered => self.transcript.iter().all(|(delivered, _)| delivered != place),
-            Refusal::UnknownMessage => !told.asked_to_revoke && !told.may_be_dropped,
-            Refusal::NoRunningTurn => told.id.is_some(),
+            MailboxRefusal::AlreadyDelivered => {
+                self.transcript.iter().all(|(delivered, _)| delivered != place)
+            }
+            MailboxRefusal::UnknownMessage => !told.asked_to_revoke && !told.may_be_dropped,
+            MailboxRefusal::NoRunningTurn => told.id.is_some(),
         }
     }
 
@@ -360,7 +367,7 @@ impl World {
         self.polled.clear();
         self.answers.clear();
         for (told, part) in self.told.iter_mut().zip(&play.parts) {
-            told.may_be_dropped |= part.dialect == Dialect::PromptV2 && told.sent > 0;
+            told.may_be_dropped |= part.dialect == InputDialect::PromptV2 && told.sent > 0;
         }
     }
 }
