@@ -6,7 +6,7 @@ use nudge_bridge::{
     IndexedUpdate, ToV1, ToV2, V1Client, agent_to_v1, agent_to_v2, prompt_answer, request_to_v1,
     request_to_v2, turn_ended, turn_failed,
 };
-use nudge_wire::{RawJson, Version, message::Parsed};
+use nudge_wire::{RawJson, Version, message::ParsedFrame};
 use serde_json::value::RawValue;
 
 fuzz_target!(|text: &str| {
@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
         if let Some(update) = IndexedUpdate::read(&part) {
             check(&update.params_with("s", &update.raw));
         }
-        if let Parsed::Single(Ok(message)) = Parsed::from_frame(line.into())
+        if let ParsedFrame::Single(Ok(message)) = ParsedFrame::from_frame(line.into())
             && let Some(update) = IndexedUpdate::heard(&message, Version::V2)
         {
             check(&update.raw);

@@ -3,18 +3,18 @@
 
 use libfuzzer_sys::fuzz_target;
 use nudge_wire::{
-    Body, Id, Message, RawJson, Version,
+    Id, Message, MessageBody, RawJson, Version,
     caps::{AgentInit, ClientInit},
     mask,
-    message::{Invalid, Parsed},
+    message::{InvalidMessage, ParsedFrame},
     write,
 };
 use serde_json::{Value, value::RawValue};
 
 fuzz_target!(|line: &[u8]| {
-    match Parsed::from_bytes(line.to_vec().into()) {
-        Parsed::Single(taken) => check(&taken, line.len()),
-        Parsed::Batch(entries) => {
+    match ParsedFrame::from_bytes(line.to_vec().into()) {
+        ParsedFrame::Single(taken) => check(&taken, line.len()),
+        ParsedFrame::Batch(entries) => {
             assert!(!entries.is_empty());
             entries.iter().for_each(|entry| check(entry, line.len()));
         }
@@ -45,7 +45,7 @@ fn without_strings(json: &str) -> String {
     left
 }
 
-fn check(taken: &Result<Message, Invalid>, length: usize) {
+fn check(taken: &Result<Message, InvalidMessage>, length: usize) {
     match taken {
         Ok(message) => {
             check_body(message);
@@ -58,8 +58,8 @@ fn check(taken: &Result<Message, Invalid>, length: usize) {
 }
 
 fn parse(frame: Vec<u8>) -> Message {
-    match Parsed::from_bytes(frame.into()) {
-        Parsed::Single(Ok(message)) => message,
+    match ParsedFrame::from_bytes(frame.into()) {
+        ParsedFrame::Single(Ok(message)) => message,
         other => panic!("not a message any more: {other:?}"),
     }
 }
@@ -67,10 +67,10 @@ fn parse(frame: Vec<u8>) -> Message {
 /// Every part that is kept as JSON is JSON, and initialisation can be read from it.
 fn check_body(message: &Message) {
     let raw = match &message.body {
-        Body::Request { params, .. } | Body::Notification { params, .. } => params.as_ref(),
-        Body::Response { outcome, .. } => outcome.as_ref().ok(),
+        MessageBody::Request { params, .. } | MessageBody::Notification { params, .. } => params.as_ref(),
+        MessageBody::Response { outcome, .. } => outcome.as_ref().ok(),
     };
-    if let Body::Response { outcome: Err(error), .. } = &message.body {
+    if let MessageBody::Response { outcome: Err(error), .. } = &message.body {
         RawJson::parse(error.as_str().to_owned()).expect("an error is JSON");
     }
     if let Some(raw) = raw {
@@ -131,14 +131,15 @@ fn check_against_tree(message: &Message) {
         );
     };
     match &message.body {
-        Body::Request { params: Some(params), .. } | Body::Notification { params: Some(params), .. } => {
+        MessageBody::Request { params: Some(params), .. }
+        | MessageBody::Notification { params: Some(params), .. } => {
             same("params", params);
         }
-        Body::Request { .. } | Body::Notification { .. } => {
+        MessageBody::Request { .. } | MessageBody::Notification { .. } => {
             assert!(tree.get("params").is_none_or(Value::is_null));
         }
-        Body::Response { outcome: Ok(result), .. } => same("result", result),
-        Body::Response { outcome: Err(error), .. } => same("error", error),
+        MessageBody::Response { outcome: Ok(result), .. } => same("result", result),
+        MessageBody::Response { outcome: Err(error), .. } => same("error", error),
     }
 }
 
@@ -146,8 +147,8 @@ fn check_against_tree(message: &Message) {
 fn check_other_id(message: &Message) {
     let new = Id::from(7_000_000_007);
     let old = match &message.body {
-        Body::Request { id, .. } | Body::Response { id, .. } => id,
-        Body::Notification { .. } => &new,
+        MessageBody::Request { id, .. } | MessageBody::Response { id, .. } => id,
+        MessageBody::Notification { .. } => &new,
     };
     assert!(message.frame_with_id(old) == *message.frame().as_bytes(), "the same id is the same frame");
     assert_same(message, &parse(message.frame_with_id(&new)), Some(&new));
@@ -156,9 +157,9 @@ fn check_other_id(message: &Message) {
 /// A message put together anew from its parts says the same, on one line.
 fn check_rewritten(message: &Message) {
     let frame = match &message.body {
-        Body::Request { id, method, params } => write::raw_call(Some(id), method, params.as_ref()),
-        Body::Notification { method, params } => write::raw_call(None, method, params.as_ref()),
-        Body::Response { id, outcome } => write::raw_response(id, outcome.as_ref()),
+        MessageBody::Request { id, method, params } => write::raw_call(Some(id), method, params.as_ref()),
+        MessageBody::Notification { method, params } => write::raw_call(None, method, params.as_ref()),
+        MessageBody::Response { id, outcome } => write::raw_response(id, outcome.as_ref()),
     };
     assert!(!frame.contains(&b'\n') && !frame.contains(&b'\r'), "a frame is one line");
     if !message.frame().contains(['\n', '\r']) {
@@ -170,19 +171,19 @@ fn check_rewritten(message: &Message) {
 fn assert_same(a: &Message, b: &Message, new_id: Option<&Id>) {
     match (&a.body, &b.body) {
         (
-            Body::Request { id, method, params },
-            Body::Request { id: b_id, method: b_method, params: b_params },
+            MessageBody::Request { id, method, params },
+            MessageBody::Request { id: b_id, method: b_method, params: b_params },
         ) => {
             assert_eq!(new_id.unwrap_or(id), b_id);
             assert_eq!((method, params), (b_method, b_params));
         }
         (
-            Body::Notification { method, params },
-            Body::Notification { method: b_method, params: b_params },
+            MessageBody::Notification { method, params },
+            MessageBody::Notification { method: b_method, params: b_params },
         ) => {
             assert_eq!((method, params), (b_method, b_params));
         }
-        (Body::Response { id, outcome }, Body::Response { id: b_id, outcome: b_outcome }) => {
+        (MessageBody::Response { id, outcome }, MessageBody::Response { id: b_id, outcome: b_outcome }) => {
             assert_eq!(new_id.unwrap_or(id), b_id);
             assert_eq!(outcome, b_outcome);
         }
@@ -215,7 +216,7 @@ const SENTENCES: &[&str] = &[
 ];
 
 /// An error is one of a few sentences, and its numbers are about the length of the line: nothing of the line itself.
-fn check_error(invalid: &Invalid, length: usize) {
+fn check_error(invalid: &InvalidMessage, length: usize) {
     assert!(invalid.error.data.is_none());
     let message = &invalid.error.message;
     let mut sentence = String::new();

@@ -4,9 +4,9 @@
 use bytes::BytesMut;
 use libfuzzer_sys::fuzz_target;
 use nudge_wire::{
-    Body,
-    frame::{Framer, Piece, Skimmed},
-    message::Parsed,
+    MessageBody,
+    frame::{FramePiece, LineFramer, SkimmedFrame},
+    message::ParsedFrame,
 };
 
 fuzz_target!(|stream: &[u8]| {
@@ -22,8 +22,8 @@ fuzz_target!(|stream: &[u8]| {
 });
 
 /// The pieces of `stream`, arriving in chunks of these sizes.
-fn cut(stream: &[u8], max: usize, size: impl Fn(usize) -> usize) -> Vec<Piece> {
-    let mut framer = Framer::new(max);
+fn cut(stream: &[u8], max: usize, size: impl Fn(usize) -> usize) -> Vec<FramePiece> {
+    let mut framer = LineFramer::new(max);
     let mut buffer = BytesMut::new();
     let mut pieces = Vec::new();
     let mut rest = stream;
@@ -51,10 +51,10 @@ enum Cut {
     Dropped(usize),
 }
 
-fn describe(piece: &Piece) -> Cut {
+fn describe(piece: &FramePiece) -> Cut {
     match piece {
-        Piece::Line(line) => Cut::Line(line.to_vec()),
-        Piece::TooLong(skimmed) => Cut::Dropped(skimmed.length),
+        FramePiece::Line(line) => Cut::Line(line.to_vec()),
+        FramePiece::TooLong(skimmed) => Cut::Dropped(skimmed.length),
     }
 }
 
@@ -76,24 +76,24 @@ fn trimmed(line: &[u8]) -> &[u8] {
 }
 
 /// What is said about a dropped line is what the parser would have said, had it been kept.
-fn check_dropped(stream: &[u8], max: usize, pieces: &[Piece]) {
+fn check_dropped(stream: &[u8], max: usize, pieces: &[FramePiece]) {
     let dropped = pieces.iter().filter_map(|piece| match piece {
-        Piece::TooLong(skimmed) => Some(skimmed),
-        Piece::Line(_) => None,
+        FramePiece::TooLong(skimmed) => Some(skimmed),
+        FramePiece::Line(_) => None,
     });
     let lines = stream.split(|byte| *byte == b'\n').filter(|line| line.len() > max);
     for (line, skimmed) in lines.zip(dropped) {
         // The names of members are compared as they are written, and an id is kept up to a length.
         let is_plain = !line.contains(&b'\\') && line.len() <= 1024;
-        if let Parsed::Single(Ok(message)) = Parsed::from_bytes(trimmed(line).to_vec().into())
+        if let ParsedFrame::Single(Ok(message)) = ParsedFrame::from_bytes(trimmed(line).to_vec().into())
             && is_plain
         {
             let (id, has_method, is_response) = match message.body {
-                Body::Request { id, .. } => (Some(id), true, false),
-                Body::Notification { .. } => (None, true, false),
-                Body::Response { id, .. } => (Some(id), false, true),
+                MessageBody::Request { id, .. } => (Some(id), true, false),
+                MessageBody::Notification { .. } => (None, true, false),
+                MessageBody::Response { id, .. } => (Some(id), false, true),
             };
-            assert_eq!(*skimmed, Skimmed { length: line.len(), id, is_response, has_method });
+            assert_eq!(*skimmed, SkimmedFrame { length: line.len(), id, is_response, has_method });
         }
     }
 }

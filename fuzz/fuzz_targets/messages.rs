@@ -6,11 +6,11 @@ use std::fmt::Debug;
 
 use libfuzzer_sys::fuzz_target;
 use nudge_wire::{
-    Body, Error, Notification, Request,
+    Error, MessageBody, Notification, Request,
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
     error::expectation,
     inject::{InjectCapability, InjectRequest, ReplaceInjectRequest, RevokeInjectRequest, SteeringRequest},
-    message::Parsed,
+    message::ParsedFrame,
     nes::{ClientNesCapabilities, CloseRequest, NesCapabilities, StartRequest, v1, v2},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -19,10 +19,10 @@ use serde_json::Value;
 fuzz_target!(|line: &[u8]| {
     let Ok(text) = std::str::from_utf8(line) else { return };
     // A whole message, such as the seeds are, or only its params.
-    let raw = match Parsed::from_frame(text.into()) {
-        Parsed::Single(Ok(message)) => match message.body {
-            Body::Request { params, .. } | Body::Notification { params, .. } => params,
-            Body::Response { outcome: Ok(raw) | Err(raw), .. } => Some(raw),
+    let raw = match ParsedFrame::from_frame(text.into()) {
+        ParsedFrame::Single(Ok(message)) => match message.body {
+            MessageBody::Request { params, .. } | MessageBody::Notification { params, .. } => params,
+            MessageBody::Response { outcome: Ok(raw) | Err(raw), .. } => Some(raw),
         },
         _ => None,
     };

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nudge_nes::{Connection, Options, Service};
+use nudge_nes::{NesConnection, NesOptions, NesService};
 use nudge_text::{Encoding, Point, Text};
 use nudge_wire::{
     RawJson, Version,
@@ -64,14 +64,14 @@ fuzz_target!(|stream: &[u8]| {
 /// One session, which is told everything in one encoding.
 struct Told {
     encoding: Encoding,
-    connection: Connection,
+    connection: NesConnection,
     session: String,
 }
 
 impl Told {
     fn new((name, encoding): (&str, Encoding)) -> Self {
         let service =
-            Service::new(Options { index: false, parsed_bytes: PARSED_BYTES, ..Options::default() });
+            NesService::new(NesOptions { index: false, parsed_bytes: PARSED_BYTES, ..NesOptions::default() });
         let nes = json!({"jump": {}, "rename": {}, "searchAndReplace": {}});
         let init = json!({"clientCapabilities": {"nes": nes, "positionEncodings": [name]}});
         let connection =

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use nudge_text::{
-    Bias, ContentChange, Document, Edits, Encoding, Text,
+    Document, Edits, Encoding, InsertBias, Text, TextChange,
     diff::{self, FileDiff},
-    history::History,
+    history::EditHistory,
 };
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
@@ -37,7 +37,7 @@ const LONGEST: usize = 8192;
 
 fuzz_target!(|stream: &[u8]| {
     check_diffs(stream);
-    let (uris, mut history) = (["one", "two"].map(Arc::<str>::from), History::default());
+    let (uris, mut history) = (["one", "two"].map(Arc::<str>::from), EditHistory::default());
     let mut games = [Game::new(), Game::new()];
     for (turn, step) in stream.chunks(12).enumerate() {
         let which = usize::from(step[0] >> 7);
@@ -86,7 +86,7 @@ impl Game {
         edits
     }
 
-    fn pick(&mut self, pick: &[u8], changes: &mut [Vec<ContentChange>; 3]) {
+    fn pick(&mut self, pick: &[u8], changes: &mut [Vec<TextChange>; 3]) {
         let knob = |at: usize| pick.get(at).map_or(0, |byte| usize::from(*byte));
         let text = Text::new(&self.plain);
         let at = (knob(0) + 256 * (knob(3) >> 4)) % (text.len() + 1);
@@ -99,10 +99,10 @@ impl Game {
         self.plain.replace_range(start..end, &new);
         for (changes, encoding) in changes.iter_mut().zip(ENCODINGS) {
             changes.push(if knob(1) > 250 {
-                ContentChange::Full(self.plain.clone())
+                TextChange::Full(self.plain.clone())
             } else {
                 let [start, end] = [start, end].map(|at| text.point(at, encoding));
-                ContentChange::Range { start, end, text: new.clone() }
+                TextChange::Range { start, end, text: new.clone() }
             });
         }
     }
@@ -121,7 +121,7 @@ fn check_edits(edits: &Edits, before: &Text, after: &Text) {
     assert_eq!(edits.compose(&back).apply(before), *before);
     let mut last = 0;
     for at in 0..=before.len().min(100) {
-        let (front, back) = (edits.map(at, Bias::Before), edits.map(at, Bias::After));
+        let (front, back) = (edits.map(at, InsertBias::Before), edits.map(at, InsertBias::After));
         assert!(last <= front && front <= back && back <= after.len());
         last = front;
     }
@@ -139,7 +139,7 @@ fn check_places(text: &Text, plain: &str, step: &[u8]) {
     }
 }
 
-fn check_history(history: &History, uri: &Arc<str>, now: &Text) {
+fn check_history(history: &EditHistory, uri: &Arc<str>, now: &Text) {
     let changes = history.changes();
     assert!(changes.len() <= 64);
     for change in &changes {

@@ -1,6 +1,6 @@
 //! Makes any downstream ACP agent offer the whole protocol.
 //!
-//! An [`DownstreamAgent`] is a program, or what another [`LaunchAgent`] reaches. It is started when it is needed and started again when it
+//! A [`DownstreamAgent`] is a program, or what another [`LaunchAgent`] reaches. It is started when it is needed and started again when it
 //! dies. Connections that want the same agent share it, and with it the process, through an [`AgentPool`]. An [`AdaptedSession`] is one
 //! session of it: it takes prompts, steers and cancels, and reports what the agent does, so that whoever owns the session can
 //! treat it as it treats the built-in agent. How a steer gets into the agent is its [`SteerTier`].

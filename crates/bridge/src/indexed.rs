@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use nudge_wire::{
-    Message, MessageKind, RawJson, Version,
+    Message, MessageBody, RawJson, Version,
     slice::{self, MemberSlice},
 };
 
@@ -81,7 +81,7 @@ impl IndexedUpdate {
     /// What an agent of this version says. `None` if it is not a `session/update` as either version writes it, or names no
     /// session.
     pub fn heard(message: &Message, version: Version) -> Option<Self> {
-        let MessageKind::Notification { method, params: Some(params) } = &message.body else { return None };
+        let MessageBody::Notification { method, params: Some(params) } = &message.body else { return None };
         if *method != "session/update" {
             return None;
         }

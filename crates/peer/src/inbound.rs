@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use nudge_wire::{
-    Error, Id, Message, MessageKind, RawJson,
+    Error, Id, Message, MessageBody, RawJson,
     frame::{FramePiece, SkimmedFrame},
     id::MAX_ID,
     message::{InvalidMessage, ParsedFrame},
@@ -140,12 +140,12 @@ impl InboundReader {
 
     fn message(&mut self, message: Message, batch: Option<&Arc<ResponseBatch>>) {
         match &message.body {
-            MessageKind::Response { .. } => self.response(message),
-            MessageKind::Notification { method, params } if method == "$/cancel_request" => {
+            MessageBody::Response { .. } => self.response(message),
+            MessageBody::Notification { method, params } if method == "$/cancel_request" => {
                 cancel(&self.shared, params.as_ref());
             }
-            MessageKind::Notification { .. } => self.push(InboundItem::Message { message, call: None }),
-            MessageKind::Request { id, method, .. } => {
+            MessageBody::Notification { .. } => self.push(InboundItem::Message { message, call: None }),
+            MessageBody::Request { id, method, .. } => {
                 let limit = self.shared.limits.max_open;
                 match self.shared.calls.begin(id, method, batch.cloned(), limit) {
                     Ok(call) => self.push(InboundItem::Message { message, call: Some(call) }),
@@ -162,7 +162,7 @@ impl InboundReader {
     }
 
     fn response(&mut self, message: Message) {
-        let MessageKind::Response { id, outcome } = &message.body else { return };
+        let MessageBody::Response { id, outcome } = &message.body else { return };
         if let (Some(id), Ok(result)) = (id.as_u64(), outcome) {
             self.shared.version.answered(id, result);
         }
@@ -218,7 +218,7 @@ impl InboundReader {
 /// Whether an entry of a batch adds to the batch's answer.
 fn wants_answer(entry: &Result<Message, InvalidMessage>) -> bool {
     match entry {
-        Ok(message) => matches!(message.body, MessageKind::Request { .. }),
+        Ok(message) => matches!(message.body, MessageBody::Request { .. }),
         Err(invalid) => !invalid.is_response,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
-use nudge_wire::{Error, Message, MessageKind, Notification, RawJson, Request, Version};
+use nudge_wire::{Error, Message, MessageBody, Notification, RawJson, Request, Version};
 use serde_json::Value;
 
 use crate::{
@@ -81,16 +81,16 @@ impl MethodRouter {
         agreed: Option<Version>,
     ) -> Option<(HandlerLane, &MethodHandler)> {
         let found = match &message.body {
-            MessageKind::Request { method, params, .. } => {
+            MessageBody::Request { method, params, .. } => {
                 self.requests.get(method.as_ref() as &str).and_then(|routes| match routes {
                     Routes::OfVersion(_) if is_initialize(method) => routes.find_initialize(params.as_ref()),
                     _ => routes.find(agreed),
                 })
             }
-            MessageKind::Notification { method, .. } => {
+            MessageBody::Notification { method, .. } => {
                 self.notifications.get(method.as_ref() as &str).and_then(|routes| routes.find(agreed))
             }
-            MessageKind::Response { .. } => None,
+            MessageBody::Response { .. } => None,
         };
         found.or_else(|| self.unknown.as_ref().map(|handler| (HandlerLane::InOrder, handler)))
     }

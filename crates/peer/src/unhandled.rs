@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytestring::ByteString;
-use nudge_wire::{Error, Id, Message, MessageKind, RawJson, Version, write};
+use nudge_wire::{Error, Id, Message, MessageBody, RawJson, Version, write};
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -152,7 +152,7 @@ impl RawRequest {
 impl RawNotification {
     /// A message as it came from elsewhere; `None` if it is no notification.
     pub fn from_message(message: Message) -> Option<Self> {
-        matches!(message.body, MessageKind::Notification { .. }).then_some(Self { message })
+        matches!(message.body, MessageBody::Notification { .. }).then_some(Self { message })
     }
 
     /// The message it came in.

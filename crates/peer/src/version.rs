@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use nudge_wire::{Message, MessageKind, RawJson, Version, message::ParsedFrame};
+use nudge_wire::{Message, MessageBody, RawJson, Version, message::ParsedFrame};
 
 /// Whether the answer to this request says the version.
 pub(crate) fn is_initialize(method: &str) -> bool {
@@ -48,7 +48,7 @@ impl AgreedVersion {
     /// This side answers `initialize` with this frame.
     pub(crate) fn answer(&self, frame: &[u8]) {
         if let ParsedFrame::Single(Ok(Message {
-            body: MessageKind::Response { outcome: Ok(result), .. },
+            body: MessageBody::Response { outcome: Ok(result), .. },
             ..
         })) = ParsedFrame::from_bytes(frame.to_vec().into())
         {

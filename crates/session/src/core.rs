@@ -8,8 +8,8 @@ use nudge_mailbox::{ClientId, DeliveryMode, Mailbox, MessageId};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    AgentTraits, DeliveredMessages, InputDelivery, MessageBody, Moment, PendingMessage, RequestId, RowChange,
-    RunningTurn, SessionCommit, SessionEffect, SessionInput, SessionStep, StoreOperation,
+    AgentTraits, DeliveredMessages, InputContent, InputDelivery, Moment, PendingMessage, RequestId,
+    RowChange, RunningTurn, SessionCommit, SessionEffect, SessionInput, SessionStep, StoreOperation,
     attendance::Attendance,
     effect::InputChange,
     ids::IdMint,
@@ -48,7 +48,7 @@ pub struct SessionCore {
     turns: u64,
     /// The client whose message began the last turn: the agent may still have to tell it something.
     pub(crate) last_prompter: Option<ClientId>,
-    pub(crate) delivery: InputDelivery<MessageBody>,
+    pub(crate) delivery: InputDelivery<InputContent>,
     /// Prompts that wait, and who waits for the answer.
     pub(crate) unanswered: BTreeMap<MessageId, UnansweredPrompt>,
     /// What waits to be delivered, as it is on disk.
@@ -83,7 +83,7 @@ pub struct SessionStart {
     /// By which id the agent knows it.
     pub agent_session_id: Option<String>,
     /// What waits.
-    pub mailbox: Mailbox<MessageBody>,
+    pub mailbox: Mailbox<InputContent>,
     /// Whether that is held until somebody comes back.
     pub is_held: bool,
     /// The number of the next entry of the transcript.

@@ -8,7 +8,7 @@ use crate::{RunningTurn, SteerOpening};
 
 /// What a message says.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct MessageBody {
+pub struct InputContent {
     /// An array of content blocks.
     pub content: RawJson,
     /// The params of the `session/prompt` it came in, while they say the same.

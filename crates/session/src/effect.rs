@@ -5,7 +5,7 @@ use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, MailboxChange};
 use nudge_wire::{Error, Message, RawJson, Version};
 
-use crate::{AskId, MessageBody, RequestId};
+use crate::{AskId, InputContent, RequestId};
 
 /// What comes of an input: what is to be written down, and what is to be done now, in this order.
 ///
@@ -52,7 +52,7 @@ pub enum StoreOperation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct InputChange {
     /// What changes.
-    pub change: MailboxChange<MessageBody>,
+    pub change: MailboxChange<InputContent>,
     /// Numbers the messages that were ever added.
     pub seq: u64,
 }

@@ -6,7 +6,7 @@ use nudge_backend::{BackendEvent, OptionChange, SteerMethod};
 use nudge_mailbox::{ClientId, DeliveryMode};
 use nudge_wire::{Error, RawJson};
 
-use crate::{Attendee, MessageBody, stall::StallRecovery};
+use crate::{Attendee, InputContent, stall::StallRecovery};
 
 /// A request that somebody waits for the answer of; the driver knows who. Never used twice in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,7 +78,7 @@ pub enum SessionRequest {
     /// `session/prompt`.
     Prompt {
         /// What it says.
-        body: MessageBody,
+        body: InputContent,
         /// The sender's mark for retries.
         key: Option<String>,
     },

@@ -39,7 +39,7 @@ pub use agent_event::FORMER_CLIENT;
 pub use answers::{rfc3339, unknown_session};
 pub use attendance::{Attendee, ClientOffers};
 pub use core::{SessionCore, SessionStart, SessionState};
-pub use delivery::{DeliveredMessages, InputDelivery, MessageBody};
+pub use delivery::{DeliveredMessages, InputContent, InputDelivery};
 pub use effect::{
     InputChange, JoinedClient, OpenAsk, PendingMessage, RowChange, SessionCommit, SessionEffect, SessionStep,
     StoreOperation,

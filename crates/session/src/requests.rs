@@ -10,8 +10,8 @@ use nudge_mailbox::{
 use nudge_wire::{Error, RawJson, Version, inject::ErrorReason};
 
 use crate::{
-    AttachRequest, MessageBody, RequestId, RowChange, RunningTurn, SessionCore, SessionRequest, SteerOpening,
-    answers,
+    AttachRequest, InputContent, RequestId, RowChange, RunningTurn, SessionCore, SessionRequest,
+    SteerOpening, answers,
     outbox::OutboxAct,
     own_updates,
     turn::{BreakPoint, UnansweredPrompt},
@@ -60,7 +60,7 @@ impl SessionCore {
     }
 
     /// `session/prompt`: starts a turn, or waits for the one that runs as the version says.
-    fn prompt(&mut self, asker: UnansweredPrompt, body: MessageBody, key: Option<String>) {
+    fn prompt(&mut self, asker: UnansweredPrompt, body: InputContent, key: Option<String>) {
         let (mode, dialect) = match asker.version {
             Version::V1 => (DeliveryMode::Queue, InputDialect::PromptV1),
             Version::V2 if self.turn.is_none() => (DeliveryMode::Queue, InputDialect::PromptV2),
@@ -123,7 +123,7 @@ impl SessionCore {
         content: RawJson,
         key: Option<String>,
     ) {
-        let body = MessageBody { content, params: None };
+        let body = InputContent { content, params: None };
         let accepted = self.accept(asker.client, mode, InputDialect::Inject, body, key);
         self.answer(asker.request, accepted.map(|id| answers::message_id(&id)));
     }
@@ -136,7 +136,7 @@ impl SessionCore {
         }
         let (mode, outcome) =
             if is_idle { (DeliveryMode::Queue, "startedNewTurn") } else { (DeliveryMode::Steer, "injected") };
-        let body = MessageBody { content, params: None };
+        let body = InputContent { content, params: None };
         let accepted = self.accept(asker.client, mode, InputDialect::Steering, body, None);
         self.answer(asker.request, accepted.map(|_| answers::steered(outcome)));
     }
@@ -156,7 +156,7 @@ impl SessionCore {
 
     /// `session/replace_inject`. The params of a prompt say something else then, and do not go with it.
     fn replace(&mut self, request: RequestId, id: &str, content: RawJson) {
-        let replaced = self.delivery.mailbox.replace(id, MessageBody { content, params: None });
+        let replaced = self.delivery.mailbox.replace(id, InputContent { content, params: None });
         let outcome = replaced.map(|()| answers::message_id(id));
         self.answer(request, outcome.map_err(|refusal| refused(refusal, Some(id))));
     }
@@ -166,7 +166,7 @@ impl SessionCore {
         client: ClientId,
         mode: DeliveryMode,
         dialect: InputDialect,
-        content: MessageBody,
+        content: InputContent,
         key: Option<String>,
     ) -> Result<MessageId, Error> {
         self.check_room(&content, key.as_deref())?;
@@ -183,7 +183,7 @@ impl SessionCore {
     }
 
     /// Whether a message can be taken in now.
-    fn check_room(&self, body: &MessageBody, key: Option<&str>) -> Result<(), Error> {
+    fn check_room(&self, body: &InputContent, key: Option<&str>) -> Result<(), Error> {
         if key.is_some_and(|key| key.len() > LONGEST_KEY) {
             return Err(Error::invalid_params(format!(
                 "Invalid params: an idempotency key has at most {LONGEST_KEY} bytes"
@@ -203,7 +203,7 @@ impl SessionCore {
     }
 
     /// A prompt that waits is answered as cancelled: it will not be delivered.
-    pub(crate) fn release(&mut self, message: &MailboxMessage<MessageBody>) {
+    pub(crate) fn release(&mut self, message: &MailboxMessage<InputContent>) {
         if let Some(prompt) = self.unanswered.remove(&message.id) {
             // If that cannot be written, its sender is refused like the others.
             self.draft.in_doubt.accepted.push(Arc::clone(&message.id));
@@ -216,7 +216,7 @@ impl SessionCore {
     }
 
     /// Messages of the user begin a turn.
-    pub(crate) fn begin_turn(&mut self, messages: Vec<MailboxMessage<MessageBody>>) {
+    pub(crate) fn begin_turn(&mut self, messages: Vec<MailboxMessage<InputContent>>) {
         let Some(first) = messages.first() else { return };
         let (number, prompter) = (self.next_turn(), first.client);
         self.give_title(&first.content.content.clone());
@@ -228,7 +228,7 @@ impl SessionCore {
     }
 
     /// Messages of the user go into the turn that runs.
-    pub(crate) fn steer(&mut self, opening: SteerOpening, messages: Vec<MailboxMessage<MessageBody>>) {
+    pub(crate) fn steer(&mut self, opening: SteerOpening, messages: Vec<MailboxMessage<InputContent>>) {
         let messages = self.tell(messages, None);
         let Some(turn) = &mut self.turn else { return };
         let act = match opening {
@@ -247,11 +247,12 @@ impl SessionCore {
     /// Writes messages of the user into the transcript and shows them, each to those who have not shown it themselves.
     fn tell(
         &mut self,
-        messages: Vec<MailboxMessage<MessageBody>>,
+        messages: Vec<MailboxMessage<InputContent>>,
         mut turn: Option<&mut RunningTurn>,
     ) -> Vec<UserMessage> {
         let mut told = Vec::new();
-        for MailboxMessage { id, client, dialect, content: MessageBody { content, params }, .. } in messages {
+        for MailboxMessage { id, client, dialect, content: InputContent { content, params }, .. } in messages
+        {
             self.draft.in_doubt.delivered.push((Arc::clone(&id), client));
             let prompt = self.unanswered.remove(&id);
             // Who has sent it again shows it as well; who sent it first may be gone since.

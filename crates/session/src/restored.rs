@@ -6,7 +6,7 @@ use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
 use nudge_mailbox::{Mailbox, MailboxChange, SavedMailbox};
 use nudge_wire::{RawJson, Version};
 
-use crate::{MessageBody, StoreOperation, effect::InputChange, ids::IdMint, own_updates};
+use crate::{InputContent, StoreOperation, effect::InputChange, ids::IdMint, own_updates};
 
 /// What a transcript tells of how a session was left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl TranscriptPast {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RestoredSession {
     /// What waits. It is held until somebody comes back.
-    pub mailbox: Mailbox<MessageBody>,
+    pub mailbox: Mailbox<InputContent>,
     /// The number of the next entry.
     pub next_seq: u64,
     /// To be written before it is in use.
@@ -66,7 +66,7 @@ pub struct RestoredSession {
 
 impl RestoredSession {
     /// From what is on disk. Two of them must not have the same seed.
-    pub fn new(inputs: SavedMailbox<MessageBody>, past: TranscriptPast, seed: u64) -> Self {
+    pub fn new(inputs: SavedMailbox<InputContent>, past: TranscriptPast, seed: u64) -> Self {
         let (mailbox, mut operations) = dropped(Mailbox::restore(inputs));
         let TranscriptPast { mut next_seq, is_running, open_tools, .. } = past;
         let mut interrupted = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn interruption(
 }
 
 /// A mailbox that was restored, and what it let go of, to be written down.
-pub(crate) fn dropped(mut mailbox: Mailbox<MessageBody>) -> (Mailbox<MessageBody>, Vec<StoreOperation>) {
+pub(crate) fn dropped(mut mailbox: Mailbox<InputContent>) -> (Mailbox<InputContent>, Vec<StoreOperation>) {
     let changes = mailbox.take_changes().into_iter();
     let dropped = changes.filter(|change| matches!(change, MailboxChange::Revoked { .. }));
     let operations = dropped.map(|change| StoreOperation::Input(InputChange { change, seq: 0 })).collect();

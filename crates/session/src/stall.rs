@@ -9,7 +9,7 @@ use nudge_mailbox::{ClientId, Mailbox, MessageId, SavedMailbox};
 use nudge_wire::{Error, RawJson};
 
 use crate::{
-    CommitFailure, InputDelivery, MessageBody, Moment, RowChange, RunningTurn, SessionCommit, SessionCore,
+    CommitFailure, InputContent, InputDelivery, Moment, RowChange, RunningTurn, SessionCommit, SessionCore,
     SessionEffect, StoreOperation, TranscriptPast,
     agent_event::FORMER_CLIENT,
     lifecycle::LifecycleStage,
@@ -37,7 +37,7 @@ pub(crate) struct StoreStall {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoredState {
     /// The pending input.
-    pub inputs: SavedMailbox<MessageBody>,
+    pub inputs: SavedMailbox<InputContent>,
     /// The number of the next input.
     pub next_input: u64,
     /// What the transcript tells of how things stand.
@@ -49,7 +49,7 @@ pub struct StoredState {
 /// How a session goes on from what is on disk, once that is written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StallRecovery {
-    mailbox: Mailbox<MessageBody>,
+    mailbox: Mailbox<InputContent>,
     next_input: u64,
     next_seq: u64,
     /// What is said of the turn that was under way.
@@ -248,7 +248,7 @@ impl SessionCore {
     }
 
     /// What waits on disk, without what was refused: whoever was refused may ask again under the same key.
-    fn recovered_mailbox(&self, mut inputs: SavedMailbox<MessageBody>) -> Option<Mailbox<MessageBody>> {
+    fn recovered_mailbox(&self, mut inputs: SavedMailbox<InputContent>) -> Option<Mailbox<InputContent>> {
         let StoreStall { refused, senders, .. } = self.lifecycle.stall.as_ref()?;
         inputs.keys.retain(|(_, id)| !refused.contains(id));
         for message in &mut inputs.pending {

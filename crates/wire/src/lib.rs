@@ -25,7 +25,7 @@ pub use agent_client_protocol_schema as acp;
 pub use environment::Environment;
 pub use error::{Error, ErrorCode};
 pub use id::Id;
-pub use message::{Message, MessageKind};
+pub use message::{Message, MessageBody};
 
 pub use method::{Notification, Request};
 pub use raw::RawJson;

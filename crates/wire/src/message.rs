@@ -37,12 +37,12 @@ pub struct Message {
     /// Where the id stands in the frame; empty for a notification.
     id_span: Range<usize>,
     /// What it says.
-    pub body: MessageKind,
+    pub body: MessageBody,
 }
 
 /// What a message says.
 #[derive(Debug, Clone)]
-pub enum MessageKind {
+pub enum MessageBody {
     /// Wants an answer under `id`.
     Request {
         /// The id to answer under.
@@ -142,16 +142,16 @@ impl Message {
     /// The method of a request or notification.
     pub fn method(&self) -> Option<&ByteString> {
         match &self.body {
-            MessageKind::Request { method, .. } | MessageKind::Notification { method, .. } => Some(method),
-            MessageKind::Response { .. } => None,
+            MessageBody::Request { method, .. } | MessageBody::Notification { method, .. } => Some(method),
+            MessageBody::Response { .. } => None,
         }
     }
 
     /// The params of a request or notification.
     pub fn params(&self) -> Option<&RawJson> {
         match &self.body {
-            MessageKind::Request { params, .. } | MessageKind::Notification { params, .. } => params.as_ref(),
-            MessageKind::Response { .. } => None,
+            MessageBody::Request { params, .. } | MessageBody::Notification { params, .. } => params.as_ref(),
+            MessageBody::Response { .. } => None,
         }
     }
 
@@ -255,7 +255,7 @@ impl<'a> Envelope<'a> {
         })
     }
 
-    fn classify(self, frame: &ByteString) -> Result<(Range<usize>, MessageKind), InvalidMessage> {
+    fn classify(self, frame: &ByteString) -> Result<(Range<usize>, MessageBody), InvalidMessage> {
         if self.duplicate == Some("id") {
             return Err(InvalidMessage::request(None, "the member `id` appears twice"));
         }
@@ -286,12 +286,12 @@ impl<'a> Envelope<'a> {
             }
         };
         match id {
-            Some(id) => Ok((id_span, MessageKind::Response { id, outcome })),
+            Some(id) => Ok((id_span, MessageBody::Response { id, outcome })),
             None => Err(self.invalid(None, "a response must have an `id`")),
         }
     }
 
-    fn call(&self, id: Option<Id>, method: &str, frame: &ByteString) -> Result<MessageKind, InvalidMessage> {
+    fn call(&self, id: Option<Id>, method: &str, frame: &ByteString) -> Result<MessageBody, InvalidMessage> {
         if self.jsonrpc != Some("\"2.0\"") {
             return Err(self.invalid(id, "`jsonrpc` must be \"2.0\""));
         }
@@ -307,8 +307,8 @@ impl<'a> Envelope<'a> {
             None => None,
         };
         Ok(match id {
-            Some(id) => MessageKind::Request { id, method, params },
-            None => MessageKind::Notification { method, params },
+            Some(id) => MessageBody::Request { id, method, params },
+            None => MessageBody::Notification { method, params },
         })
     }
 
@@ -372,14 +372,14 @@ mod tests {
             |json: &Option<RawJson>| json.as_ref().map_or("-".into(), |json| json.as_str().to_owned());
         match taken {
             Ok(message) => match &message.body {
-                MessageKind::Request { id, method, params } => {
+                MessageBody::Request { id, method, params } => {
                     format!("request {id} {method} {}", shown(params))
                 }
-                MessageKind::Notification { method, params } => {
+                MessageBody::Notification { method, params } => {
                     format!("notification {method} {}", shown(params))
                 }
-                MessageKind::Response { id, outcome: Ok(result) } => format!("result {id} {result:?}"),
-                MessageKind::Response { id, outcome: Err(error) } => format!("error {id} {error:?}"),
+                MessageBody::Response { id, outcome: Ok(result) } => format!("result {id} {result:?}"),
+                MessageBody::Response { id, outcome: Err(error) } => format!("error {id} {error:?}"),
             },
             Err(invalid) => {
                 let id = invalid.id.as_ref().map_or("null".into(), ToString::to_string);

@@ -10,7 +10,7 @@ use nudge_backend::{BackendEvent, BackendParting};
 use nudge_mailbox::ClientId;
 use nudge_peer::{CancellationToken, DropGuard, RequestResponder};
 use nudge_session::{
-    AgentTraits, AskId, AttachRequest, Attendee, ClientAnswer, EndWish, MessageBody, Moment, RequestId,
+    AgentTraits, AskId, AttachRequest, Attendee, ClientAnswer, EndWish, InputContent, Moment, RequestId,
     SessionCore, SessionEffect, SessionInput, SessionRequest, SessionStart, SessionState, SessionStep,
 };
 use nudge_store::{SessionLease, SessionRow};
@@ -87,7 +87,7 @@ pub(crate) struct DriverParts {
 /// What a core begins with of what is stored.
 #[derive(Default)]
 pub(crate) struct StoredParts {
-    pub(crate) mailbox: nudge_mailbox::Mailbox<MessageBody>,
+    pub(crate) mailbox: nudge_mailbox::Mailbox<InputContent>,
     pub(crate) is_held: bool,
     pub(crate) next_seq: u64,
     pub(crate) next_input: u64,
@@ -495,7 +495,7 @@ impl SessionDriver {
                 let content = check(&prompt.content)?;
                 let raw = prompt.params;
                 let params = raw.map(|raw| nudge_backend::PromptParams { version: client.version, raw });
-                SessionRequest::Prompt { body: MessageBody { content, params }, key: prompt.key }
+                SessionRequest::Prompt { body: InputContent { content, params }, key: prompt.key }
             }
             InUseRequest::Inject { mode, content, key } => {
                 let mode = shape::mode(&mode)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{DeliveryMode, InputDialect, MailboxChange, MailboxMessage, MessageId, SavedMailbox};
-use nudge_session::{FORMER_CLIENT, InputChange, MessageBody, RowChange, StoreOperation};
+use nudge_session::{FORMER_CLIENT, InputChange, InputContent, RowChange, StoreOperation};
 use nudge_store::{InputState, SessionChange, StoreOp, StoredInput, TranscriptEntry};
 use nudge_wire::{RawJson, Version};
 
@@ -86,7 +86,7 @@ fn set_input(id: MessageId, state: InputState) -> StoreOp {
     StoreOp::SetInput { id, state }
 }
 
-fn input(message: &MailboxMessage<MessageBody>, seq: u64) -> StoredInput {
+fn input(message: &MailboxMessage<InputContent>, seq: u64) -> StoredInput {
     StoredInput {
         id: message.id.clone(),
         seq,
@@ -103,7 +103,7 @@ const MODES: [&str; 2] = ["queue", "steer"];
 
 /// What is stored of the pending input, and the number of the next. Who sent it is gone; ids of connections begin anew with
 /// each process.
-pub(crate) fn saved(inputs: Vec<StoredInput>) -> (SavedMailbox<MessageBody>, u64) {
+pub(crate) fn saved(inputs: Vec<StoredInput>) -> (SavedMailbox<InputContent>, u64) {
     let next = inputs.iter().map(|input| input.seq + 1).max().unwrap_or(0);
     let mut saved = SavedMailbox::default();
     for input in inputs {
@@ -121,7 +121,7 @@ pub(crate) fn saved(inputs: Vec<StoredInput>) -> (SavedMailbox<MessageBody>, u64
     (saved, next)
 }
 
-fn message(input: StoredInput) -> MailboxMessage<MessageBody> {
+fn message(input: StoredInput) -> MailboxMessage<InputContent> {
     let content = input.content.and_then(|content| RawJson::parse(content).ok());
     let content = content.unwrap_or_else(|| shape::raw(&serde_json::json!([])));
     MailboxMessage {
@@ -129,7 +129,7 @@ fn message(input: StoredInput) -> MailboxMessage<MessageBody> {
         id: input.id,
         mode: if input.mode == MODES[1] { DeliveryMode::Steer } else { DeliveryMode::Queue },
         dialect: dialect(&input.dialect),
-        content: MessageBody { content, params: None },
+        content: InputContent { content, params: None },
         key: input.key.map(|key| Arc::from(&*key)),
     }
 }

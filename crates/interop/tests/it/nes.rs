@@ -10,7 +10,7 @@ use std::{
 };
 
 use nudge_wire::{
-    MessageKind, Notification, RawJson, Request, Version,
+    MessageBody, Notification, RawJson, Request, Version,
     caps::ClientInit,
     document::{DidChange, DidClose, DidFocus, DidOpen, DidSave},
     message::ParsedFrame,
@@ -66,8 +66,8 @@ fn we_take_what_it_says() {
         let ParsedFrame::Single(Ok(message)) = ParsedFrame::from_frame(frame.to_string().into()) else {
             panic!("not a message: {frame}");
         };
-        let (MessageKind::Request { method, params: Some(params), .. }
-        | MessageKind::Notification { method, params: Some(params) }) = message.body
+        let (MessageBody::Request { method, params: Some(params), .. }
+        | MessageBody::Notification { method, params: Some(params) }) = message.body
         else {
             panic!("not a call with params: {frame}");
         };

@@ -21,7 +21,7 @@ use crate::ConnectionClosed;
 ///
 /// 1. [`packing`](Self::packing) and [`set_max_message`](Self::set_max_message), once, before all else.
 /// 2. [`poll_receive`](Self::poll_receive), [`poll_send`](Self::poll_send) and [`poll_flush`](Self::poll_flush), in turns. A call
-///    that is `PendingCalls` has arranged for the task to be woken when it is worth repeating.
+///    that is `Pending` has arranged for the task to be woken when it is worth repeating.
 /// 3. Once `poll_receive` has failed it is not called again; sending goes on until what is queued is out. Once `poll_send` or
 ///    `poll_flush` has failed neither is called again; receiving goes on for a moment, for last words.
 /// 4. [`poll_close`](Self::poll_close) when the connection is over, until it is ready or a moment has passed.
@@ -29,7 +29,7 @@ use crate::ConnectionClosed;
 ///
 /// # A connection may outlive its socket
 ///
-/// The connection ends when a call fails, and a transport that can find another socket need not fail: it is `PendingCalls` while
+/// The connection ends when a call fails, and a transport that can find another socket need not fail: it is `Pending` while
 /// it has none. A frame that `poll_send` has taken is the transport's. If it can be lost with a socket, the transport keeps it
 /// until the other side has it, and sends it again.
 pub trait FrameTransport: Send {
@@ -59,9 +59,9 @@ pub trait FrameTransport: Send {
     }
 
     /// Takes what it can off the front of `frames`, which are not empty, and tells how many bytes that were. If it can take
-    /// none it is `PendingCalls`; a count of 0 ends the connection.
+    /// none it is `Pending`; a count of 0 ends the connection.
     ///
-    /// What it leaves makes whoever sends wait; so it takes no more than it has room for. While this is `PendingCalls` there is no
+    /// What it leaves makes whoever sends wait; so it takes no more than it has room for. While this is `Pending` there is no
     /// flush: it has to go on by itself with what it has taken. With [`Packing::Lines`] it may take
     /// part of a chunk.
     fn poll_send(

@@ -10,7 +10,7 @@ use nudge_backend::{BackendEvent, SteerMethod, UserMessage};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{Mailbox, MailboxChange, MessageFate, MessageId, SavedMailbox};
 use nudge_session::{
-    AgentTraits, CommitFailure, EndWish, FORMER_CLIENT, InputChange, MessageBody, Moment, RequestId,
+    AgentTraits, CommitFailure, EndWish, FORMER_CLIENT, InputChange, InputContent, Moment, RequestId,
     RestoredSession, SessionCommit, SessionCore, SessionEffect, SessionInput, SessionStart, SessionStep,
     StoreOperation, StoredState, TranscriptPast,
 };
@@ -19,7 +19,7 @@ use nudge_wire::Error;
 /// What is on disk of one session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Disk {
-    pub(crate) inputs: SavedMailbox<MessageBody>,
+    pub(crate) inputs: SavedMailbox<InputContent>,
     pub(crate) entries: BTreeMap<u64, IndexedUpdate>,
     next_input: u64,
 }
@@ -60,7 +60,7 @@ impl Disk {
 }
 
 /// The store keeps neither who a message is from nor the params it came in.
-fn forgetful(change: MailboxChange<MessageBody>) -> MailboxChange<MessageBody> {
+fn forgetful(change: MailboxChange<InputContent>) -> MailboxChange<InputContent> {
     match change {
         MailboxChange::Added(mut message) => {
             message.client = FORMER_CLIENT;

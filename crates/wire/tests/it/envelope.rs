@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use nudge_wire::{
-    Error, Id, MessageKind, RawJson,
+    Error, Id, MessageBody, RawJson,
     frame::{FramePiece, LineFramer},
     message::ParsedFrame,
     write,
@@ -111,14 +111,14 @@ proptest! {
     fn what_is_written_is_read_back(id in id(), method in "[ -~]{1,20}", params in params()) {
         let id = to_id(&id);
         let message = parse(write::request(&id, &method, &params).unwrap()).unwrap();
-        let MessageKind::Request { id: read, method: name, params: read_params } = &message.body else { panic!("a request") };
+        let MessageBody::Request { id: read, method: name, params: read_params } = &message.body else { panic!("a request") };
         prop_assert_eq!(read, &id);
         prop_assert_eq!(read.to_string(), id.to_string());
         prop_assert_eq!(name.as_ref() as &str, method.as_str());
         prop_assert_eq!(read_params, &Some(raw(&params)));
 
         let message = parse(write::raw_call(None, &method, Some(&raw(&params)))).unwrap();
-        let is_notification = matches!(&message.body, MessageKind::Notification { params: Some(read), .. } if *read == raw(&params));
+        let is_notification = matches!(&message.body, MessageBody::Notification { params: Some(read), .. } if *read == raw(&params));
         prop_assert!(is_notification);
     }
 
@@ -126,13 +126,13 @@ proptest! {
     fn responses_are_read_back(id in id(), result in value(), code in any::<i64>(), text in any::<String>()) {
         let id = to_id(&id);
         let message = parse(write::response(&id, &result).unwrap()).unwrap();
-        let MessageKind::Response { id: read, outcome: Ok(read_result) } = &message.body else { panic!("a result") };
+        let MessageBody::Response { id: read, outcome: Ok(read_result) } = &message.body else { panic!("a result") };
         prop_assert_eq!(read, &id);
         prop_assert_eq!(read_result, &raw(&result));
 
         let error = Error::new(nudge_wire::ErrorCode(code), text).data(&result);
         let message = parse(write::error(&id, &error)).unwrap();
-        let MessageKind::Response { outcome: Err(read_error), .. } = &message.body else { panic!("an error") };
+        let MessageBody::Response { outcome: Err(read_error), .. } = &message.body else { panic!("an error") };
         prop_assert_eq!(read_error.to::<Error>().unwrap().code, error.code);
     }
 
@@ -141,7 +141,7 @@ proptest! {
         let text = json!({"_x": extra, "jsonrpc": "2.0", "id": old, "params": params, "method": "m"}).to_string();
         let message = parse(text.clone().into_bytes()).unwrap();
         let again = parse(message.frame_with_id(&to_id(&new))).unwrap();
-        let MessageKind::Request { id, .. } = &again.body else { panic!("still a request") };
+        let MessageBody::Request { id, .. } = &again.body else { panic!("still a request") };
         prop_assert_eq!(id, &to_id(&new));
         let back = again.frame_with_id(&to_id(&old));
         prop_assert_eq!(String::from_utf8(back).unwrap(), text);

@@ -193,7 +193,7 @@ impl Play {
         format!("{}({})", if commit.is_durable { "save" } else { "note" }, told.join(" "))
     }
 
-    fn name_message(&mut self, change: &nudge_mailbox::MailboxChange<nudge_session::MessageBody>) {
+    fn name_message(&mut self, change: &nudge_mailbox::MailboxChange<nudge_session::InputContent>) {
         if let nudge_mailbox::MailboxChange::Added(message) = change {
             self.messages.push((message.id.clone(), tell::text_of(&message.content.content)));
         }

@@ -3,7 +3,7 @@
 use nudge_backend::{BackendParting, UserMessage};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{MailboxChange, MessageId};
-use nudge_session::{JoinedClient, MessageBody, PendingMessage, RowChange, SessionEffect, StoreOperation};
+use nudge_session::{InputContent, JoinedClient, PendingMessage, RowChange, SessionEffect, StoreOperation};
 use nudge_wire::{Error, RawJson};
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ pub(super) fn operation(play: &Play, operation: &StoreOperation) -> String {
     }
 }
 
-fn change(play: &Play, change: &MailboxChange<MessageBody>) -> String {
+fn change(play: &Play, change: &MailboxChange<InputContent>) -> String {
     match change {
         MailboxChange::Added(message) => format!("+{}", play.message(&message.id)),
         MailboxChange::Replaced { id, content } => {

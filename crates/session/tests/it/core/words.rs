@@ -6,7 +6,7 @@ use nudge_backend::{
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, DeliveryMode};
 use nudge_session::{
-    AskId, AttachOptions, AttachRequest, Attendee, ClientAnswer, ClientOffers, EndWish, MessageBody,
+    AskId, AttachOptions, AttachRequest, Attendee, ClientAnswer, ClientOffers, EndWish, InputContent,
     SessionInput, SessionRequest, SessionStart,
 };
 use nudge_wire::{Error, Message, RawJson, Version, message::ParsedFrame};
@@ -102,7 +102,7 @@ fn request(play: &Play, verb: &str, name: &str, options: &[&str]) -> SessionRequ
         "prompts" => {
             let params = PromptParams { version: Version::V1, raw: json(&json!({ "prompt": name })) };
             let params = options.contains(&"params").then_some(params);
-            SessionRequest::Prompt { body: MessageBody { content, params }, key }
+            SessionRequest::Prompt { body: InputContent { content, params }, key }
         }
         "queues" => SessionRequest::Inject { mode: DeliveryMode::Queue, content, key },
         "steers" => SessionRequest::Inject { mode: DeliveryMode::Steer, content, key },

@@ -2,7 +2,7 @@
 
 use nudge_backend::SteerMethod;
 use nudge_mailbox::{DeliveryMode, MailboxChange, MailboxMessage, MessageId};
-use nudge_session::{InputChange, MessageBody, SessionCommit, StoreOperation};
+use nudge_session::{InputChange, InputContent, SessionCommit, StoreOperation};
 
 use super::{
     Play,
@@ -144,7 +144,7 @@ fn fate(play: &Play, world: &World, place: u8, told: &Told) -> Option<Wrong> {
     }
 }
 
-fn version_of(message: &MailboxMessage<MessageBody>) -> Option<u8> {
+fn version_of(message: &MailboxMessage<InputContent>) -> Option<u8> {
     said::read(message.content.content.as_str()).map(|(_, version)| version)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nudge_mailbox::{ClientId, DeliveryMode, MessageId};
-use nudge_session::{AskId, MessageBody, RequestId, SessionRequest};
+use nudge_session::{AskId, InputContent, RequestId, SessionRequest};
 use nudge_wire::Version;
 
 use super::said;
@@ -47,7 +47,7 @@ impl Part {
         match self.how {
             How::Prompt => {
                 let params = Some(said::params(&content, version(self.client)));
-                SessionRequest::Prompt { body: MessageBody { content, params }, key }
+                SessionRequest::Prompt { body: InputContent { content, params }, key }
             }
             How::Queue => SessionRequest::Inject { mode: DeliveryMode::Queue, content, key },
             How::Steer => SessionRequest::Inject { mode: DeliveryMode::Steer, content, key },

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{MailboxChange, MessageId, SavedMailbox};
 use nudge_session::{
-    FORMER_CLIENT, InputChange, MessageBody, RowChange, SessionCommit, StoreOperation, StoredState,
+    FORMER_CLIENT, InputChange, InputContent, RowChange, SessionCommit, StoreOperation, StoredState,
     TranscriptPast,
 };
 
@@ -17,7 +17,7 @@ use super::{
 /// A session on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Disk {
-    pub(super) inputs: SavedMailbox<MessageBody>,
+    pub(super) inputs: SavedMailbox<InputContent>,
     next_input: u64,
     pub(super) past: TranscriptPast,
     /// The entries that the core does not know to be there.

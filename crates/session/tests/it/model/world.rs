@@ -6,7 +6,7 @@ use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{DeliveryMode, InputDialect, MailboxChange, MailboxMessage, MessageId, SavedMailbox};
 use nudge_session::{
     AgentTraits, AttachOptions, AttachRequest, Attendee, ClientOffers, CommitFailure, InputChange,
-    MessageBody, Moment, RestoredSession, SessionCommit, SessionCore, SessionEffect, SessionInput,
+    InputContent, Moment, RestoredSession, SessionCommit, SessionCore, SessionEffect, SessionInput,
     SessionStart, SessionStep, StoreOperation,
 };
 use nudge_wire::Error;
@@ -178,7 +178,7 @@ impl World {
     }
 
     /// What waits once all that is under way is on disk, and this, but for what it delivers.
-    fn ahead(&self, commit: Option<&SessionCommit>) -> SavedMailbox<MessageBody> {
+    fn ahead(&self, commit: Option<&SessionCommit>) -> SavedMailbox<InputContent> {
         let mut inputs = self.disk.inputs.clone();
         for commit in self.under_way.iter().skip(self.untold).chain(commit) {
             for operation in &commit.operations {
@@ -206,7 +206,7 @@ impl World {
             StoreOperation::Input(InputChange { change: MailboxChange::Added(message), .. }) => Some(message),
             _ => None,
         });
-        let is_it = |message: &&MailboxMessage<MessageBody>| message.id == *id;
+        let is_it = |message: &&MailboxMessage<InputContent>| message.id == *id;
         let ahead = self.ahead(None).pending;
         added.chain(&ahead).find(is_it).map(|message| message.mode)
     }
@@ -268,7 +268,7 @@ impl World {
         }
     }
 
-    fn added(&mut self, message: &MailboxMessage<MessageBody>) {
+    fn added(&mut self, message: &MailboxMessage<InputContent>) {
         let Some((place, _)) = said::read(message.content.content.as_str()) else { return };
         let told = &mut self.told[usize::from(place)];
         let before = told.id.replace(message.id.clone());

@@ -2,7 +2,7 @@
 
 use nudge_backend::{AgentQuestion, BackendEvent, QuestionId, REQUEST_PERMISSION, TurnEnd};
 use nudge_mailbox::{ClientId, DeliveryMode};
-use nudge_session::{MessageBody, SessionRequest};
+use nudge_session::{InputContent, SessionRequest};
 use nudge_wire::{RawJson, Version};
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ pub(super) fn event(did: Did, question: QuestionId) -> BackendEvent {
 /// Who says it, and how.
 pub(super) fn said(method: Method, text: &str) -> (ClientId, SessionRequest) {
     let content = content(text);
-    let body = MessageBody { content: content.clone(), params: None };
+    let body = InputContent { content: content.clone(), params: None };
     match method {
         Method::PromptV1 => (ANN, SessionRequest::Prompt { body, key: None }),
         Method::PromptV2 => (BOB, SessionRequest::Prompt { body, key: None }),
