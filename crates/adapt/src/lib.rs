@@ -9,19 +9,18 @@
 #![allow(clippy::disallowed_methods, reason = "this room starts processes and drives time")]
 
 mod agent;
+mod agent_program;
 mod calls;
 mod echo;
 mod lane;
-mod late;
+mod late_replay;
 mod launch;
 mod offers;
 mod open;
 mod pool;
 mod prompt_run;
-mod pulse;
 mod question;
 mod recap;
-mod retold;
 mod route;
 mod routed;
 mod running;
@@ -29,11 +28,13 @@ mod say;
 mod serve;
 mod session;
 mod source;
-mod spec;
 mod standing;
 mod tier;
+mod tool_calls;
+mod turn_so_far;
 
 pub use agent::{DownstreamAgent, ListenerGuard};
+pub use agent_program::{AgentProgram, AgentSettings};
 pub use lane::AgentLane;
 pub use launch::LaunchAgent;
 pub use offers::AgentOffers;
@@ -41,5 +42,4 @@ pub use open::AgentSessionOpened;
 pub use pool::AgentPool;
 pub use session::AdaptedSession;
 pub use source::AdaptedSource;
-pub use spec::{AgentProgram, AgentSettings};
 pub use tier::SteerTier;

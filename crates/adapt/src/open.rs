@@ -10,7 +10,7 @@ use nudge_wire::{Error, RawJson, Version};
 
 use crate::{
     AdaptedSession, DownstreamAgent,
-    late::LateReplay,
+    late_replay::LateReplay,
     route::{SessionInbox, SessionMessage},
     routed::RoutedMessage,
     running::{RunningAgent, lost},

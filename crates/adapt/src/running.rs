@@ -11,8 +11,9 @@ use nudge_wire::{
 use tokio::time::Instant;
 
 use crate::{
-    AgentOffers, AgentSettings, LaunchAgent, SteerTier, retold,
+    AgentOffers, AgentSettings, LaunchAgent, SteerTier,
     route::{AgentListeners, SessionRoutes},
+    turn_so_far,
 };
 
 /// How often the log says that it is still waited for.
@@ -88,7 +89,7 @@ impl RunningAgent {
             tier = tier.number(),
             "the agent is ready"
         );
-        let forgets = retold::forgets(&init);
+        let forgets = turn_so_far::forgets(&init);
         Ok(Self { cx, init, offers, tier, forgets, routes, since: Instant::now() })
     }
 

@@ -16,9 +16,9 @@ use tokio::{
 use crate::{
     args::{AcpArgs, read_rehearsal},
     daemon::{self, WelcomedLink},
-    house::{ProcessGateway, ServingMode, open_gateway, open_tap},
-    place::DataPlace,
+    data_place::DataPlace,
     refusal::{RefusalFraming, refuse_first_request},
+    serving::{ProcessGateway, ServingMode, open_gateway, open_tap},
     settings::{DaemonMode, NesBy, OnClose, SettingOrigin, Settings},
 };
 

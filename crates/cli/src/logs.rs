@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::{output, place::DataPlace, terminal_text};
+use crate::{data_place::DataPlace, output, terminal_text};
 
 /// How much of the end of the log is looked through.
 const LOOKED_AT: u64 = 8 * 1024 * 1024;

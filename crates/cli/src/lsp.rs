@@ -18,8 +18,8 @@ use tokio::{
 
 use crate::{
     daemon,
-    house::{ServingMode, open_gateway, open_tap},
-    place::DataPlace,
+    data_place::DataPlace,
+    serving::{ServingMode, open_gateway, open_tap},
     settings::{DaemonMode, Settings},
 };
 

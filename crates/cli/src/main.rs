@@ -6,16 +6,16 @@ mod agents;
 mod args;
 mod config;
 mod daemon;
+mod data_place;
 mod failpoint;
-mod house;
 mod log;
 mod logs;
 mod lsp;
 mod output;
 mod packaging;
-mod place;
 mod refusal;
 mod replay;
+mod serving;
 mod sessions;
 mod settings;
 mod terminal_text;
@@ -27,7 +27,7 @@ use nudge_process::shim;
 
 use crate::{
     args::{CliCommand, OnWrongSettings, ProgramArgs},
-    place::DataPlace,
+    data_place::DataPlace,
     refusal::refuse_first_request,
     settings::{LoadedSettings, PlaceDoubt, SettingsProblem},
 };

@@ -8,9 +8,9 @@
 mod boundary;
 mod client;
 mod directories;
-mod door;
 mod history;
 mod hub;
+mod joined_sessions;
 mod lifecycle;
 mod methods;
 mod params;

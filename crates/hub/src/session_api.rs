@@ -10,8 +10,8 @@ use nudge_wire::{
 
 use crate::{
     client::{ClientMessage, ConnectedClient},
-    door::{JoinedSessions, SessionCall},
     hub::HubShared,
+    joined_sessions::{JoinedSessions, SessionCall},
     lifecycle::LifecycleRequest,
     methods::{InUseMethod, LifecycleMethod, SessionMethod},
     params,
@@ -21,12 +21,12 @@ use crate::{
 
 /// The session methods of one connection. When it is dropped, the client has left its sessions.
 pub struct SessionApi {
-    door: JoinedSessions,
+    joined_sessions: JoinedSessions,
 }
 
 impl SessionApi {
     pub(crate) fn new(shared: Arc<HubShared>, client: Arc<ConnectedClient>) -> Self {
-        Self { door: JoinedSessions::new(shared, client) }
+        Self { joined_sessions: JoinedSessions::new(shared, client) }
     }
 
     /// Takes a message about sessions; gives back what is about something else.
@@ -36,12 +36,12 @@ impl SessionApi {
         match message {
             UnhandledMessage::Notification(note) if matches!(&**note.method(), "session/cancel") => {
                 if let Some(id) = params::session_id(note.params()) {
-                    self.door.enter(id, SessionCall::Cancel).await;
+                    self.joined_sessions.enter(id, SessionCall::Cancel).await;
                 }
                 None
             }
             UnhandledMessage::Request(request) => {
-                let known = SessionMethod::of(request.method(), self.door.client.version);
+                let known = SessionMethod::of(request.method(), self.joined_sessions.client.version);
                 let Some(method) = known.filter(|method| !self.is_of_agent(*method, request.params())) else {
                     return self.pass_on(UnhandledMessage::Request(request)).await;
                 };
@@ -62,7 +62,7 @@ impl SessionApi {
     /// A request under the name that its version has now: early pages of version 2 have `session/load`.
     fn as_known(&self, method: SessionMethod, params: Option<&RawJson>) -> (SessionMethod, Option<RawJson>) {
         let is_load = method == SessionMethod::Lifecycle(LifecycleMethod::Load);
-        if !is_load || self.door.client.version == Version::V1 {
+        if !is_load || self.joined_sessions.client.version == Version::V1 {
             return (method, params.cloned());
         }
         let from_start = shape::raw(&serde_json::json!({ "type": "start" }));
@@ -72,27 +72,27 @@ impl SessionApi {
 
     /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
     fn is_of_agent(&self, method: SessionMethod, params: Option<&RawJson>) -> bool {
-        let is_known = || params::session_id(params).is_none_or(|id| self.door.has_joined(&id));
+        let is_known = || params::session_id(params).is_none_or(|id| self.joined_sessions.has_joined(&id));
         let is_set = method == SessionMethod::InUse(InUseMethod::SetConfigOption);
-        self.door.client.agent.is_some() && is_set && !is_known()
+        self.joined_sessions.client.agent.is_some() && is_set && !is_known()
     }
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
     async fn pass_on(&self, message: UnhandledMessage) -> Option<UnhandledMessage> {
-        if self.door.client.agent.is_none() {
+        if self.joined_sessions.client.agent.is_none() {
             return Some(message);
         }
-        let id = params::session_id(message.params()).filter(|id| self.door.has_joined(id));
-        let Some(handle) = id.and_then(|id| self.door.shared.live(&id)) else { return Some(message) };
-        handle.pass(self.door.client.version, message).await.err()
+        let id = params::session_id(message.params()).filter(|id| self.joined_sessions.has_joined(id));
+        let Some(handle) = id.and_then(|id| self.joined_sessions.shared.live(&id)) else { return Some(message) };
+        handle.pass(self.joined_sessions.client.version, message).await.err()
     }
 
     /// Passes a request to the session it is about.
     async fn pass(&self, method: InUseMethod, params: Option<&RawJson>, responder: RequestResponder) {
         match Self::read(method, params) {
-            Ok((id, Some(request))) => self.door.enter(id, SessionCall::Request(request, responder)).await,
-            Ok((id, None)) => self.door.enter(id, SessionCall::Close(responder)).await,
-            Err(error) => self.door.client.push(ClientMessage::Answer(responder, Err(error))),
+            Ok((id, Some(request))) => self.joined_sessions.enter(id, SessionCall::Request(request, responder)).await,
+            Ok((id, None)) => self.joined_sessions.enter(id, SessionCall::Close(responder)).await,
+            Err(error) => self.joined_sessions.client.push(ClientMessage::Answer(responder, Err(error))),
         }
     }
 
@@ -141,12 +141,12 @@ impl SessionApi {
         // What follows about the session comes after this.
         let opens = matches!(method, LifecycleMethod::Load | LifecycleMethod::Resume)
             .then(|| params::session_id(params.as_ref()));
-        let ajar = opens.flatten().and_then(|id| self.door.opens(&id));
-        let opening = LifecycleRequest::new(self.door.clone());
+        let opening_guard = opens.flatten().and_then(|id| self.joined_sessions.opens(&id));
+        let opening = LifecycleRequest::new(self.joined_sessions.clone());
         tokio::spawn(async move {
             opening.run(method, params.as_ref(), responder).await;
-            if let Some(ajar) = ajar {
-                ajar.open().await;
+            if let Some(opening_guard) = opening_guard {
+                opening_guard.open().await;
             }
         });
     }
@@ -154,9 +154,9 @@ impl SessionApi {
 
 impl Drop for SessionApi {
     fn drop(&mut self) {
-        let joined = self.door.leaves_all();
-        let handles: Vec<_> = joined.iter().filter_map(|id| self.door.shared.live(id)).collect();
-        let client = self.door.client.id;
+        let joined = self.joined_sessions.leaves_all();
+        let handles: Vec<_> = joined.iter().filter_map(|id| self.joined_sessions.shared.live(id)).collect();
+        let client = self.joined_sessions.client.id;
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
                 for handle in handles {
@@ -169,6 +169,6 @@ impl Drop for SessionApi {
 
 impl std::fmt::Debug for SessionApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SessionApi").field("client", &self.door.client).finish_non_exhaustive()
+        f.debug_struct("SessionApi").field("client", &self.joined_sessions.client).finish_non_exhaustive()
     }
 }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::{
     ask::{self, NextEditQuestion},
     closed::UnopenedTexts,
-    desk::{LspSession, LspSessionState},
     edit,
     inline::accept,
     mirror,
     params::{self, CodeAction},
     server::{LspAnswer, now},
+    session::{LspSession, LspSessionState},
     suggest::{LspSuggestion, SuggestionAction},
 };
 
@@ -24,14 +24,14 @@ pub(crate) const KIND: &str = "refactor.nudge";
 /// LSP's trigger kind of an editor that asks by itself, to show that there is something.
 const BY_ITSELF: u8 = 2;
 
-pub(crate) fn actions(desk: &Arc<LspSession>, params: CodeAction) -> LspAnswer {
+pub(crate) fn actions(lsp: &Arc<LspSession>, params: CodeAction) -> LspAnswer {
     let CodeAction { text_document, range, context } = params;
     if !context.only.as_ref().is_none_or(|only| only.iter().any(|kind| covers(kind))) {
         return now(json!([]));
     }
     let is_asked = context.trigger_kind != Some(BY_ITSELF);
     let diagnostics = {
-        let inner = desk.lock();
+        let inner = lsp.lock();
         let wanted = inner.settings.diagnostics_from_code_actions;
         let said = context.diagnostics.into_iter().filter(|_| wanted);
         said.filter_map(|said| diagnostic(&text_document.uri, said)).collect()
@@ -39,7 +39,7 @@ pub(crate) fn actions(desk: &Arc<LspSession>, params: CodeAction) -> LspAnswer {
     let place = json!([text_document.uri, range.start]);
     let selection = (range.start != range.end).then(|| range.clone());
     let asked = ask::ask_quietly(
-        desk,
+        lsp,
         NextEditQuestion {
             uri: text_document.uri,
             version: text_document.version,
@@ -50,11 +50,11 @@ pub(crate) fn actions(desk: &Arc<LspSession>, params: CodeAction) -> LspAnswer {
             diagnostics,
         },
     );
-    let desk = Arc::clone(desk);
+    let lsp = Arc::clone(lsp);
     async move {
         let answer = asked.await?;
-        let closed = UnopenedTexts::read(&desk, &answer.suggestions).await;
-        let inner = desk.lock();
+        let closed = UnopenedTexts::read(&lsp, &answer.suggestions).await;
+        let inner = lsp.lock();
         let action = |suggestion| action(&inner, &closed, suggestion, &place);
         let offered = answer.suggestions.iter().filter_map(action);
         Ok(Value::Array(offered.collect()))

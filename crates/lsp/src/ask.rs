@@ -13,9 +13,9 @@ use nudge_wire::{
 };
 
 use crate::{
-    desk::{FocusedDocument, LspSession, LspSessionState, NesLine, ReadyLine},
     mirror::{MirroredDocument, bytes},
     offered::{OfferedSuggestions, effect},
+    session::{FocusedDocument, LspSession, LspSessionState, NesLine, ReadyLine},
     suggest::{LspSuggestion, SuggestionAction},
 };
 
@@ -78,7 +78,7 @@ fn content_modified() -> Error {
 /// Asks for somebody who would show an error to the user: a question that was given up because of another is none, and has
 /// nothing for an answer.
 pub(crate) fn ask_quietly(
-    desk: &Arc<LspSession>,
+    lsp: &Arc<LspSession>,
     question: NextEditQuestion,
 ) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
     let given_up = [ErrorCode::REQUEST_CANCELLED, content_modified().code];
@@ -86,20 +86,20 @@ pub(crate) fn ask_quietly(
         Err(error) if given_up.contains(&error.code) => Ok(NextEditAnswer::default()),
         answer => answer,
     };
-    ask(desk, question).map(quieten).boxed()
+    ask(lsp, question).map(quieten).boxed()
 }
 
 /// Asks. What depends on the order of messages happens now, only the waiting later.
 pub(crate) fn ask(
-    desk: &Arc<LspSession>,
+    lsp: &Arc<LspSession>,
     ask: NextEditQuestion,
 ) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
-    let mut inner = desk.lock();
+    let mut inner = lsp.lock();
     if let Some(known) = refused(&inner, &ask) {
         return std::future::ready(known).boxed();
     }
     if inner.ready().is_some() {
-        return begin(desk, &mut inner, &ask);
+        return begin(lsp, &mut inner, &ask);
     }
     let why = match &inner.line {
         NesLine::Failed(why) => format!("there is no connection to the daemon: {why}"),
@@ -109,15 +109,15 @@ pub(crate) fn ask(
         return std::future::ready(Ok(NextEditAnswer::nothing(why))).boxed();
     }
     drop(inner);
-    let desk = Arc::clone(desk);
+    let lsp = Arc::clone(lsp);
     async move {
-        let _ = tokio::time::timeout(WAIT, line_ready(&desk)).await;
+        let _ = tokio::time::timeout(WAIT, line_ready(&lsp)).await;
         let answer = {
-            let mut inner = desk.lock();
+            let mut inner = lsp.lock();
             match refused(&inner, &ask) {
                 Some(known) => return known,
                 None if inner.ready().is_none() => return Ok(NextEditAnswer::nothing(why)),
-                None => begin(&desk, &mut inner, &ask),
+                None => begin(&lsp, &mut inner, &ask),
             }
         };
         answer.await
@@ -125,9 +125,9 @@ pub(crate) fn ask(
     .boxed()
 }
 
-async fn line_ready(desk: &LspSession) {
-    let mut news = desk.news.subscribe();
-    while desk.lock().ready().is_none() {
+async fn line_ready(lsp: &LspSession) {
+    let mut news = lsp.news.subscribe();
+    while lsp.lock().ready().is_none() {
         if news.changed().await.is_err() {
             return;
         }
@@ -150,7 +150,7 @@ fn refused(inner: &LspSessionState, ask: &NextEditQuestion) -> Option<Result<Nex
 
 /// Sends the question, or finds the same one on its way.
 fn begin(
-    desk: &Arc<LspSession>,
+    lsp: &Arc<LspSession>,
     inner: &mut LspSessionState,
     ask: &NextEditQuestion,
 ) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
@@ -183,11 +183,11 @@ fn begin(
             Some(SuggestContext { diagnostics: Some(diagnostics), ..SuggestContext::default() });
     }
     let asked = ready.cx.request(request);
-    let desk = Arc::clone(desk);
+    let lsp = Arc::clone(lsp);
     let state = State { uri: ask.uri.clone(), version, moves: inner.mirror.moves() };
     let answer = async move {
         match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(answer) => taken(&desk, &ready, &state, answer),
+            Ok(answer) => taken(&lsp, &ready, &state, answer),
             Err(_) => Ok(NextEditAnswer::nothing("the daemon does not answer")),
         }
     };
@@ -198,7 +198,7 @@ fn begin(
 
 /// Takes an answer of the other side.
 fn taken(
-    desk: &LspSession,
+    lsp: &LspSession,
     ready: &ReadyLine,
     state: &State,
     answer: Result<v2::SuggestResponse, CallError>,
@@ -207,7 +207,7 @@ fn taken(
         Ok(response) => {
             let why = response.meta.as_ref().and_then(|meta| meta.get("nudge")?["reason"].as_str());
             let why = why.map(ToOwned::to_owned);
-            let mut inner = desk.lock();
+            let mut inner = lsp.lock();
             let is_current =
                 |mirrored: &MirroredDocument| mirrored.version() == state.version && mirrored.in_sync();
             if !inner.mirror.get(&state.uri).is_some_and(is_current) {
@@ -224,7 +224,7 @@ fn taken(
         Err(CallError::Rpc(error)) => {
             let reason = error.get_reason();
             if reason.as_deref() == Some(ErrorReason::DocumentOutOfSync.as_str()) {
-                tell_again(desk, ready, &state.uri);
+                tell_again(lsp, ready, &state.uri);
             }
             tracing::warn!(%error, reason, "a question was not answered");
             Ok(NextEditAnswer::nothing(reason.unwrap_or(error.message)))
@@ -234,8 +234,8 @@ fn taken(
 }
 
 /// Tells a document anew to a side that has lost it.
-fn tell_again(desk: &LspSession, ready: &ReadyLine, uri: &str) {
-    let inner = desk.lock();
+fn tell_again(lsp: &LspSession, ready: &ReadyLine, uri: &str) {
+    let inner = lsp.lock();
     let is_same = inner.ready().is_some_and(|now| now.generation == ready.generation);
     if let Some(mirrored) = inner.mirror.get(uri).filter(|mirrored| is_same && mirrored.in_sync()) {
         let (version, text) = (mirrored.version(), mirrored.text().to_string());

@@ -11,7 +11,7 @@ use async_lsp::lsp_types::Url;
 use nudge_text::Text;
 
 use crate::{
-    desk::LspSession,
+    session::LspSession,
     suggest::{LspSuggestion, SuggestionAction},
 };
 
@@ -24,9 +24,9 @@ pub(crate) struct UnopenedTexts(HashMap<String, Text>);
 
 impl UnopenedTexts {
     /// Reads what these suggestions are about, as far as it has to be looked at and may be.
-    pub(crate) async fn read(desk: &LspSession, suggestions: &[LspSuggestion]) -> Self {
+    pub(crate) async fn read(lsp: &LspSession, suggestions: &[LspSuggestion]) -> Self {
         let (wanted, folders) = {
-            let inner = desk.lock();
+            let inner = lsp.lock();
             let is_wanted = |suggestion: &&LspSuggestion| {
                 matches!(suggestion.act, SuggestionAction::Replace { .. })
                     && inner.mirror.get(&suggestion.uri).is_none()

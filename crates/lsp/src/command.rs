@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use crate::{
     ask::{self, NextEditAnswer, NextEditQuestion},
     closed::UnopenedTexts,
-    desk::LspSession,
     edit,
     params::{DidChangeConfiguration, LspExecuteParams},
     server::{LspAnswer, now},
+    session::LspSession,
     settings::EagernessSetting,
     suggest::{LspSuggestion, SuggestionAction},
 };
@@ -35,40 +35,40 @@ pub(crate) const NAMES: [&str; 9] = [
 ];
 
 /// Does what a command says.
-pub(crate) fn execute(desk: &Arc<LspSession>, params: LspExecuteParams) -> Result<LspAnswer, Error> {
+pub(crate) fn execute(lsp: &Arc<LspSession>, params: LspExecuteParams) -> Result<LspAnswer, Error> {
     let arguments = params.arguments.unwrap_or_default();
     let text = |at: usize| arguments.get(at).and_then(Value::as_str);
     match params.command.as_str() {
-        "nudge.accept" => desk.lock().accept(text(0).ok_or_else(|| wanted("the id of a suggestion"))?),
+        "nudge.accept" => lsp.lock().accept(text(0).ok_or_else(|| wanted("the id of a suggestion"))?),
         "nudge.reject" => {
             let id = text(0).ok_or_else(|| wanted("the id of a suggestion"))?;
             let reason = text(1).map_or(RejectReason::Rejected, RejectReason::from);
-            desk.lock().reject(id, &reason);
+            lsp.lock().reject(id, &reason);
         }
-        "nudge.applyNextEdit" => return Ok(apply(desk, &arguments)),
-        "nudge.goToNextEdit" => return Ok(go(desk, &arguments)),
-        "nudge.enable" => desk.set(|settings| settings.enabled = true),
-        "nudge.disable" => desk.set(|settings| settings.enabled = false),
-        "nudge.toggle" => desk.set(|settings| settings.enabled = !settings.enabled),
+        "nudge.applyNextEdit" => return Ok(apply(lsp, &arguments)),
+        "nudge.goToNextEdit" => return Ok(go(lsp, &arguments)),
+        "nudge.enable" => lsp.set(|settings| settings.enabled = true),
+        "nudge.disable" => lsp.set(|settings| settings.enabled = false),
+        "nudge.toggle" => lsp.set(|settings| settings.enabled = !settings.enabled),
         "nudge.setEagerness" => {
             let level = text(0).and_then(EagernessSetting::from_name);
             let level = level.ok_or_else(|| wanted("\"low\", \"medium\" or \"high\""))?;
-            desk.set(|settings| settings.eagerness = level);
+            lsp.set(|settings| settings.eagerness = level);
         }
         "nudge.status" => {}
         _ => {
             return Err(Error::invalid_params("Invalid command: expected one that the server has announced"));
         }
     }
-    Ok(now(status(desk)))
+    Ok(now(status(lsp)))
 }
 
 fn wanted(what: &str) -> Error {
     Error::invalid_params(format!("Invalid arguments of a command: expected {what}"))
 }
 
-fn status(desk: &LspSession) -> Value {
-    let inner = desk.lock();
+fn status(lsp: &LspSession) -> Value {
+    let inner = lsp.lock();
     let mut status = inner.status();
     status["enabled"] = inner.settings.enabled.into();
     status["eagerness"] = inner.settings.eagerness.name().into();
@@ -77,14 +77,14 @@ fn status(desk: &LspSession) -> Value {
 
 /// The suggestion that a code action has named; else asks for the user, at the place that is named or where the user was
 /// last.
-fn asked(desk: &Arc<LspSession>, arguments: &[Value]) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
+fn asked(lsp: &Arc<LspSession>, arguments: &[Value]) -> BoxFuture<'static, Result<NextEditAnswer, Error>> {
     let ready = |answer: NextEditAnswer| std::future::ready(Ok(answer)).boxed();
-    if let Some(known) = known(desk, arguments) {
+    if let Some(known) = known(lsp, arguments) {
         return ready(NextEditAnswer { suggestions: vec![known], why: None });
     }
     let named = arguments.first().and_then(Value::as_str).map(ToOwned::to_owned);
     let at = arguments.get(1).and_then(|at| serde_json::from_value::<Position>(at.clone()).ok());
-    let last = desk.lock().place.clone();
+    let last = lsp.lock().place.clone();
     let place = match (named, at, last) {
         (Some(uri), Some(at), _) => Some((uri, at)),
         (Some(uri), None, Some((known, at))) if known == uri => Some((uri, at)),
@@ -97,7 +97,7 @@ fn asked(desk: &Arc<LspSession>, arguments: &[Value]) -> BoxFuture<'static, Resu
     let trigger = TriggerKind::Manual;
     let diagnostics = Vec::new();
     ask::ask(
-        desk,
+        lsp,
         NextEditQuestion {
             uri,
             version: None,
@@ -111,14 +111,14 @@ fn asked(desk: &Arc<LspSession>, arguments: &[Value]) -> BoxFuture<'static, Resu
 }
 
 /// Has the editor make the next edit, wherever it is.
-fn apply(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
-    let asked = asked(desk, arguments);
-    let desk = Arc::clone(desk);
+fn apply(lsp: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
+    let asked = asked(lsp, arguments);
+    let lsp = Arc::clone(lsp);
     async move {
         let answer = asked.await?;
-        let closed = UnopenedTexts::read(&desk, &answer.suggestions).await;
+        let closed = UnopenedTexts::read(&lsp, &answer.suggestions).await;
         let found = {
-            let inner = desk.lock();
+            let inner = lsp.lock();
             let edit = |suggestion: &LspSuggestion| edit::any(&inner, &closed, suggestion);
             answer.suggestions.iter().find_map(|suggestion| Some((suggestion.clone(), edit(suggestion)?)))
         };
@@ -126,10 +126,10 @@ fn apply(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
             return Ok(json!({ "applied": false, "why": answer.why }));
         };
         let params = json!({ "label": format!("Next edit: {}", suggestion.reason), "edit": edit });
-        let applied = desk.client().request::<Call<ApplyEdit>>(params).await;
+        let applied = lsp.client().request::<Call<ApplyEdit>>(params).await;
         let applied = applied.is_ok_and(|applied| applied["applied"] == true);
         if applied {
-            desk.lock().accept(&suggestion.id);
+            lsp.lock().accept(&suggestion.id);
         }
         Ok(json!({ "applied": applied, "id": suggestion.id, "reason": suggestion.reason }))
     }
@@ -137,9 +137,9 @@ fn apply(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
 }
 
 /// Has the editor go to the next edit.
-fn go(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
-    let asked = asked(desk, arguments);
-    let desk = Arc::clone(desk);
+fn go(lsp: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
+    let asked = asked(lsp, arguments);
+    let lsp = Arc::clone(lsp);
     async move {
         let answer = asked.await?;
         let Some(suggestion) = answer.suggestions.first().cloned() else {
@@ -155,13 +155,13 @@ fn go(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
         let target = target.unwrap_or_else(|| Position::new(0, 0));
         let selection = Range::new(target.clone(), target.clone());
         let params = json!({ "uri": suggestion.uri, "takeFocus": true, "selection": selection });
-        let can_show = desk.lock().editor.offers.show_document;
+        let can_show = lsp.lock().editor.offers.show_document;
         let shown = can_show && {
-            let shown = desk.client().request::<Call<ShowDocument>>(params).await;
+            let shown = lsp.client().request::<Call<ShowDocument>>(params).await;
             shown.is_ok_and(|shown| shown["success"] == true)
         };
         if shown && matches!(suggestion.act, SuggestionAction::Jump { .. }) {
-            desk.lock().accept(&suggestion.id);
+            lsp.lock().accept(&suggestion.id);
         }
         Ok(json!({ "shown": shown, "uri": suggestion.uri, "position": target, "reason": suggestion.reason }))
     }
@@ -169,14 +169,14 @@ fn go(desk: &Arc<LspSession>, arguments: &[Value]) -> LspAnswer {
 }
 
 /// The suggestion that a code action has named.
-fn known(desk: &LspSession, arguments: &[Value]) -> Option<LspSuggestion> {
+fn known(lsp: &LspSession, arguments: &[Value]) -> Option<LspSuggestion> {
     let id = arguments.get(2)?.as_str()?;
-    desk.lock().offered.find(id).map(|made| made.suggestion.clone())
+    lsp.lock().offered.find(id).map(|made| made.suggestion.clone())
 }
 
 /// Wants to be told of changes of the settings, where the editor has to be asked for it.
-pub(crate) fn register(desk: &Arc<LspSession>) {
-    if !desk.lock().editor.offers.registers_configuration {
+pub(crate) fn register(lsp: &Arc<LspSession>) {
+    if !lsp.lock().editor.offers.registers_configuration {
         return;
     }
     let registration = json!({
@@ -184,7 +184,7 @@ pub(crate) fn register(desk: &Arc<LspSession>) {
         "method": "workspace/didChangeConfiguration",
         "registerOptions": { "section": "nudge" },
     });
-    let client = desk.client();
+    let client = lsp.client();
     tokio::spawn(async move {
         let params = json!({ "registrations": [registration] });
         if let Err(error) = client.request::<Call<Register>>(params).await {
@@ -194,20 +194,20 @@ pub(crate) fn register(desk: &Arc<LspSession>) {
 }
 
 /// Takes changed settings, or fetches them where the editor only says that they have changed.
-pub(crate) fn configure(desk: &Arc<LspSession>, params: DidChangeConfiguration) {
+pub(crate) fn configure(lsp: &Arc<LspSession>, params: DidChangeConfiguration) {
     let said = params.settings;
     if !said.is_null() {
-        desk.set(|settings| settings.take(&said));
+        lsp.set(|settings| settings.take(&said));
         return;
     }
-    if !desk.lock().editor.offers.configuration {
+    if !lsp.lock().editor.offers.configuration {
         return;
     }
-    let desk = Arc::clone(desk);
+    let lsp = Arc::clone(lsp);
     tokio::spawn(async move {
         let params = json!({ "items": [{ "section": "nudge" }] });
-        match desk.client().request::<Call<Configuration>>(params).await {
-            Ok(said) => desk.set(|settings| settings.take(&said[0])),
+        match lsp.client().request::<Call<Configuration>>(params).await {
+            Ok(said) => lsp.set(|settings| settings.take(&said[0])),
             Err(error) => tracing::info!(%error, "the editor does not tell its settings"),
         }
     });

@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::{
     ask::{self, NextEditQuestion},
-    desk::LspSession,
     inline::accept,
     params::LspPositionParams,
     server::LspAnswer,
+    session::LspSession,
     suggest::{LspSuggestion, SuggestionAction},
 };
 
-pub(crate) fn edit(desk: &Arc<LspSession>, at: LspPositionParams) -> LspAnswer {
+pub(crate) fn edit(lsp: &Arc<LspSession>, at: LspPositionParams) -> LspAnswer {
     let uri = at.text_document.uri;
     let asked = ask::ask_quietly(
-        desk,
+        lsp,
         NextEditQuestion {
             uri: uri.clone(),
             version: at.text_document.version,

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{
     closed::UnopenedTexts,
-    desk::LspSessionState,
     mirror::{MirroredDocument, position},
+    session::LspSessionState,
     suggest::{DocumentEdits, LspSuggestion, SuggestionAction},
 };
 

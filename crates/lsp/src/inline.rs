@@ -9,22 +9,22 @@ use serde_json::{Value, json};
 
 use crate::{
     ask::{self, NextEditQuestion},
-    desk::{LspSession, LspSessionState},
     mirror::{bytes, offset},
     params::LspPositionParams,
     server::LspAnswer,
+    session::{LspSession, LspSessionState},
     suggest::{LspSuggestion, SuggestionAction},
 };
 
 /// The trigger kind of LSP for a user who asks.
 const INVOKED: u64 = 1;
 
-pub(crate) fn complete(desk: &Arc<LspSession>, at: LspPositionParams) -> LspAnswer {
+pub(crate) fn complete(lsp: &Arc<LspSession>, at: LspPositionParams) -> LspAnswer {
     let is_asked = at.context.is_some_and(|context| context.trigger_kind.as_u64() == Some(INVOKED));
     let trigger = if is_asked { TriggerKind::Manual } else { TriggerKind::Automatic };
     let (uri, position) = (at.text_document.uri, at.position);
     let asked = ask::ask_quietly(
-        desk,
+        lsp,
         NextEditQuestion {
             uri: uri.clone(),
             version: at.text_document.version,
@@ -35,10 +35,10 @@ pub(crate) fn complete(desk: &Arc<LspSession>, at: LspPositionParams) -> LspAnsw
             diagnostics: Vec::new(),
         },
     );
-    let desk = Arc::clone(desk);
+    let lsp = Arc::clone(lsp);
     async move {
         let answer = asked.await?;
-        let inner = desk.lock();
+        let inner = lsp.lock();
         let items =
             answer.suggestions.iter().filter_map(|suggestion| item(&inner, suggestion, &uri, &position));
         Ok(json!({ "items": items.collect::<Vec<_>>() }))

@@ -17,7 +17,6 @@ mod ask;
 mod closed;
 mod command;
 mod copilot;
-mod desk;
 mod edit;
 mod editor;
 pub mod guard;
@@ -28,6 +27,7 @@ mod offered;
 mod outlet;
 mod params;
 mod server;
+mod session;
 mod settings;
 mod skim;
 mod suggest;
@@ -43,7 +43,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use tower_layer::Layer;
 
-use crate::{desk::LspSession, server::LspServer};
+use crate::{server::LspServer, session::LspSession};
 
 /// A way to whoever makes the suggestions, opened each time it is needed; the error says why there is none.
 pub type NesConnector = Arc<dyn Fn() -> NesConnecting + Send + Sync>;
@@ -103,10 +103,10 @@ where
     let (back, answers) = tokio::io::duplex(PIPE);
     let (said, to_say) = tokio::io::duplex(PIPE);
     let guard = tokio::spawn(guard::pass(input, pipe, back, options.max_message));
-    let desk = Arc::new(LspSession::new(options));
+    let lsp = Arc::new(LspSession::new(options));
     let (main_loop, _) = MainLoop::new_server(|client| {
-        desk.meet(client);
-        let mut router = Router::new(LspServer::new(Arc::clone(&desk)));
+        lsp.meet(client);
+        let mut router = Router::new(LspServer::new(Arc::clone(&lsp)));
         router.unhandled_request(LspServer::request).unhandled_notification(LspServer::notification);
         ConcurrencyLayer::new(REQUESTS).layer(CatchUnwindLayer::default().layer(router))
     });
@@ -123,7 +123,7 @@ where
         }
         written = &mut written => written.map_err(Into::into),
     };
-    desk.leave().await;
+    lsp.leave().await;
     match ended {
         Ok(()) | Err(async_lsp::Error::Eof) => {}
         Err(async_lsp::Error::Io(error)) if is_gone(&error) => {}
@@ -135,7 +135,7 @@ where
     {
         return Err(why.into());
     }
-    Ok(if desk.was_shut_down() { LspEnded::Orderly } else { LspEnded::WithoutShutdown })
+    Ok(if lsp.was_shut_down() { LspEnded::Orderly } else { LspEnded::WithoutShutdown })
 }
 
 /// An editor that goes away while it is written to is an ordinary end, and so is one that stops in mid-message.

@@ -14,8 +14,8 @@ use nudge_wire::{
 use serde_json::json;
 
 use crate::{
-    desk::{LspSession, NesLine, ReadyLine},
     mirror::MirrorEvent,
+    session::{LspSession, NesLine, ReadyLine},
 };
 
 /// The first pause before it is tried again, and the longest.
@@ -27,33 +27,33 @@ const GOOD: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Keeps the line open for as long as this runs.
-pub(crate) async fn keep(desk: Arc<LspSession>) {
+pub(crate) async fn keep(lsp: Arc<LspSession>) {
     let mut generation = 0;
     let mut pause = PAUSE;
     let mut has_told = false;
-    if !desk.lock().settings.enabled {
-        desk.tell();
+    if !lsp.lock().settings.enabled {
+        lsp.tell();
     }
     loop {
-        wanted(&desk).await;
+        wanted(&lsp).await;
         generation += 1;
-        desk.lock().line = NesLine::Connecting;
-        desk.tell();
+        lsp.lock().line = NesLine::Connecting;
+        lsp.tell();
         let begun = Instant::now();
-        match open(&desk, generation).await {
+        match open(&lsp, generation).await {
             Ok(cx) => {
                 has_told = false;
-                desk.tell();
+                lsp.tell();
                 let why = cx.closed().await;
                 tracing::info!(%why, "the connection to the daemon ended");
             }
             Err(why) => {
                 tracing::warn!(%why, "there is no connection to the daemon");
                 if !std::mem::replace(&mut has_told, true) {
-                    desk.log(&format!("{why}; it is tried again"));
+                    lsp.log(&format!("{why}; it is tried again"));
                 }
-                desk.lock().line = NesLine::Failed(why.to_string());
-                desk.tell();
+                lsp.lock().line = NesLine::Failed(why.to_string());
+                lsp.tell();
             }
         }
         pause = if begun.elapsed() > GOOD { PAUSE } else { pause };
@@ -63,9 +63,9 @@ pub(crate) async fn keep(desk: Arc<LspSession>) {
 }
 
 /// Waits until suggestions are wanted: who has switched them off starts no daemon.
-async fn wanted(desk: &LspSession) {
-    let mut news = desk.news.subscribe();
-    while !desk.lock().settings.enabled {
+async fn wanted(lsp: &LspSession) {
+    let mut news = lsp.news.subscribe();
+    while !lsp.lock().settings.enabled {
         if news.changed().await.is_err() {
             return;
         }
@@ -88,18 +88,18 @@ enum NotOpen {
 }
 
 /// Opens a connection and tells it everything; from then on it is the line.
-async fn open(desk: &Arc<LspSession>, generation: u64) -> Result<Cx, NotOpen> {
-    let transport = (desk.options.connect)().await.map_err(NotOpen::NoWay)?;
+async fn open(lsp: &Arc<LspSession>, generation: u64) -> Result<Cx, NotOpen> {
+    let transport = (lsp.options.connect)().await.map_err(NotOpen::NoWay)?;
     let peer =
         Peer::client().name("daemon").on_unknown(|message, _: InOrder| async move { message.refuse().await });
     let connection = peer.connect(transport)?;
     let cx = connection.cx();
     let mut closing = CloseOnDrop(Some(cx.clone()));
     tokio::spawn(connection.serve());
-    let greeted = tokio::time::timeout(PATIENCE, greet(desk, &cx)).await;
+    let greeted = tokio::time::timeout(PATIENCE, greet(lsp, &cx)).await;
     let session = greeted.map_err(|_| NotOpen::Late)??;
     // Held from the first document to the last word, so that nothing comes in between.
-    let mut inner = desk.lock();
+    let mut inner = lsp.lock();
     for event in inner.mirror.retell(&session) {
         let (method, params) = match &event {
             MirrorEvent::Open(open) => ("document/didOpen", RawJson::of(open)),
@@ -128,14 +128,14 @@ impl Drop for CloseOnDrop {
 }
 
 /// `initialize` and `nes/start`; gives the session.
-async fn greet(desk: &LspSession, cx: &Cx) -> Result<String, NotOpen> {
+async fn greet(lsp: &LspSession, cx: &Cx) -> Result<String, NotOpen> {
     let (capabilities, encoding, folders) = {
-        let inner = desk.lock();
+        let inner = lsp.lock();
         (inner.settings.capabilities(), inner.editor.encoding.clone(), inner.editor.folders.clone())
     };
     let params = json!({
         "protocolVersion": 2,
-        "info": { "name": "nudge-lsp", "version": desk.options.version },
+        "info": { "name": "nudge-lsp", "version": lsp.options.version },
         "capabilities": { "nes": capabilities, "positionEncodings": [encoding] },
     });
     let params = RawJson::of(&params).map_err(|_| NotOpen::NoSuggestions)?;

@@ -20,17 +20,16 @@ use crate::{
     action, ask,
     ask::NextEditQuestion,
     closed::UnopenedTexts,
-    command, copilot,
-    desk::{FocusedDocument, LspSession},
-    edit,
+    command, copilot, edit,
     editor::{self, EditorProfile},
     guard, inline, params,
+    session::{FocusedDocument, LspSession},
     settings::EditorSettings,
 };
 
 /// The server of one editor.
 pub(crate) struct LspServer {
-    desk: Arc<LspSession>,
+    lsp: Arc<LspSession>,
     life: Life,
 }
 
@@ -45,8 +44,8 @@ enum Life {
 pub(crate) type LspAnswer = BoxFuture<'static, Result<Value, Error>>;
 
 impl LspServer {
-    pub(crate) fn new(desk: Arc<LspSession>) -> Self {
-        Self { desk, life: Life::New }
+    pub(crate) fn new(lsp: Arc<LspSession>) -> Self {
+        Self { lsp, life: Life::New }
     }
 
     /// Takes a request. What depends on the order of messages happens before this returns.
@@ -72,25 +71,25 @@ impl LspServer {
         let editor = EditorProfile::new(params);
         let mut settings = EditorSettings::default();
         settings.take(&params["initializationOptions"]);
-        let welcome = editor.welcome(&self.desk.options.version);
-        self.desk.begin(editor, settings);
+        let welcome = editor.welcome(&self.lsp.options.version);
+        self.lsp.begin(editor, settings);
         self.life = Life::Running;
         now(welcome)
     }
 
     fn answer(&mut self, method: &str, params: Value) -> Result<LspAnswer, Error> {
-        let desk = &self.desk;
+        let lsp = &self.lsp;
         Ok(match method {
             "shutdown" => {
                 self.life = Life::ShutDown;
-                desk.shut_down();
+                lsp.shut_down();
                 now(Value::Null)
             }
-            "nudge/suggest" => suggest(desk, read(method, params)?),
-            "textDocument/inlineCompletion" => inline::complete(desk, read(method, params)?),
-            "textDocument/copilotInlineEdit" => copilot::edit(desk, read(method, params)?),
-            "textDocument/codeAction" => action::actions(desk, read(method, params)?),
-            "workspace/executeCommand" => command::execute(desk, read(method, params)?)?,
+            "nudge/suggest" => suggest(lsp, read(method, params)?),
+            "textDocument/inlineCompletion" => inline::complete(lsp, read(method, params)?),
+            "textDocument/copilotInlineEdit" => copilot::edit(lsp, read(method, params)?),
+            "textDocument/codeAction" => action::actions(lsp, read(method, params)?),
+            "workspace/executeCommand" => command::execute(lsp, read(method, params)?)?,
             guard::UNREAD => {
                 return Err(Error::invalid_request(read::<params::UnreadRequest>(method, params)?.message));
             }
@@ -116,11 +115,11 @@ impl LspServer {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
                     tracing::warn!(method, %error, "a notification of the editor could not be taken");
-                    changes_text.inspect(|uri| self.desk.lose(uri.as_deref()));
+                    changes_text.inspect(|uri| self.lsp.lose(uri.as_deref()));
                 }
                 Err(_) => {
                     tracing::error!(method, "a notification of the editor made its handler panic");
-                    changes_text.inspect(|uri| self.desk.lose(uri.as_deref()));
+                    changes_text.inspect(|uri| self.lsp.lose(uri.as_deref()));
                 }
             }
         }
@@ -128,42 +127,42 @@ impl LspServer {
     }
 
     fn note(&self, method: &str, params: Value) -> Result<(), Error> {
-        let desk = &self.desk;
+        let lsp = &self.lsp;
         match method {
-            "initialized" => command::register(desk),
-            "textDocument/didOpen" => did_open(desk, &read(method, params)?),
-            "textDocument/didChange" => did_change(desk, read(method, params)?),
+            "initialized" => command::register(lsp),
+            "textDocument/didOpen" => did_open(lsp, &read(method, params)?),
+            "textDocument/didChange" => did_change(lsp, read(method, params)?),
             "textDocument/didClose" => {
                 let about: params::LspDocumentParams = read(method, params)?;
-                desk.lock().did_close(&about.text_document.uri);
+                lsp.lock().did_close(&about.text_document.uri);
             }
             "textDocument/didSave" => {
                 let about: params::LspDocumentParams = read(method, params)?;
-                desk.lock().did_save(&about.text_document.uri);
+                lsp.lock().did_save(&about.text_document.uri);
             }
-            guard::UNREAD => desk.lose(read::<params::UnreadMessage>(method, params)?.uri.as_deref()),
-            guard::MENDED => mended(desk, &read(method, params)?),
-            "textDocument/didFocus" | "nudge/didFocus" => did_focus(desk, read(method, params)?),
+            guard::UNREAD => lsp.lose(read::<params::UnreadMessage>(method, params)?.uri.as_deref()),
+            guard::MENDED => mended(lsp, &read(method, params)?),
+            "textDocument/didFocus" | "nudge/didFocus" => did_focus(lsp, read(method, params)?),
             // Plugins for Copilot say this; that something was shown teaches nothing.
             "textDocument/didShowCompletion" | "textDocument/didShowInlineEdit" => {}
             "nudge/accept" => {
                 let verdict: params::LspVerdict = read(method, params)?;
                 // Of a suggestion that was taken in part the rest may still come.
                 if verdict.part.is_none() {
-                    desk.lock().accept(&verdict.id);
+                    lsp.lock().accept(&verdict.id);
                 }
             }
             "nudge/reject" => {
                 let verdict: params::LspVerdict = read(method, params)?;
                 let reason = verdict.reason.map_or(RejectReason::Rejected, RejectReason::from);
-                desk.lock().reject(&verdict.id, &reason);
+                lsp.lock().reject(&verdict.id, &reason);
             }
             "nudge/diagnostics" => {
                 let said: params::LspDiagnosticsParams = read(method, params)?;
-                diagnose(desk, &said);
+                diagnose(lsp, &said);
             }
-            "workspace/didChangeConfiguration" => command::configure(desk, read(method, params)?),
-            "workspace/didChangeWorkspaceFolders" => folders(desk, &params),
+            "workspace/didChangeConfiguration" => command::configure(lsp, read(method, params)?),
+            "workspace/didChangeWorkspaceFolders" => folders(lsp, &params),
             _ => tracing::debug!(method, "a notification that is not known"),
         }
         Ok(())
@@ -175,10 +174,10 @@ pub(crate) fn now(answer: Value) -> LspAnswer {
     std::future::ready(Ok(answer)).boxed()
 }
 
-fn suggest(desk: &Arc<LspSession>, params: params::LspSuggestParams) -> LspAnswer {
+fn suggest(lsp: &Arc<LspSession>, params: params::LspSuggestParams) -> LspAnswer {
     let begun = Instant::now();
     let asked = ask::ask(
-        desk,
+        lsp,
         NextEditQuestion {
             uri: params.text_document.uri,
             version: params.text_document.version,
@@ -189,11 +188,11 @@ fn suggest(desk: &Arc<LspSession>, params: params::LspSuggestParams) -> LspAnswe
             diagnostics: Vec::new(),
         },
     );
-    let desk = Arc::clone(desk);
+    let lsp = Arc::clone(lsp);
     async move {
         let answer = asked.await?;
-        let closed = UnopenedTexts::read(&desk, &answer.suggestions).await;
-        let inner = desk.lock();
+        let closed = UnopenedTexts::read(&lsp, &answer.suggestions).await;
+        let inner = lsp.lock();
         let say = |suggestion: &crate::suggest::LspSuggestion| {
             suggestion.to_json(edit::whole(&inner, &closed, suggestion).as_ref())
         };
@@ -209,8 +208,8 @@ fn suggest(desk: &Arc<LspSession>, params: params::LspSuggestParams) -> LspAnswe
     .boxed()
 }
 
-fn did_open(desk: &LspSession, params: &params::LspDidOpen) {
-    let mut inner = desk.lock();
+fn did_open(lsp: &LspSession, params: &params::LspDidOpen) {
+    let mut inner = lsp.lock();
     let opened = &params.text_document;
     let was_open = inner.mirror.get(&opened.uri).is_some();
     match inner.mirror.open(opened) {
@@ -237,8 +236,8 @@ fn did_open(desk: &LspSession, params: &params::LspDidOpen) {
     }
 }
 
-fn did_change(desk: &LspSession, change: params::LspDidChange) {
-    let mut inner = desk.lock();
+fn did_change(lsp: &LspSession, change: params::LspDidChange) {
+    let mut inner = lsp.lock();
     let uri = change.text_document.uri.clone();
     let was_in_sync = inner.mirror.get(&uri).is_some_and(crate::mirror::MirroredDocument::in_sync);
     if let Err(why) = inner.did_change(change)
@@ -246,20 +245,20 @@ fn did_change(desk: &LspSession, change: params::LspDidChange) {
     {
         drop(inner);
         tracing::warn!(%why, "a document is out of step");
-        desk.log(&format!("a change of a document could not be made, so it gets no suggestions: {why}"));
+        lsp.log(&format!("a change of a document could not be made, so it gets no suggestions: {why}"));
     }
 }
 
 /// Half a surrogate pair is one unit of UTF-16, as is what stands for it. What it is in other encodings nobody knows.
-fn mended(desk: &LspSession, about: &params::UnreadMessage) {
-    if desk.lock().mirror.encoding() != nudge_text::Encoding::Utf16 {
-        desk.lose(about.uri.as_deref());
+fn mended(lsp: &LspSession, about: &params::UnreadMessage) {
+    if lsp.lock().mirror.encoding() != nudge_text::Encoding::Utf16 {
+        lsp.lose(about.uri.as_deref());
     }
 }
 
-fn did_focus(desk: &LspSession, focus: params::LspDidFocus) {
+fn did_focus(lsp: &LspSession, focus: params::LspDidFocus) {
     let Some(uri) = focus.text_document.map(|named| named.uri).or(focus.uri) else { return };
-    let mut inner = desk.lock();
+    let mut inner = lsp.lock();
     if let (Some(position), Some(visible)) = (&focus.position, focus.visible) {
         inner.focus(FocusedDocument { uri: uri.clone(), position: position.clone(), visible });
     }
@@ -268,8 +267,8 @@ fn did_focus(desk: &LspSession, focus: params::LspDidFocus) {
     }
 }
 
-fn diagnose(desk: &LspSession, said: &params::LspDiagnosticsParams) {
-    let mut inner = desk.lock();
+fn diagnose(lsp: &LspSession, said: &params::LspDiagnosticsParams) {
+    let mut inner = lsp.lock();
     let version = inner.mirror.get(&said.uri).map(crate::mirror::MirroredDocument::version);
     // Those of an older text are better than none only if the version is not said.
     if said.version.is_none() || said.version == version {
@@ -278,13 +277,13 @@ fn diagnose(desk: &LspSession, said: &params::LspDiagnosticsParams) {
 }
 
 /// The folders are said once for a session; with others there is another.
-fn folders(desk: &LspSession, params: &Value) {
+fn folders(lsp: &LspSession, params: &Value) {
     let event = &params["event"];
     let list = |name: &str| {
         event[name].as_array().into_iter().flatten().filter_map(editor::folder).collect::<Vec<_>>()
     };
     let (added, removed) = (list("added"), list("removed"));
-    let mut inner = desk.lock();
+    let mut inner = lsp.lock();
     let folders = &mut inner.editor.folders;
     folders.retain(|folder| !removed.iter().chain(&added).any(|other| other.uri == folder.uri));
     folders.extend(added);

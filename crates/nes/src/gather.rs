@@ -18,9 +18,9 @@ use crate::{
     SuggestQuestion, convert,
     documents::DocumentLookup,
     limits,
-    offered::CursorPlace,
     pending::{NesClient, SuggestSnapshot},
     session::NesSession,
+    shown::CursorPlace,
 };
 
 /// What a request comes to.
@@ -128,13 +128,13 @@ fn attached(
 ) -> Result<Result<AnalysedDocument, &'static str>, Error> {
     let files = ask.context.recent_files.iter().flatten();
     let Some(file) = files.into_iter().find(|file| file.uri == ask.uri) else {
-        let read = session.shelf.read(&session.workspace.folders, &ask.uri);
+        let read = session.recent.read(&session.workspace.folders, &ask.uri);
         return read.map(Ok).ok_or_else(|| ErrorReason::UnknownDocument.error());
     };
     if file.text.len() > limits::FILE_BYTES {
         return Ok(Err("the document is too large"));
     }
-    let (source, changed) = session.shelf.put(&file.uri, &file.language_id, &file.text);
+    let (source, changed) = session.recent.put(&file.uri, &file.language_id, &file.text);
     // A client that tells no edits at all still shows them, one request after the other.
     if let Some(made) = changed.filter(|_| ask.context.edit_history.is_none()) {
         session.changed(&made, now);
@@ -156,14 +156,14 @@ fn others(session: &mut NesSession, context: &SuggestContext, this: &str) -> Vec
     let short = |file: &&RecentFile| file.text.len() <= limits::FILE_BYTES;
     for file in context.recent_files.iter().flatten().filter(short).take(limits::RECENT_FILES) {
         if is_new(&others, session, &file.uri) {
-            others.push(session.shelf.put(&file.uri, &file.language_id, &file.text).0);
+            others.push(session.recent.put(&file.uri, &file.language_id, &file.text).0);
         }
     }
     let mut open: Vec<_> = context.open_files.iter().flatten().collect();
     open.sort_by_key(|file| std::cmp::Reverse(file.last_focused_ms.as_option().copied()));
     for file in open.into_iter().take(limits::OPEN_FILES) {
         if is_new(&others, session, &file.uri)
-            && let Some(source) = session.shelf.read(&session.workspace.folders, &file.uri)
+            && let Some(source) = session.recent.read(&session.workspace.folders, &file.uri)
         {
             others.push(source);
         }

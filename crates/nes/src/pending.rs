@@ -26,10 +26,10 @@ use crate::{
     folders::{NesFolders, read_text},
     gather::{self, GatheredScene},
     limits,
-    offered::{CursorPlace, ReadySuggestion, ShownSuggestion, extends},
     patience::SuggestPatience,
     session::NesSession,
-    warm::WarmParser,
+    shown::{CursorPlace, ReadySuggestion, ShownSuggestion, extends},
+    warm_parser::WarmParser,
 };
 
 /// A request for suggestions that is still to be answered.

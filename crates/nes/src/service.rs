@@ -18,11 +18,11 @@ use crate::{
     LocalEngine, NesConnection, NesEngine,
     folders::{NesFolder, NesFolders},
     index::FolderIndex,
+    index_memory::IndexMemory,
     learned::LearnedWeights,
     limits,
-    room::IndexMemory,
     shared::shared,
-    warm::WarmParser,
+    warm_parser::WarmParser,
 };
 
 /// How the service is run.

@@ -13,10 +13,10 @@ use nudge_wire::{
 use crate::{
     SuggestCanceller, convert,
     documents::{DocumentChange, NotChanged, OpenDocuments},
-    offered::ShownSuggestions,
+    recent_files::RecentFiles,
     service::NesWorkspace,
     setting::NesSettings,
-    shelf::RecentFiles,
+    shown::ShownSuggestions,
 };
 
 /// What a session knows.
@@ -25,7 +25,7 @@ pub(crate) struct NesSession {
     pub(crate) workspace: NesWorkspace,
     pub(crate) documents: OpenDocuments,
     pub(crate) history: EditHistory,
-    pub(crate) shelf: RecentFiles,
+    pub(crate) recent: RecentFiles,
     pub(crate) settings: NesSettings,
     pub(crate) offered: ShownSuggestions,
     /// What its changes teach.
@@ -50,7 +50,7 @@ impl NesSession {
             workspace,
             documents: OpenDocuments::default(),
             history: EditHistory::default(),
-            shelf: RecentFiles::default(),
+            recent: RecentFiles::default(),
             settings,
             offered: ShownSuggestions::default(),
             lessons: Arc::default(),
@@ -179,13 +179,13 @@ impl NesSession {
                 is_new = true;
             }
         }
-        if !is_new && self.documents.bytes() + self.shelf.bytes() <= self.parsed_bytes {
+        if !is_new && self.documents.bytes() + self.recent.bytes() <= self.parsed_bytes {
             return;
         }
         let mut kept: HashMap<Arc<str>, &AnalysedDocument> =
             at_hand.iter().map(|source| (Arc::clone(source.uri()), &**source)).collect();
-        // Where a document is both open and on the shelf, the open one is at hand.
-        for source in self.documents.sources().chain(self.shelf.sources()) {
+        // Where a document is both open and among the recent files, the open one is at hand.
+        for source in self.documents.sources().chain(self.recent.sources()) {
             match kept.remove(source.uri()) {
                 Some(kept) => *source = kept.clone(),
                 None => *source = source.bare(),
@@ -196,7 +196,7 @@ impl NesSession {
     /// What is held of the session's documents.
     pub(crate) fn held(&mut self) -> HeldBytes {
         let mut held = HeldBytes::default();
-        self.documents.sources().chain(self.shelf.sources()).for_each(|source| held += source.held());
+        self.documents.sources().chain(self.recent.sources()).for_each(|source| held += source.held());
         held
     }
 

@@ -8,9 +8,8 @@ use super::AdaptedSession;
 use crate::{
     calls::OpenCalls,
     prompt_run::{PromptAfter, RunAction, SteerId},
-    recap,
-    retold::TurnSoFar,
-    say,
+    recap, say,
+    turn_so_far::TurnSoFar,
 };
 
 impl AdaptedSession {
@@ -42,9 +41,9 @@ impl AdaptedSession {
         let version = link.running.init.version;
         let recap = self.untold_recap.take().map(|conversation| recap::told(&conversation, messages));
         let is_cut_off = after == PromptAfter::CutOff;
-        let recap = recap.or_else(|| self.retold.as_ref().filter(|_| is_cut_off).map(TurnSoFar::tell));
+        let recap = recap.or_else(|| self.turn_so_far.as_ref().filter(|_| is_cut_off).map(TurnSoFar::tell));
         if link.running.forgets {
-            self.retold.get_or_insert_default().ask(messages);
+            self.turn_so_far.get_or_insert_default().ask(messages);
         }
         self.echo.told(recap.as_deref().unwrap_or_default());
         for message in messages {
@@ -82,7 +81,7 @@ impl AdaptedSession {
 
     fn end_turn(&mut self, end: TurnEnd) {
         self.calls = OpenCalls::default();
-        self.retold = None;
+        self.turn_so_far = None;
         self.replay = None;
         self.ready.push_back(BackendEvent::TurnEnded(end));
     }

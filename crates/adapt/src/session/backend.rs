@@ -32,7 +32,7 @@ impl Backend for AdaptedSession {
         let is_ready = self.link.is_some() && !may_replay;
         let readiness = if is_ready { AgentReadiness::Ready } else { AgentReadiness::NotYet };
         self.calls = OpenCalls::default();
-        self.retold = None;
+        self.turn_so_far = None;
         // What was not heard of a turn that the agent had by itself is not about this one.
         self.ready.retain(|event| !event.is_of_turn());
         let actions = self.run.begin(messages, readiness, now);

@@ -10,8 +10,8 @@ use super::AdaptedSession;
 use crate::{
     calls::{AgentAnswer, AnsweredCall},
     prompt_run::SteerOutcome,
-    pulse::{ToolCallChange, is_word},
     routed::RoutedMessage,
+    tool_calls::{ToolCallChange, is_word},
 };
 
 impl AdaptedSession {
@@ -60,8 +60,8 @@ impl AdaptedSession {
 
     /// What an update tells of the agent's work on its prompt.
     fn hear_work(&mut self, said: &IndexedUpdate) {
-        if let Some(retold) = &mut self.retold {
-            retold.hear(said);
+        if let Some(turn_so_far) = &mut self.turn_so_far {
+            turn_so_far.hear(said);
         }
         let change = self.tools.take(said);
         if matches!(change, Some(ToolCallChange::Finished(_))) {

@@ -21,15 +21,15 @@ use crate::{
     DownstreamAgent,
     calls::{AnsweredCall, OpenCalls, of},
     echo::PromptEcho,
-    late::{self, LateReplay},
+    late_replay::{self, LateReplay},
     open::{OpenBase, OpenedLink, SessionLink, TakenUp},
     prompt_run::PromptRun,
-    pulse::OpenToolCalls,
     question::OpenQuestions,
-    retold::TurnSoFar,
     route::SessionMessage,
     serve::ServedFolders,
     standing::AgentStanding,
+    tool_calls::OpenToolCalls,
+    turn_so_far::TurnSoFar,
 };
 use restore::RestoreFuture;
 
@@ -50,7 +50,7 @@ pub struct AdaptedSession {
     /// What the agent has not answered of it.
     calls: OpenCalls,
     /// What happened in the turn so far, for an agent that forgets it when it is cut off.
-    retold: Option<TurnSoFar>,
+    turn_so_far: Option<TurnSoFar>,
     echo: PromptEcho,
     tools: OpenToolCalls,
     taking_up: Option<RestoreFuture>,
@@ -92,7 +92,7 @@ impl AdaptedSession {
             untold_recap: None,
             replay: None,
             calls: OpenCalls::default(),
-            retold: None,
+            turn_so_far: None,
             echo: PromptEcho::default(),
             tools: OpenToolCalls::default(),
             taking_up: None,
@@ -151,7 +151,7 @@ impl AdaptedSession {
             () = until(run.deadline()) => Happened::Late,
             taken_up = of(taking_up) => Happened::TakenUp(taken_up),
             id = questions.withdrawn() => Happened::Withdrawn(id),
-            () = late::over(*replay), if is_held => Happened::Replayed,
+            () = late_replay::over(*replay), if is_held => Happened::Replayed,
             update = served.next_update() => Happened::Terminal(update),
         }
     }

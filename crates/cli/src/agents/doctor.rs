@@ -18,9 +18,9 @@ use super::own_health;
 use crate::{
     agents::catalogue,
     args::AgentArgs,
-    house::DownstreamCommand,
+    data_place::DataPlace,
     log, output,
-    place::DataPlace,
+    serving::DownstreamCommand,
     settings::{LoadedSettings, SettingOrigin},
     terminal_text,
 };

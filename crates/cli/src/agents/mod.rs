@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{args::AgentArgs, house::DownstreamCommand, settings::Settings};
+use crate::{args::AgentArgs, serving::DownstreamCommand, settings::Settings};
 
 impl AgentArgs {
     /// The agent that was asked for: by its command, or else by the name in the catalogue. `None` for the built-in one.

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::doctor::examine;
 use crate::{
-    house::DownstreamCommand,
+    data_place::{DataPlace, is_memory, path_of_store, shown_store},
     output,
-    place::{DataPlace, is_memory, path_of_store, shown_store},
+    serving::DownstreamCommand,
     sessions::DaemonLink,
     settings::{LoadedSettings, SettingsProblem},
     terminal_text, version,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::house::ServingMode;
+use crate::serving::ServingMode;
 
 /// The longest greeting taken; an environment can be long.
 pub(crate) const LONGEST: usize = 4 * 1024 * 1024;

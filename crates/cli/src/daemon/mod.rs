@@ -1,20 +1,20 @@
 //! The daemon: one process per data folder that holds the sessions, so that they outlive windows.
 
 mod descriptors;
-mod door;
 mod far_end;
 mod greeters;
 mod greeting;
 mod handover;
+mod listener;
 mod private;
 mod relay;
 mod report;
-mod rooms;
-mod seat;
 mod server;
+mod socket;
 mod spawn;
 mod state;
 mod stop;
+mod threads;
 
 pub(crate) use greeting::RelayGreeting;
 pub(crate) use private::{check_data_folder, make_private, open_private};

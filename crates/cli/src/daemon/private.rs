@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use rustix::{fs::OFlags, io::Errno};
 
-use crate::place::DataPlace;
+use crate::data_place::DataPlace;
 
 /// The bits that let group and others write.
 const OTHERS_WRITE: u32 = 0o022;

@@ -26,20 +26,20 @@ use crate::{
     daemon::{
         RelayGreeting,
         descriptors::raise_limit,
-        door::{AcceptedConnection, DaemonListener},
         far_end::{FarEnd, last_words},
         greeters,
         greeting::{DaemonFarewell, DaemonWelcome, LONGEST},
         handover::{self, HandoverBytes},
+        listener::{AcceptedConnection, DaemonListener},
         private::make_private,
         report::{StartReport, StartReporter},
-        rooms::DaemonThreads,
-        seat::{DaemonSocket, SocketClaim, SocketLock, holder, lock_file},
+        socket::{DaemonSocket, SocketClaim, SocketLock, holder, lock_file},
         state::{DaemonState, unused},
+        threads::DaemonThreads,
     },
-    house::{open_gateway, open_tap},
+    data_place::DataPlace,
     log,
-    place::DataPlace,
+    serving::{open_gateway, open_tap},
     settings::Settings,
 };
 
@@ -129,11 +129,11 @@ fn hold(
     let mut rooms = DaemonThreads::open(ROOMS, THREADS).context("cannot start threads for connections")?;
     let lock = runtime.block_on(async {
         let process = open_gateway(place, rehearsal.as_deref(), true).await?;
-        let seat = DaemonSocket::take(lock, &socket)?;
+        let daemon_socket = DaemonSocket::take(lock, &socket)?;
         reporter.say(&StartReport::Listens);
         tracing::info!(socket = %socket.display(), "the daemon listens");
         let logged = log::logged(settings.log_level.value.as_deref());
-        serve(&DaemonState::new(process, settings.daemon_linger.value, logged), seat, &mut rooms).await
+        serve(&DaemonState::new(process, settings.daemon_linger.value, logged), daemon_socket, &mut rooms).await
     })?;
     drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -171,23 +171,23 @@ fn wait_for_lock(socket: &Path) -> Result<Option<SocketLock>> {
 
 async fn serve(
     state: &Arc<DaemonState>,
-    mut seat: DaemonSocket,
+    mut daemon_socket: DaemonSocket,
     rooms: &mut DaemonThreads,
 ) -> Result<SocketLock> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut door = DaemonListener::new();
+    let mut daemon_listener = DaemonListener::new();
     let mut ticks = interval(LOOK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut unused = std::pin::pin!(unused(state));
     loop {
         tokio::select! {
-            came = comes(&mut door, &seat) => match came {
+            came = comes(&mut daemon_listener, &daemon_socket) => match came {
                 Some(AcceptedConnection::Comes(stream)) => drop(rooms.next().spawn(connection(Arc::clone(state), stream))),
                 Some(AcceptedConnection::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
                 None => {}
             },
-            _ = ticks.tick() => look_after(&mut seat, state),
+            _ = ticks.tick() => look_after(&mut daemon_socket, state),
             () = &mut unused => break,
             () = state.process.gateway.stop_asked() => break,
             _ = interrupt.recv() => break,
@@ -195,7 +195,7 @@ async fn serve(
         }
     }
     tracing::info!("the daemon leaves");
-    let lock = seat.leave();
+    let lock = daemon_socket.leave();
     // A session that cannot be left does not keep the next daemon waiting.
     if tokio::time::timeout(LEAVE, state.process.hub.end_at_once()).await.is_err() {
         tracing::error!("not every session could be left in time");
@@ -203,17 +203,17 @@ async fn serve(
     Ok(lock)
 }
 
-/// The next who comes; nobody does while the seat is lost.
-async fn comes(door: &mut DaemonListener, seat: &DaemonSocket) -> Option<AcceptedConnection> {
-    match &seat.listener {
-        Some(listener) => door.next(listener).await,
+/// The next who comes; nobody does while the socket is lost.
+async fn comes(daemon_listener: &mut DaemonListener, daemon_socket: &DaemonSocket) -> Option<AcceptedConnection> {
+    match &daemon_socket.listener {
+        Some(listener) => daemon_listener.next(listener).await,
         None => std::future::pending().await,
     }
 }
 
 /// Sees that the daemon is found by those who come.
-fn look_after(seat: &mut DaemonSocket, state: &DaemonState) {
-    match seat.check() {
+fn look_after(daemon_socket: &mut DaemonSocket, state: &DaemonState) {
+    match daemon_socket.check() {
         Ok(SocketClaim::Well) => {}
         Ok(SocketClaim::Again) => {
             tracing::warn!("the daemon could not be found for a while; it is again");

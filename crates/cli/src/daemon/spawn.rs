@@ -19,10 +19,10 @@ use crate::{
         private::{make_private, open_private},
         relay::WelcomedLink,
         report::{self, StartReport},
-        seat::holder,
+        socket::holder,
     },
-    house::ServingMode,
-    place::DataPlace,
+    data_place::DataPlace,
+    serving::ServingMode,
     settings::variable_of,
 };
 

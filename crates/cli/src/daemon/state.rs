@@ -15,7 +15,7 @@ use crate::{
         descriptors::{most_connections, most_greeters},
         greeters::AwaitedGreetings,
     },
-    house::ProcessGateway,
+    serving::ProcessGateway,
 };
 
 /// The longest that a daemon can be asked to stay, in seconds: some years.

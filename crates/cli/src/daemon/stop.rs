@@ -13,8 +13,8 @@ use rustix::{
 };
 
 use crate::{
-    daemon::seat::{LockHolder, holder},
-    place::DataPlace,
+    daemon::socket::{LockHolder, holder},
+    data_place::DataPlace,
 };
 
 /// How long a daemon may take to leave its sessions and be gone.

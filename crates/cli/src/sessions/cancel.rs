@@ -9,9 +9,9 @@ use super::{
     DaemonLink,
     control::{self, DaemonClient, SeenUpdate},
     render, say,
-    shelf::{LookupPurpose, StoreView},
+    store_view::{LookupPurpose, StoreView},
 };
-use crate::{output, place::DataPlace, terminal_text};
+use crate::{data_place::DataPlace, output, terminal_text};
 
 /// After how long it is said that the agent takes its time.
 const SLOW: Duration = Duration::from_secs(3);

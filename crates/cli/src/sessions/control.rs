@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tokio::{runtime::Runtime, sync::mpsc};
 
 use crate::{
-    args::read_rehearsal, daemon, house::ServingMode, place::DataPlace, settings::Settings, terminal_text,
+    args::read_rehearsal, daemon, data_place::DataPlace, serving::ServingMode, settings::Settings,
+    terminal_text,
 };
 
 /// What is asked of the user.

@@ -9,19 +9,19 @@ use serde_json::Value;
 use super::{
     list,
     render::{ConversationPart, RenderedTranscript},
-    shelf::StoreView,
+    store_view::StoreView,
 };
 use crate::terminal_text;
 
 /// What is written can be shown by `cat`: it is safe for a terminal wherever it goes.
-pub(crate) async fn export(shelf: &StoreView, session: &SessionRow, is_json: bool) -> Result<()> {
+pub(crate) async fn export(store_view: &StoreView, session: &SessionRow, is_json: bool) -> Result<()> {
     let out = &mut BufWriter::new(io::stdout());
-    if is_json { as_json(shelf, session, out).await } else { as_markdown(shelf, session, out).await }
+    if is_json { as_json(store_view, session, out).await } else { as_markdown(store_view, session, out).await }
 }
 
-async fn as_json(shelf: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {
+async fn as_json(store_view: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {
     write!(out, "{{\"session\":{},\"updates\":[", terminal_text::json(&list::info(session).to_string()))?;
-    let mut pages = TranscriptPages::new(&*shelf.0, &session.id, 0);
+    let mut pages = TranscriptPages::new(&*store_view.0, &session.id, 0);
     let mut is_first = true;
     while let Some(page) = pages.next().await? {
         for entry in page {
@@ -37,11 +37,11 @@ async fn as_json(shelf: &StoreView, session: &SessionRow, out: &mut impl Write) 
     Ok(out.flush()?)
 }
 
-async fn as_markdown(shelf: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {
+async fn as_markdown(store_view: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {
     let title = terminal_text::one_line(session.title.as_deref().unwrap_or("A session"));
     writeln!(out, "# {title}\n")?;
     let mut transcript = RenderedTranscript::default();
-    let mut pages = TranscriptPages::new(&*shelf.0, &session.id, 0);
+    let mut pages = TranscriptPages::new(&*store_view.0, &session.id, 0);
     while let Some(page) = pages.next().await? {
         for entry in page {
             let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) else { continue };

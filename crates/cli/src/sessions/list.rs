@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     DaemonLink, control, render,
-    shelf::{LookupPurpose, StoreView},
+    store_view::{LookupPurpose, StoreView},
 };
-use crate::{output, place::DataPlace};
+use crate::{data_place::DataPlace, output};
 
 /// Which sessions are listed.
 pub(crate) struct ListFilter {
@@ -18,14 +18,14 @@ pub(crate) struct ListFilter {
 }
 
 pub(crate) async fn list(place: &DataPlace, filter: &ListFilter, is_json: bool) -> Result<()> {
-    let shelf = StoreView::open(place).await?;
+    let store_view = StoreView::open(place).await?;
     let cwd = filter.cwd.as_deref().map(std::path::absolute).transpose()?;
     let wanted = SessionFilter {
         cwd: cwd.map(|cwd| cwd.to_string_lossy().trim_end_matches('/').to_owned()),
         search: filter.search.clone(),
         ..SessionFilter::default()
     };
-    let (sessions, is_cut) = shelf.newest(&wanted, filter.limit).await?;
+    let (sessions, is_cut) = store_view.newest(&wanted, filter.limit).await?;
     if is_json {
         output::say_json(Value::from(sessions.iter().map(info).collect::<Vec<_>>()))?;
     } else if sessions.is_empty() {
@@ -43,16 +43,16 @@ pub(crate) async fn list(place: &DataPlace, filter: &ListFilter, is_json: bool) 
 
 pub(crate) async fn show(place: &DataPlace, name: &str, is_json: bool) -> Result<()> {
     control::settle(place).await?;
-    let shelf = StoreView::open(place).await?;
-    let session = shelf.find(name, LookupPurpose::Join).await?;
-    let inputs = shelf.0.inputs(&session.id).await?;
+    let store_view = StoreView::open(place).await?;
+    let session = store_view.find(name, LookupPurpose::Join).await?;
+    let inputs = store_view.0.inputs(&session.id).await?;
     let waiting = inputs.iter().filter(|input| input.state == InputState::Pending);
     let content =
         |text: Option<&String>| text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     let pending: Vec<Value> = waiting
         .map(|input| json!({ "messageId": &*input.id, "mode": input.mode, "content": content(input.content.as_ref()) }))
         .collect();
-    let entries = shelf.0.last_seq(&session.id).await?.map_or(0, |last| last + 1);
+    let entries = store_view.0.last_seq(&session.id).await?.map_or(0, |last| last + 1);
     let state = state(place, &session.id).await?;
     let mut shown = info(&session);
     shown["state"] = json!(state);

@@ -10,8 +10,8 @@ mod permission_text;
 mod question;
 mod render;
 mod say;
-mod shelf;
 mod status;
+mod store_view;
 mod watch;
 
 use std::process::ExitCode;
@@ -20,14 +20,14 @@ use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::{output, place::DataPlace, settings::Settings, terminal_text};
+use crate::{data_place::DataPlace, output, settings::Settings, terminal_text};
 pub(crate) use cancel::{CancelArgs, cancel};
 pub(crate) use control::DaemonLink;
 pub(crate) use question::{ApproveArgs, FillArgs, RejectArgs, answer, approve, reject};
 pub(crate) use say::{RevokeArgs, SayArgs, revoke, say};
-use shelf::LookupPurpose;
-use shelf::StoreView;
 pub(crate) use status::{StatusArgs, status, stop};
+use store_view::LookupPurpose;
+use store_view::StoreView;
 
 /// List sessions, or show, export or delete one
 ///
@@ -148,9 +148,9 @@ pub(crate) fn run(args: SessionsArgs, place: &DataPlace, settings: &Settings) ->
             Some(SessionsCommand::Show { session, json }) => list::show(place, &session, json).await?,
             Some(SessionsCommand::Export { session, format }) => {
                 control::settle(place).await?;
-                let shelf = StoreView::open(place).await?;
-                let session = shelf.find(&session, LookupPurpose::Join).await?;
-                export::export(&shelf, &session, format == Format::Json).await?;
+                let store_view = StoreView::open(place).await?;
+                let session = store_view.find(&session, LookupPurpose::Join).await?;
+                export::export(&store_view, &session, format == Format::Json).await?;
             }
             Some(SessionsCommand::Delete { session }) => delete(&session, place, settings).await?,
         }

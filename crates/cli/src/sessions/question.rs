@@ -12,9 +12,9 @@ use super::{
     form,
     permission_text::{self, ToldCalls},
     render,
-    shelf::{self, LookupPurpose, StoreView},
+    store_view::{self, LookupPurpose, StoreView},
 };
-use crate::{output, place::DataPlace, terminal_text};
+use crate::{data_place::DataPlace, output, terminal_text};
 
 /// Permit what a session asks for
 ///
@@ -144,9 +144,9 @@ fn on_question(
 ) -> Result<ExitCode> {
     let runtime = control::runtime()?;
     runtime.block_on(async {
-        let shelf = StoreView::open(place).await?;
+        let store_view = StoreView::open(place).await?;
         let named = match meant.session {
-            Some(name) => Some(shelf.find(name, LookupPurpose::Decide).await?),
+            Some(name) => Some(store_view.find(name, LookupPurpose::Decide).await?),
             None => None,
         };
         let Some(control) = DaemonLink::connect(place)? else {
@@ -154,7 +154,7 @@ fn on_question(
         };
         control
             .run(async |client| {
-                let question = open(client, &shelf, named.as_ref(), meant).await?;
+                let question = open(client, &store_view, named.as_ref(), meant).await?;
                 let Some((result, done)) = decide(&question)? else { return Ok(ExitCode::SUCCESS) };
                 let (session, id) = (&question["sessionId"], &question["questionId"]);
                 let answer = json!({ "sessionId": session, "questionId": id, "result": result });
@@ -163,7 +163,7 @@ fn on_question(
                     bail!("the question is not open any more; somebody else may have answered it");
                 }
                 output::say(format!("{done}: {}", permission_text::whole(&question["request"])))?;
-                if let Some(session) = shelf.0.session(session.as_str().unwrap_or_default()).await? {
+                if let Some(session) = store_view.0.session(session.as_str().unwrap_or_default()).await? {
                     output::remark(format!("in {}", render::named(&session)));
                 }
                 Ok(ExitCode::SUCCESS)
@@ -175,7 +175,7 @@ fn on_question(
 /// The one question that is meant. If it cannot be told which, those there are are listed.
 async fn open(
     client: &mut DaemonClient,
-    shelf: &StoreView,
+    store_view: &StoreView,
     named: Option<&SessionRow>,
     wanted: &Meant<'_>,
 ) -> Result<Value> {
@@ -184,14 +184,14 @@ async fn open(
     client.settle().await;
     let mut all = answer["questions"].as_array().cloned().unwrap_or_default();
     all.retain(|question| question["method"] == wanted.method);
-    let folders = shelf::this_folder_and_above();
+    let folders = store_view::this_folder_and_above();
     let mut meant = Vec::new();
     for question in &all {
         let id = question["sessionId"].as_str().unwrap_or_default();
         // How far away it is, if it may be meant.
         let distance = match named {
             Some(session) => (*session.id == *id).then_some(0),
-            None => match shelf.0.session(id).await? {
+            None => match store_view.0.session(id).await? {
                 Some(session) => folders.iter().position(|folder| *folder == session.cwd),
                 None => None,
             },
@@ -203,13 +203,13 @@ async fn open(
     meant.retain(|(distance, _)| Some(*distance) == nearest);
     let mut meant: Vec<Value> = meant.into_iter().map(|(_, question)| question).collect();
     for question in meant.iter_mut().chain(&mut all) {
-        fill_in(question, shelf).await?;
+        fill_in(question, store_view).await?;
     }
     if meant.len() == 1 {
         return Ok(meant.remove(0));
     }
     for question in if meant.is_empty() && named.is_none() { &all } else { &meant } {
-        output::remark(listed(question, shelf).await?);
+        output::remark(listed(question, store_view).await?);
     }
     match (meant.is_empty(), named) {
         (false, _) => {
@@ -227,11 +227,11 @@ async fn open(
 }
 
 /// Adds to a question what the session has told of the tool call lately.
-async fn fill_in(question: &mut Value, shelf: &StoreView) -> Result<()> {
+async fn fill_in(question: &mut Value, store_view: &StoreView) -> Result<()> {
     let id = question["sessionId"].as_str().unwrap_or_default().to_owned();
-    let last = shelf.0.last_seq(&id).await?.unwrap_or_default();
+    let last = store_view.0.last_seq(&id).await?.unwrap_or_default();
     let mut told = ToldCalls::default();
-    let mut pages = TranscriptPages::new(&*shelf.0, &id, last.saturating_sub(LOOKED_BACK));
+    let mut pages = TranscriptPages::new(&*store_view.0, &id, last.saturating_sub(LOOKED_BACK));
     while let Some(page) = pages.next().await? {
         for entry in page {
             told.update(&serde_json::from_slice(&entry.frame).unwrap_or_default());
@@ -259,9 +259,9 @@ fn choice<'a>(question: &'a Value, kind: &str, id: Option<&str>) -> Result<&'a V
 }
 
 /// A question in a list of several.
-async fn listed(question: &Value, shelf: &StoreView) -> Result<String> {
+async fn listed(question: &Value, store_view: &StoreView) -> Result<String> {
     let id = question["sessionId"].as_str().unwrap_or_default();
-    let session = shelf.0.session(id).await?;
+    let session = store_view.0.session(id).await?;
     let named = session.map_or_else(|| terminal_text::one_line(id), |session| render::named(&session));
     let (number, request) = (&question["questionId"], &question["request"]);
     let detail = if request["options"].is_array() { choices(request) } else { form::fields(request) };

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::{
     DaemonLink, control, render,
-    shelf::{LookupPurpose, StoreView},
+    store_view::{LookupPurpose, StoreView},
 };
-use crate::{output, place::DataPlace, settings::Settings};
+use crate::{data_place::DataPlace, output, settings::Settings};
 
 /// The longest message that is read from a file or from standard input.
 const LONGEST: u64 = 16 * 1024 * 1024;

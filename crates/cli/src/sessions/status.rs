@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{DaemonLink, control, render, shelf::StoreView};
+use super::{DaemonLink, control, render, store_view::StoreView};
 use crate::{
     daemon::{self, check_data_folder},
-    output,
-    place::DataPlace,
-    terminal_text, version,
+    data_place::DataPlace,
+    output, terminal_text, version,
 };
 
 /// Show whether the daemon runs, where Nudge keeps things, and what its sessions do
@@ -85,10 +84,10 @@ async fn sessions(status: &Value, place: &DataPlace) -> Result<()> {
         output::say("no session is in use")?;
         return Ok(());
     }
-    let shelf = StoreView::open(place).await?;
+    let store_view = StoreView::open(place).await?;
     for entry in live {
         let id = entry[0].as_str().unwrap_or_default();
-        let named = match shelf.0.session(id).await? {
+        let named = match store_view.0.session(id).await? {
             Some(session) => {
                 format!("{}  ({})", render::title(&session), terminal_text::one_line(&session.cwd))
             }

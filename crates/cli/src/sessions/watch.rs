@@ -21,7 +21,7 @@ use super::{
     question,
     render::{ConversationPart, RenderedTranscript},
 };
-use crate::{output, place::DataPlace, settings::Settings, terminal_text};
+use crate::{data_place::DataPlace, output, settings::Settings, terminal_text};
 
 /// How long a text has to rest before a question is put in the middle of a sentence: it may be what it waits for.
 const REST: Duration = Duration::from_millis(700);

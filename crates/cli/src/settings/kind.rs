@@ -7,7 +7,7 @@ use std::{
 
 use toml::de::DeValue;
 
-use crate::{log, place};
+use crate::{data_place, log};
 
 /// A kind of value, with its bounds.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl ValueKind {
             ParsedValue::Text(text) => text.clone(),
             ParsedValue::Path(path) => path.to_string_lossy().into_owned(),
         };
-        if matches!(self, Self::Store) { place::shown_store(&text) } else { text }
+        if matches!(self, Self::Store) { data_place::shown_store(&text) } else { text }
     }
 }
 
@@ -150,7 +150,7 @@ fn anchored(text: &str, home: Option<&Path>) -> Option<OsString> {
 
 /// The address of a store in a file. What is no file is for the store to refuse.
 fn store(url: &str, home: Option<&Path>) -> Option<String> {
-    let Some(path) = place::path_of_store(url) else { return (!url.is_empty()).then(|| url.to_owned()) };
+    let Some(path) = data_place::path_of_store(url) else { return (!url.is_empty()).then(|| url.to_owned()) };
     anchored(path, home)?.into_string().ok().map(|path| format!("sqlite:{path}"))
 }
 

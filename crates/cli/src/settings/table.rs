@@ -15,7 +15,7 @@ use super::{
         SettingVariable::{Holds, TurnsOff},
     },
 };
-use crate::house::start_timeout;
+use crate::serving::start_timeout;
 
 /// The commands that can stand in front of an agent.
 const IN_FRONT: SettingScope = SettingScope::Of(&["acp", "doctor"]);

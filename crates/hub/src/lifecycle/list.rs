@@ -19,15 +19,15 @@ impl LifecycleRequest {
     /// The agent's own list if it has one, else what the store has of it.
     pub(super) async fn list(&self, method: &str, params: Option<&RawJson>) -> Result<RawJson, Error> {
         let asked = params::read(method, params)?;
-        let Some(agent) = &self.door.client.agent else {
-            return stored_sessions(&*self.door.shared.store, asked, None).await;
+        let Some(agent) = &self.joined_sessions.client.agent else {
+            return stored_sessions(&*self.joined_sessions.shared.store, asked, None).await;
         };
         self.reach(agent).await?;
         if agent.offers().await?.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
-            return agent.request(self.door.client.version, method, &params).await;
+            return agent.request(self.joined_sessions.client.version, method, &params).await;
         }
-        stored_sessions(&*self.door.shared.store, asked, Some(agent.name())).await
+        stored_sessions(&*self.joined_sessions.shared.store, asked, Some(agent.name())).await
     }
 }
 

@@ -22,24 +22,24 @@ impl LifecycleRequest {
         };
         directories::check_named(open.cwd.as_ref(), &open.additional_directories)?;
         let how = AttachOptions { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
-        let row = self.door.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
-        let is_live = self.door.shared.live(&open.session_id).is_some();
+        let row = self.joined_sessions.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
+        let is_live = self.joined_sessions.shared.live(&open.session_id).is_some();
         if let Some(row) = &row {
             self.check_same_directories(&open, row).await?;
         }
-        if let Some(agent) = self.door.client.agent.as_ref().filter(|_| !is_live) {
+        if let Some(agent) = self.joined_sessions.client.agent.as_ref().filter(|_| !is_live) {
             match &row {
                 None => {
                     directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
                     return self.open_foreign(agent, method, open, params, how).await;
                 }
-                Some(row) if row.backend != self.door.shared.built_in.name() => self.reach(agent).await?,
+                Some(row) if row.backend != self.joined_sessions.shared.built_in.name() => self.reach(agent).await?,
                 Some(_) => {}
             }
         }
         let directories = Some(open.additional_directories);
         let wish = RestoreWish { additional_directories: directories, ..self.wish(params) };
-        let handle = self.door.shared.session(&open.session_id, &wish).await?;
+        let handle = self.joined_sessions.shared.session(&open.session_id, &wish).await?;
         Ok((open.session_id.into(), handle, how))
     }
 
@@ -50,7 +50,7 @@ impl LifecycleRequest {
             directories::check_same(cwd, &row.cwd).await?;
         }
         directories::check(None, &open.additional_directories).await?;
-        let Some(handle) = self.door.shared.live(&open.session_id) else { return Ok(()) };
+        let Some(handle) = self.joined_sessions.shared.live(&open.session_id) else { return Ok(()) };
         let Some(live) = handle.status().await else { return Ok(()) };
         let asked = &open.additional_directories;
         if asked.is_empty() || *asked == live.additional_directories || open.keeps_directories() {
@@ -85,9 +85,9 @@ impl LifecycleRequest {
         let mut row = session::row(cwd, open.additional_directories);
         row.id = open.session_id.into();
         let begun =
-            session::begin(&self.door.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+            session::begin(&self.joined_sessions.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
         let (id, handle) = begun;
-        self.door.shared.enter(id.clone(), handle.clone());
+        self.joined_sessions.shared.enter(id.clone(), handle.clone());
         Ok((id, handle, how))
     }
 }

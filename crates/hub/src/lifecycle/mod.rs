@@ -14,8 +14,8 @@ use nudge_wire::{Error, RawJson};
 
 use crate::{
     client::ClientMessage,
-    door::JoinedSessions,
     hub::{CountedWork, ending},
+    joined_sessions::JoinedSessions,
     methods::LifecycleMethod,
     session::{self, ClientView, JoinRequest, RestoreWish},
     sources::SessionSource,
@@ -25,12 +25,12 @@ use crate::{
 pub(crate) struct LifecycleRequest {
     /// The process does not end meanwhile.
     _counted: CountedWork,
-    door: JoinedSessions,
+    joined_sessions: JoinedSessions,
 }
 
 impl LifecycleRequest {
-    pub(crate) fn new(door: JoinedSessions) -> Self {
-        Self { _counted: door.shared.opening(), door }
+    pub(crate) fn new(joined_sessions: JoinedSessions) -> Self {
+        Self { _counted: joined_sessions.shared.opening(), joined_sessions }
     }
 
     pub(crate) async fn run(
@@ -42,12 +42,12 @@ impl LifecycleRequest {
         let failed = match self.outcome(method, params).await {
             Ok(Outcome::Opened(id, handle, how)) => self.join(&id, handle, how, responder).await,
             Ok(Outcome::Answer(answer)) => {
-                return self.door.client.push(ClientMessage::Answer(responder, Ok(answer)));
+                return self.joined_sessions.client.push(ClientMessage::Answer(responder, Ok(answer)));
             }
             Err(error) => Err((error, Some(responder))),
         };
         if let Err((error, Some(responder))) = failed {
-            self.door.client.push(ClientMessage::Answer(responder, Err(error)));
+            self.joined_sessions.client.push(ClientMessage::Answer(responder, Err(error)));
         }
     }
 
@@ -72,7 +72,7 @@ impl LifecycleRequest {
     async fn unless_hurried<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         tokio::select! {
             done = work => done,
-            () = self.door.shared.hurry.cancelled() => Err(ending()),
+            () = self.joined_sessions.shared.hurry.cancelled() => Err(ending()),
         }
     }
 
@@ -80,12 +80,12 @@ impl LifecycleRequest {
     async fn reach(&self, agent: &SessionSource) -> Result<(), Error> {
         tokio::select! {
             there = agent.reach() => there,
-            () = self.door.client.gone() => Err(Error::cancelled()),
+            () = self.joined_sessions.client.gone() => Err(Error::cancelled()),
         }
     }
 
     fn wish(&self, params: Option<&RawJson>) -> RestoreWish {
-        RestoreWish { params: params.cloned(), ..RestoreWish::of(&self.door.client) }
+        RestoreWish { params: params.cloned(), ..RestoreWish::of(&self.joined_sessions.client) }
     }
 
     async fn join(
@@ -95,10 +95,10 @@ impl LifecycleRequest {
         how: AttachOptions,
         responder: RequestResponder,
     ) -> Result<(), (Error, Option<RequestResponder>)> {
-        self.door.joins(id);
-        let view = ClientView::new(Arc::clone(&self.door.client), &handle.cwd);
+        self.joined_sessions.joins(id);
+        let view = ClientView::new(Arc::clone(&self.joined_sessions.client), &handle.cwd);
         let attach = JoinRequest { view, options: how, responder };
-        session::join(&self.door.shared, handle, id, attach).await
+        session::join(&self.joined_sessions.shared, handle, id, attach).await
     }
 }
 

@@ -11,7 +11,7 @@ impl LifecycleRequest {
         let new: params::NewParams = params::read(method, params)?;
         directories::check(Some(&new.cwd), &new.additional_directories).await?;
         let row = session::row(new.cwd, new.additional_directories);
-        let (shared, wish) = (&self.door.shared, self.wish(params));
+        let (shared, wish) = (&self.joined_sessions.shared, self.wish(params));
         let source = wish.agent.as_ref().unwrap_or_else(|| wish.built_in(shared));
         self.reach(source).await?;
         let (id, handle) = session::begin(shared, source, method, row, Vec::new(), &wish).await?;

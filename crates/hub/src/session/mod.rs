@@ -24,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::{
     client::{ClientMessage, ConnectedClient},
-    door::ClosingSession,
+    joined_sessions::ClosingSession,
 };
 
 pub use asks::OpenQuestion;

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     client::{ClientMessage, ConnectedClient},
-    door::ClosingSession,
+    joined_sessions::ClosingSession,
     session::{AttachOutcome, JoinRequest},
     shape,
 };

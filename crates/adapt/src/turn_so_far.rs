@@ -104,25 +104,25 @@ mod tests {
 
     #[test]
     fn the_turn_is_told_in_order() {
-        let mut retold = TurnSoFar::default();
+        let mut turn_so_far = TurnSoFar::default();
         let content = RawJson::of(&json!([{ "type": "text", "text": "fix it" }])).unwrap();
-        retold.ask(&[UserMessage { id: "m".into(), content, params: None }]);
-        retold.speak("I look ");
-        retold.speak("around.");
-        retold.line("Tool", "ls");
-        retold.line("Output", "");
-        retold.line("Output", "a.rs");
+        turn_so_far.ask(&[UserMessage { id: "m".into(), content, params: None }]);
+        turn_so_far.speak("I look ");
+        turn_so_far.speak("around.");
+        turn_so_far.line("Tool", "ls");
+        turn_so_far.line("Output", "");
+        turn_so_far.line("Output", "a.rs");
         let told = "<turn>\nUser: fix it\nYou: I look around.\nTool: ls\nOutput: a.rs\n</turn>";
-        assert!(retold.tell().contains(told), "{}", retold.tell());
+        assert!(turn_so_far.tell().contains(told), "{}", turn_so_far.tell());
     }
 
     #[test]
     fn it_stays_short() {
-        let mut retold = TurnSoFar::default();
+        let mut turn_so_far = TurnSoFar::default();
         for _ in 0..1000 {
-            retold.speak(&"é".repeat(500));
+            turn_so_far.speak(&"é".repeat(500));
         }
-        assert!(retold.text.len() <= 2 * MOST);
+        assert!(turn_so_far.text.len() <= 2 * MOST);
     }
 
     #[test]

@@ -81,25 +81,25 @@ impl JoinedSessions {
             return None;
         }
         sessions.opening.insert(id.to_owned(), VecDeque::new());
-        Some(OpeningGuard { door: self.clone(), id: id.to_owned() })
+        Some(OpeningGuard { joined_sessions: self.clone(), id: id.to_owned() })
     }
 
     /// Passes on what is said about a session, in the order in which it is said.
-    pub(crate) async fn enter(&self, id: String, visit: SessionCall) {
-        if let Some(visit) = self.wait(&id, visit) {
-            self.enter_now(&id, visit).await;
+    pub(crate) async fn enter(&self, id: String, session_call: SessionCall) {
+        if let Some(session_call) = self.wait(&id, session_call) {
+            self.enter_now(&id, session_call).await;
         }
     }
 
     /// Gives back what need not wait.
-    fn wait(&self, id: &str, visit: SessionCall) -> Option<SessionCall> {
+    fn wait(&self, id: &str, session_call: SessionCall) -> Option<SessionCall> {
         let mut sessions = self.sessions();
-        let Some(waiting) = sessions.opening.get_mut(id) else { return Some(visit) };
+        let Some(waiting) = sessions.opening.get_mut(id) else { return Some(session_call) };
         let bytes: usize = waiting.iter().map(SessionCall::size).sum();
-        let fits = waiting.len() < MOST && bytes + visit.size() <= MOST_BYTES;
+        let fits = waiting.len() < MOST && bytes + session_call.size() <= MOST_BYTES;
         if waiting.is_empty() || fits {
-            waiting.push_back(visit);
-        } else if let SessionCall::Request(_, responder) | SessionCall::Close(responder) = visit {
+            waiting.push_back(session_call);
+        } else if let SessionCall::Request(_, responder) | SessionCall::Close(responder) = session_call {
             let what = "Too much was asked of a session that is still being opened";
             let error = Error::invalid_request(what).reason("session_opening");
             self.client.push(ClientMessage::Answer(responder, Err(error)));
@@ -107,14 +107,14 @@ impl JoinedSessions {
         None
     }
 
-    async fn enter_now(&self, id: &str, visit: SessionCall) {
+    async fn enter_now(&self, id: &str, session_call: SessionCall) {
         let handle = if self.has_joined(id) { self.shared.live(id) } else { None };
-        let command = match visit {
+        let command = match session_call {
             SessionCall::Cancel => SessionCommand::Cancel,
             SessionCall::Request(request, responder) => self.request(request, responder),
             SessionCall::Close(responder) => {
                 self.leaves(id);
-                let closing = ClosingSession { door: self.clone(), session: id.to_owned() };
+                let closing = ClosingSession { joined_sessions: self.clone(), session: id.to_owned() };
                 self.request(InUseRequest::Close(closing), responder)
             }
         };
@@ -139,18 +139,18 @@ impl JoinedSessions {
 
 /// A session that a client has left in order to close it.
 pub(crate) struct ClosingSession {
-    door: JoinedSessions,
+    joined_sessions: JoinedSessions,
     session: String,
 }
 
 impl ClosingSession {
     pub(crate) fn client(&self) -> &ConnectedClient {
-        &self.door.client
+        &self.joined_sessions.client
     }
 
     /// It cannot be closed: the client has it as before.
     pub(crate) fn refuse(self, responder: RequestResponder, error: &Error) {
-        self.door.joins(&self.session);
+        self.joined_sessions.joins(&self.session);
         self.client().push(ClientMessage::Answer(responder, Err(error.clone())));
     }
 }
@@ -163,21 +163,21 @@ impl std::fmt::Debug for ClosingSession {
 
 /// A session that is being opened. If this is dropped, what waits for it is refused.
 pub(crate) struct OpeningGuard {
-    door: JoinedSessions,
+    joined_sessions: JoinedSessions,
     id: String,
 }
 
 impl OpeningGuard {
     /// It was opened, or cannot be: what has waited goes on.
     pub(crate) async fn open(self) {
-        while let Some(visit) = self.next() {
-            self.door.enter_now(&self.id, visit).await;
+        while let Some(session_call) = self.next() {
+            self.joined_sessions.enter_now(&self.id, session_call).await;
         }
     }
 
     /// The next that has waited; after the last, nobody waits any more.
     fn next(&self) -> Option<SessionCall> {
-        let mut sessions = self.door.sessions();
+        let mut sessions = self.joined_sessions.sessions();
         let next = sessions.opening.get_mut(&self.id)?.pop_front();
         if next.is_none() {
             sessions.opening.remove(&self.id);
@@ -189,7 +189,7 @@ impl OpeningGuard {
 impl Drop for OpeningGuard {
     fn drop(&mut self) {
         // Requests are answered when they are dropped, which is not done under the lock.
-        let waiting = self.door.sessions().opening.remove(&self.id);
+        let waiting = self.joined_sessions.sessions().opening.remove(&self.id);
         drop(waiting);
     }
 }

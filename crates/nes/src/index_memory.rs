@@ -13,12 +13,12 @@ pub(crate) struct IndexMemory {
     most: usize,
     /// Counts the uses.
     clock: AtomicU64,
-    tenants: Mutex<Vec<Weak<IndexTenant>>>,
+    indexes: Mutex<Vec<Weak<SharedIndex>>>,
 }
 
 /// An index that others can see, and what it takes.
 #[derive(Default)]
-pub(crate) struct IndexTenant {
+pub(crate) struct SharedIndex {
     published: Mutex<Arc<WorkspaceIndex>>,
     held: AtomicUsize,
     /// The clock's value when it was last used.
@@ -28,32 +28,32 @@ pub(crate) struct IndexTenant {
 
 impl IndexMemory {
     pub(crate) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most, clock: AtomicU64::new(0), tenants: Mutex::default() })
+        Arc::new(Self { most, clock: AtomicU64::new(0), indexes: Mutex::default() })
     }
 
     /// Another index, which takes nothing yet.
-    pub(crate) fn enter(&self) -> Arc<IndexTenant> {
-        let tenant = Arc::new(IndexTenant::default());
-        self.uses(&tenant);
-        let mut tenants = self.tenants.lock();
-        tenants.retain(|tenant| tenant.strong_count() > 0);
-        tenants.push(Arc::downgrade(&tenant));
-        tenant
+    pub(crate) fn enter(&self) -> Arc<SharedIndex> {
+        let shared_index = Arc::new(SharedIndex::default());
+        self.uses(&shared_index);
+        let mut indexes = self.indexes.lock();
+        indexes.retain(|shared_index| shared_index.strong_count() > 0);
+        indexes.push(Arc::downgrade(&shared_index));
+        shared_index
     }
 
     /// An index is used.
-    pub(crate) fn uses(&self, tenant: &IndexTenant) {
-        tenant.used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+    pub(crate) fn uses(&self, shared_index: &SharedIndex) {
+        shared_index.used.store(self.clock.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// An index takes so many bytes now. Others have to go if that is too much, or it has itself.
-    pub(crate) fn takes(&self, tenant: &IndexTenant, bytes: usize) {
-        tenant.held.store(bytes, Ordering::Relaxed);
-        let all: Vec<Arc<IndexTenant>> = self.tenants.lock().iter().filter_map(Weak::upgrade).collect();
+    pub(crate) fn takes(&self, shared_index: &SharedIndex, bytes: usize) {
+        shared_index.held.store(bytes, Ordering::Relaxed);
+        let all: Vec<Arc<SharedIndex>> = self.indexes.lock().iter().filter_map(Weak::upgrade).collect();
         // Others use them and go at the same time: what is decided is decided on what they were once.
-        let mut inside: Vec<(u64, usize, &IndexTenant)> = all
+        let mut inside: Vec<(u64, usize, &SharedIndex)> = all
             .iter()
-            .map(|tenant| (tenant.used.load(Ordering::Relaxed), tenant.bytes(), &**tenant))
+            .map(|shared_index| (shared_index.used.load(Ordering::Relaxed), shared_index.bytes(), &**shared_index))
             .filter(|(_, bytes, _)| *bytes > 0)
             .collect();
         inside.sort_by_key(|(used, ..)| *used);
@@ -72,11 +72,11 @@ impl IndexMemory {
     /// How many bytes all indexes take.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> usize {
-        self.tenants.lock().iter().filter_map(Weak::upgrade).map(|tenant| tenant.bytes()).sum()
+        self.indexes.lock().iter().filter_map(Weak::upgrade).map(|shared_index| shared_index.bytes()).sum()
     }
 }
 
-impl IndexTenant {
+impl SharedIndex {
     fn bytes(&self) -> usize {
         if self.is_out() { 0 } else { self.held.load(Ordering::Relaxed) }
     }
@@ -123,33 +123,33 @@ mod tests {
     #[test]
     fn what_changes_while_room_is_made_does_no_harm() {
         let room = IndexMemory::new(1000);
-        let tenants: Vec<_> = (0..30).map(|_| room.enter()).collect();
-        let (oldest, others) = tenants.split_at(15);
+        let indexes: Vec<_> = (0..30).map(|_| room.enter()).collect();
+        let (oldest, others) = indexes.split_at(15);
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     for bytes in [1, 1 << 40] {
-                        for tenant in oldest {
-                            tenant.comes_back();
-                            tenant.held.store(bytes, Ordering::Relaxed);
+                        for shared_index in oldest {
+                            shared_index.comes_back();
+                            shared_index.held.store(bytes, Ordering::Relaxed);
                         }
                     }
                 }
             });
             let made = scope.spawn(|| {
-                for tenant in (0..10_000).flat_map(|_| others) {
-                    tenant.comes_back();
-                    room.uses(tenant);
-                    room.takes(tenant, 600);
+                for shared_index in (0..10_000).flat_map(|_| others) {
+                    shared_index.comes_back();
+                    room.uses(shared_index);
+                    room.takes(shared_index, 600);
                 }
             });
             let made = made.join();
             is_over.store(true, Ordering::Relaxed);
             assert!(made.is_ok());
         });
-        for tenant in oldest {
-            tenant.go();
+        for shared_index in oldest {
+            shared_index.go();
         }
         room.takes(&others[0], 600);
         assert_eq!(room.taken(), 600);

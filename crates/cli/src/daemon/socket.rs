@@ -1,4 +1,4 @@
-//! The daemon's seat: the lock that makes it the only one, and the socket that it is found by.
+//! The daemon's place: the lock that makes it the only one, and the socket that it is found by.
 
 use std::{
     fmt,
@@ -85,7 +85,7 @@ fn name_process(mut file: &File) -> io::Result<()> {
 /// Lock and socket, in a folder.
 pub(crate) struct DaemonSocket {
     lock: SocketLock,
-    /// `None` while the seat is lost: who connects then is not left waiting.
+    /// `None` while the socket is lost: who connects then is not left waiting.
     pub(crate) listener: Option<UnixListener>,
     /// The socket's file.
     identity: Identity,
@@ -112,7 +112,7 @@ impl DaemonSocket {
         Ok(Self { lock, listener: Some(listener), identity, path: path.to_owned(), folder })
     }
 
-    /// Looks whether it is still found, and mends what can be mended: a name that was removed is made again, and a seat
+    /// Looks whether it is still found, and mends what can be mended: a name that was removed is made again, and a socket
     /// that was lost is taken again once it is free.
     pub(crate) fn check(&mut self) -> Result<SocketClaim> {
         let sits = self.mend()?;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use nudge_store::{SessionCursor, SessionFilter, SessionRow, Store};
 
 use super::render;
-use crate::{daemon::check_data_folder, output, place::DataPlace, terminal_text};
+use crate::{daemon::check_data_folder, data_place::DataPlace, output, terminal_text};
 
 /// Sessions that are read from the store at once.
 const PAGE: u32 = 500;

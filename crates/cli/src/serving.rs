@@ -11,7 +11,7 @@ use nudge_model::script::ScriptedModel;
 use nudge_nes::NesService;
 use nudge_peer::{ConnectionLimits, FrameTap};
 
-use crate::{daemon::make_private, failpoint, place::DataPlace, version};
+use crate::{daemon::make_private, data_place::DataPlace, failpoint, version};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
