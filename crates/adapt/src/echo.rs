@@ -18,12 +18,12 @@ pub(crate) struct PromptEcho {
 
 impl PromptEcho {
     /// The user says this; `content` is a list of blocks.
-    pub(crate) fn said(&mut self, content: &RawJson) {
-        self.told(&text(content));
+    pub(crate) fn note_prompt(&mut self, content: &RawJson) {
+        self.note_text(&text(content));
     }
 
     /// The agent is told this, which it may repeat as if the user had said it.
-    pub(crate) fn told(&mut self, text: &str) {
+    pub(crate) fn note_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.said.truncate(MOST - 1);
             self.said.push_front(text.to_owned());
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn what_was_said_is_recognised_whole_and_in_pieces() {
         let mut echo = PromptEcho::default();
-        echo.said(&raw(&json!([{ "type": "text", "text": "fix the bug" }])));
+        echo.note_prompt(&raw(&json!([{ "type": "text", "text": "fix the bug" }])));
         let mut heard =
             |text: &str| echo.is_repeated(&raw(&json!({ "content": { "type": "text", "text": text } })));
         assert!(heard("fix "));

@@ -164,12 +164,12 @@ pub(crate) async fn take_up(
         let Some(id) = id else { break };
         let replay = Replay { is_known: true, ..Replay::default() };
         match load(&running, method, &base.params(Some(id)), id, replay).await {
-            Ok(Asked { id, inbox, result, replay: said, is_replayed }) => {
+            Ok(Asked { id, inbox, result, replay: heard, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
                 let replay =
-                    may_replay.then(|| LateReplay::new(said.has_history, tokio::time::Instant::now()));
+                    may_replay.then(|| LateReplay::new(heard.has_history, tokio::time::Instant::now()));
                 let link = SessionLink { running, inbox };
-                return Ok(TakenUp { link, id, result, recap: None, news: said.said, replay });
+                return Ok(TakenUp { link, id, result, recap: None, news: heard.updates, replay });
             }
             Err(error) if running.is_over() => return Err(error),
             Err(error) => {
@@ -210,7 +210,7 @@ struct Asked {
 /// What an agent says of a session while it opens it.
 #[derive(Default)]
 struct Replay {
-    said: Vec<IndexedUpdate>,
+    updates: Vec<IndexedUpdate>,
     bytes: usize,
     /// Whether there was history in it.
     has_history: bool,
@@ -220,18 +220,18 @@ struct Replay {
 
 impl Replay {
     /// Takes what the agent says; whether it is history.
-    fn take(&mut self, said: Option<IndexedUpdate>) -> bool {
-        let Some(said) = said else { return false };
-        let is_history = !said.kind.is_state();
+    fn take(&mut self, update: Option<IndexedUpdate>) -> bool {
+        let Some(update) = update else { return false };
+        let is_history = !update.kind.is_state();
         self.has_history |= is_history;
         if is_history && self.is_known {
             return true;
         }
-        self.bytes += said.raw.as_str().len() + OVERHEAD;
+        self.bytes += update.raw.as_str().len() + OVERHEAD;
         if self.bytes <= MOST_REPLAYED {
-            self.said.push(said);
+            self.updates.push(update);
         } else {
-            self.said = Vec::new();
+            self.updates = Vec::new();
         }
         is_history
     }
@@ -244,7 +244,7 @@ impl Replay {
             );
             return Err(Error::internal(what).reason("replay_too_large"));
         }
-        Ok(self.said)
+        Ok(self.updates)
     }
 }
 
@@ -264,7 +264,7 @@ async fn load(
             biased;
             answer = &mut answer => break answer,
             Some(incoming) = inbox.recv() => {
-                let is_history = replay.take(heard(incoming).await);
+                let is_history = replay.take(update_in(incoming).await);
                 // If the answer is here by now, it may have been the first of the two.
                 match answer.as_mut().now_or_never() {
                     Some(answer) => break answer,
@@ -274,7 +274,7 @@ async fn load(
         }
     };
     while let Ok(incoming) = inbox.try_recv() {
-        replay.take(heard(incoming).await);
+        replay.take(update_in(incoming).await);
     }
     match result {
         Ok(result) => Ok(Asked { id: id.into(), inbox, result, replay, is_replayed }),
@@ -287,7 +287,7 @@ async fn load(
 
 /// An update; but how an agent stood is not how it stands: who owns the session tells that. A request is refused: nobody is
 /// there to be asked.
-async fn heard(incoming: SessionMessage) -> Option<IndexedUpdate> {
+async fn update_in(incoming: SessionMessage) -> Option<IndexedUpdate> {
     match incoming.message {
         RoutedMessage::Update(update) => Some(update).filter(|update| update.kind != UpdateKind::StateUpdate),
         // A notification needs no answer.

@@ -9,7 +9,7 @@ const BEFORE: &str = "This session was interrupted and your memory of it is lost
 const AFTER: &str = "</conversation>\n\nThe user now says:\n";
 
 /// What goes in front of these messages. They may stand at the end of the conversation already, and are not told twice.
-pub(crate) fn told(conversation: &str, messages: &[UserMessage]) -> String {
+pub(crate) fn recap_prompt(conversation: &str, messages: &[UserMessage]) -> String {
     let mut said = conversation;
     for message in messages.iter().rev() {
         let last = format!("User: {}\n", echo::text(&message.content));
@@ -32,9 +32,9 @@ mod tests {
     #[test]
     fn what_is_said_now_is_not_told_as_well() {
         let conversation = "User: hello\nYou: hi\nUser: one\nUser: two\n";
-        let recap = told(conversation, &[message("one"), message("two")]);
+        let recap = recap_prompt(conversation, &[message("one"), message("two")]);
         assert!(recap.contains("<conversation>\nUser: hello\nYou: hi\n</conversation>"), "{recap}");
-        let recap = told(conversation, &[message("three")]);
+        let recap = recap_prompt(conversation, &[message("three")]);
         assert!(recap.contains("User: two\n</conversation>"), "{recap}");
     }
 }

@@ -20,7 +20,7 @@ impl RoutedMessage {
     pub(crate) fn new(message: UnhandledMessage, version: Option<Version>) -> Self {
         let update = match (&message, version) {
             (UnhandledMessage::Notification(note), Some(version)) => {
-                IndexedUpdate::heard(note.message(), version)
+                IndexedUpdate::from_message(note.message(), version)
             }
             _ => None,
         };

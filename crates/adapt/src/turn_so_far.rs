@@ -39,20 +39,20 @@ impl TurnSoFar {
     }
 
     /// The agent says this.
-    pub(crate) fn hear(&mut self, said: &IndexedUpdate) {
-        match said.kind.speaker() {
+    pub(crate) fn hear(&mut self, update: &IndexedUpdate) {
+        match update.kind.speaker() {
             UpdateSpeaker::Agent => {
-                let words = said.raw.get(&["content"]).map(|content| echo::text(&content));
+                let words = update.raw.get(&["content"]).map(|content| echo::text(&content));
                 self.speak(&words.unwrap_or_default());
             }
-            UpdateSpeaker::Tool if said.kind.is_tool_call() => {
-                let Ok(update) = said.raw.to::<Value>() else { return };
-                if let (Some(title), Some(id)) = (update["title"].as_str(), &said.tool_call_id)
+            UpdateSpeaker::Tool if update.kind.is_tool_call() => {
+                let Ok(value) = update.raw.to::<Value>() else { return };
+                if let (Some(title), Some(id)) = (value["title"].as_str(), &update.tool_call_id)
                     && self.calls.insert(Arc::clone(id))
                 {
                     self.line("Tool", title);
                 }
-                for block in update["content"].as_array().into_iter().flatten() {
+                for block in value["content"].as_array().into_iter().flatten() {
                     if let Some(output) = block["content"]["text"].as_str() {
                         self.line("Output", output);
                     }

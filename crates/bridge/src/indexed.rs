@@ -63,11 +63,16 @@ struct Frame {
 impl IndexedUpdate {
     /// What Nudge says itself, in version 2.
     pub fn new(kind: UpdateKind, raw: RawJson) -> Self {
-        Self::stored(Version::V2, kind, None, raw)
+        Self::from_store(Version::V2, kind, None, raw)
     }
 
     /// One that was indexed before, and stored with what is known of it here.
-    pub fn stored(version: Version, kind: UpdateKind, message_id: Option<Arc<str>>, raw: RawJson) -> Self {
+    pub fn from_store(
+        version: Version,
+        kind: UpdateKind,
+        message_id: Option<Arc<str>>,
+        raw: RawJson,
+    ) -> Self {
         Self { version, kind, message_id, tool_call_id: None, call_progress: None, raw, came_in: None }
     }
 
@@ -80,7 +85,7 @@ impl IndexedUpdate {
 
     /// What an agent of this version says. `None` if it is not a `session/update` as either version writes it, or names no
     /// session.
-    pub fn heard(message: &Message, version: Version) -> Option<Self> {
+    pub fn from_message(message: &Message, version: Version) -> Option<Self> {
         let MessageBody::Notification { method, params: Some(params) } = &message.body else { return None };
         if *method != "session/update" {
             return None;

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     let loaded = settings::load(&matches);
     let (settings, place) = (&loaded.settings, DataPlace::chosen(&loaded));
     output::set_colours(settings.output_color);
-    if let Some(end) = told_of_settings(command.on_wrong_settings(), &loaded, &place) {
+    if let Some(end) = report_settings(command.on_wrong_settings(), &loaded, &place) {
         if let (Some(framing), Some(why)) =
             (command.framing(), SettingsProblem::summary(&loaded.all_problems()))
         {
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
 }
 
 /// Tells what is wrong with the settings, as far as the command is to; its end, if it is not to go on.
-fn told_of_settings(does: OnWrongSettings, loaded: &LoadedSettings, place: &DataPlace) -> Option<ExitCode> {
+fn report_settings(does: OnWrongSettings, loaded: &LoadedSettings, place: &DataPlace) -> Option<ExitCode> {
     if does == OnWrongSettings::GoOn {
         return None;
     }

@@ -83,14 +83,18 @@ impl SessionApi {
             return Some(message);
         }
         let id = params::session_id(message.params()).filter(|id| self.joined_sessions.has_joined(id));
-        let Some(handle) = id.and_then(|id| self.joined_sessions.shared.live(&id)) else { return Some(message) };
+        let Some(handle) = id.and_then(|id| self.joined_sessions.shared.live(&id)) else {
+            return Some(message);
+        };
         handle.pass(self.joined_sessions.client.version, message).await.err()
     }
 
     /// Passes a request to the session it is about.
     async fn pass(&self, method: InUseMethod, params: Option<&RawJson>, responder: RequestResponder) {
         match Self::read(method, params) {
-            Ok((id, Some(request))) => self.joined_sessions.enter(id, SessionCall::Request(request, responder)).await,
+            Ok((id, Some(request))) => {
+                self.joined_sessions.enter(id, SessionCall::Request(request, responder)).await
+            }
             Ok((id, None)) => self.joined_sessions.enter(id, SessionCall::Close(responder)).await,
             Err(error) => self.joined_sessions.client.push(ClientMessage::Answer(responder, Err(error))),
         }

@@ -64,7 +64,7 @@ impl LspServer {
             Life::Running => self.answer(&method, params),
         };
         let answer = answer.unwrap_or_else(|error| std::future::ready(Err(error)).boxed());
-        answer.map(|answer| answer.map_err(|error| told(&error))).boxed()
+        answer.map(|answer| answer.map_err(|error| response_error(&error))).boxed()
     }
 
     fn initialize(&mut self, params: &Value) -> LspAnswer {
@@ -300,7 +300,7 @@ fn failed(code: ErrorCode, message: &str) -> BoxFuture<'static, Result<Value, Re
     std::future::ready(Err(ResponseError::new(code, message))).boxed()
 }
 
-fn told(error: &Error) -> ResponseError {
+fn response_error(error: &Error) -> ResponseError {
     let code = ErrorCode(i32::try_from(error.code.0).unwrap_or(ErrorCode::INTERNAL_ERROR.0));
     ResponseError::new(code, &error.message)
 }

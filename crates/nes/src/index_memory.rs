@@ -53,7 +53,9 @@ impl IndexMemory {
         // Others use them and go at the same time: what is decided is decided on what they were once.
         let mut inside: Vec<(u64, usize, &SharedIndex)> = all
             .iter()
-            .map(|shared_index| (shared_index.used.load(Ordering::Relaxed), shared_index.bytes(), &**shared_index))
+            .map(|shared_index| {
+                (shared_index.used.load(Ordering::Relaxed), shared_index.bytes(), &**shared_index)
+            })
             .filter(|(_, bytes, _)| *bytes > 0)
             .collect();
         inside.sort_by_key(|(used, ..)| *used);

@@ -110,7 +110,7 @@ impl SessionCore {
             // One that the agent began by itself, before it knows of the one that waits for the disk.
             return;
         }
-        let (state, answer) = told_end(end);
+        let (state, answer) = turn_end_update(end);
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
         let prompt = turn.and_then(|turn| turn.unanswered);
@@ -170,7 +170,7 @@ const NOBODY_CAME: &str = "it waited for an answer, and nobody was there to give
 
 /// How a turn ended, in the words of both versions: the `state_update` that says so, and the answer to a prompt of version 1
 /// that waits for the end.
-fn told_end(end: TurnEnd) -> (IndexedUpdate, Result<RawJson, Error>) {
+fn turn_end_update(end: TurnEnd) -> (IndexedUpdate, Result<RawJson, Error>) {
     let told = |raw| IndexedUpdate::new(UpdateKind::StateUpdate, raw);
     match end {
         TurnEnd::Answered(result) => (told(turn_ended(&result)), Ok(result)),

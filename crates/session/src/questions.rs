@@ -127,7 +127,7 @@ impl SessionCore {
         self.questions.open.insert(question.id, Progress::Permission);
         let ask = self.questions.next_ask();
         self.questions.permissions.push(OpenPermission { ask, question, asked: Vec::new() });
-        let told = self.turn.as_ref().and_then(crate::RunningTurn::told_by_answer);
+        let told = self.turn.as_ref().and_then(crate::RunningTurn::prompting_client);
         self.record(own_updates::requires_action(), told);
         self.draft.acts.push(OutboxAct::AskEveryone(ask));
         self.end_turn_of_ending();
@@ -205,7 +205,7 @@ impl SessionCore {
         if !self.questions.has_permissions()
             && let Some(turn) = &self.turn
         {
-            let told = turn.told_by_answer();
+            let told = turn.prompting_client();
             self.record(own_updates::running(), told);
         }
     }

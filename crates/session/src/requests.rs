@@ -222,7 +222,7 @@ impl SessionCore {
         self.give_title(&first.content.content.clone());
         let mut turn = RunningTurn::starting(number, prompter);
         let messages = self.tell(messages, Some(&mut turn));
-        self.record(own_updates::running(), turn.told_by_answer());
+        self.record(own_updates::running(), turn.prompting_client());
         self.turn = Some(turn);
         self.draft.acts.push(OutboxAct::Prompt { turn: number, messages, prompter });
     }

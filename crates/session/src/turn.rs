@@ -206,7 +206,7 @@ impl RunningTurn {
     }
 
     /// The client that learns of the end of the turn by the answer to its prompt.
-    pub(crate) fn told_by_answer(&self) -> Option<ClientId> {
+    pub(crate) fn prompting_client(&self) -> Option<ClientId> {
         self.unanswered.as_ref().map(|prompt| prompt.client)
     }
 

@@ -14,7 +14,7 @@ pub(crate) fn command(program: &str, args: &[String], folder: &Path) -> ProcessC
 }
 
 /// The command as one would type it.
-pub(crate) fn told(program: &str, args: &[String], folder: &Path) -> String {
+pub(crate) fn command_line(program: &str, args: &[String], folder: &Path) -> String {
     if args.is_empty() && !is_file(program, folder) {
         return program.to_owned();
     }
@@ -42,7 +42,7 @@ mod tests {
     fn a_command_is_told_as_one_would_type_it() {
         let check = |words: &[&str], expected: &str| {
             let args: Vec<String> = words[1..].iter().map(|&word| word.to_owned()).collect();
-            assert_eq!(told(words[0], &args, Path::new("/")), expected);
+            assert_eq!(command_line(words[0], &args, Path::new("/")), expected);
         };
         check(&["npm test && echo ok"], "npm test && echo ok");
         check(&["npm", "test", "--filter=a/b"], "npm test --filter=a/b");

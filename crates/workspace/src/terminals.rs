@@ -96,7 +96,7 @@ impl OpenTerminals {
         let (running, tree) = RunningCommand::start(command).map_err(|error| not_started(&error))?;
         let id = self.ids.lock().mint("term");
         let started = self.board.is_heard().then(|| {
-            let told = line::told(&asked.command, &asked.args, folder.real());
+            let told = line::command_line(&asked.command, &asked.args, folder.real());
             update::terminal_started(&id, &told, &folder.shown().to_string_lossy())
         });
         let limit = asked.output_byte_limit.unwrap_or(DEFAULT_KEPT).min(MOST_KEPT);

@@ -7,6 +7,7 @@ mod architecture;
 mod deps;
 mod golden;
 mod links;
+mod names;
 mod orphans;
 mod page;
 mod pure;
@@ -57,6 +58,7 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<()> {
         schema::check(&tree, &nudge_wire::schema::files()),
         golden::check(&tree),
         links::check(&tree),
+        names::check(&tree),
         orphans::check(&tree),
         text::check(&tree, &own_paths),
     ]

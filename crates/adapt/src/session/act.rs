@@ -39,15 +39,15 @@ impl AdaptedSession {
     fn send_prompt(&mut self, messages: &[UserMessage], after: PromptAfter) {
         let Some(link) = &self.link else { return };
         let version = link.running.init.version;
-        let recap = self.untold_recap.take().map(|conversation| recap::told(&conversation, messages));
+        let recap = self.untold_recap.take().map(|conversation| recap::recap_prompt(&conversation, messages));
         let is_cut_off = after == PromptAfter::CutOff;
         let recap = recap.or_else(|| self.turn_so_far.as_ref().filter(|_| is_cut_off).map(TurnSoFar::tell));
         if link.running.forgets {
             self.turn_so_far.get_or_insert_default().ask(messages);
         }
-        self.echo.told(recap.as_deref().unwrap_or_default());
+        self.echo.note_text(recap.as_deref().unwrap_or_default());
         for message in messages {
-            self.echo.said(&message.content);
+            self.echo.note_prompt(&message.content);
         }
         let params = say::prompt(&self.id, version, recap, messages);
         self.calls.prompt(link.running.cx.request_raw("session/prompt", Some(&params)).in_order());
@@ -56,7 +56,7 @@ impl AdaptedSession {
 
     fn send_steer(&mut self, id: SteerId, message: &UserMessage) {
         let Some(link) = &self.link else { return };
-        self.echo.said(&message.content);
+        self.echo.note_prompt(&message.content);
         let (method, params) = say::steer(link.running.tier, &self.id, &message.content);
         self.calls.steer(id, link.running.cx.request_raw(method, Some(&params)));
     }

@@ -34,55 +34,55 @@ impl AdaptedSession {
         }
     }
 
-    fn hear_update(&mut self, said: IndexedUpdate) {
-        if said.kind == UpdateKind::StateUpdate && self.standing.version == Version::V2 {
-            return self.hear_state(&said);
+    fn hear_update(&mut self, update: IndexedUpdate) {
+        if update.kind == UpdateKind::StateUpdate && self.standing.version == Version::V2 {
+            return self.hear_state(&update);
         }
-        if said.kind.speaker() == UpdateSpeaker::User && self.is_known(&said) {
+        if update.kind.speaker() == UpdateSpeaker::User && self.is_known(&update) {
             return;
         }
         let is_under_way = self.run.is_under_way();
         if is_under_way {
-            self.hear_work(&said);
+            self.hear_work(&update);
         }
         match &mut self.replay {
-            Some(replay) if !is_under_way && !said.kind.is_state() => replay.goes_on(Instant::now()),
-            _ => self.show(said),
+            Some(replay) if !is_under_way && !update.kind.is_state() => replay.goes_on(Instant::now()),
+            _ => self.show(update),
         }
     }
 
     /// Whether the agent repeats what the user said, now or in a replay.
-    fn is_known(&mut self, said: &IndexedUpdate) -> bool {
+    fn is_known(&mut self, update: &IndexedUpdate) -> bool {
         let name = self.run.message_id();
-        let is_named = name.is_some() && said.message_id.as_ref() == name;
-        is_named || self.replay.is_some() || self.echo.is_repeated(&said.raw)
+        let is_named = name.is_some() && update.message_id.as_ref() == name;
+        is_named || self.replay.is_some() || self.echo.is_repeated(&update.raw)
     }
 
     /// What an update tells of the agent's work on its prompt.
-    fn hear_work(&mut self, said: &IndexedUpdate) {
+    fn hear_work(&mut self, update: &IndexedUpdate) {
         if let Some(turn_so_far) = &mut self.turn_so_far {
-            turn_so_far.hear(said);
+            turn_so_far.hear(update);
         }
-        let change = self.tools.take(said);
+        let change = self.tools.take(update);
         if matches!(change, Some(ToolCallChange::Finished(_))) {
             self.run.heard_tool_result();
         }
         self.ready.extend(change.map(ToolCallChange::into_event));
-        if is_word(said) {
+        if is_word(update) {
             let actions = self.run.heard_word();
             self.act(actions);
-        } else if !said.kind.is_state() {
+        } else if !update.kind.is_state() {
             self.run.heard_activity();
         }
     }
 
     /// The states of a session are told by its owner; the agent's word for the end of its turn is what counts here.
-    fn hear_state(&mut self, said: &IndexedUpdate) {
-        let state = said.raw.get(&["state"]).and_then(|state| state.to::<String>().ok());
+    fn hear_state(&mut self, update: &IndexedUpdate) {
+        let state = update.raw.get(&["state"]).and_then(|state| state.to::<String>().ok());
         let now = Instant::now();
         let actions = match state.as_deref() {
             Some("running") => self.run.says_running(now),
-            Some("idle") => self.run.says_idle(TurnEnd::State(said.raw.clone()), now),
+            Some("idle") => self.run.says_idle(TurnEnd::State(update.raw.clone()), now),
             _ => return,
         };
         self.act(actions);

@@ -29,7 +29,7 @@ impl LaunchAgent for InMemory {
     }
 }
 
-/// The agent as the house knows it, and its launches.
+/// The agent as Nudge knows it, and its launches.
 pub(crate) struct Launches {
     pub(crate) agent: Arc<DownstreamAgent>,
     started: mpsc::UnboundedReceiver<Transport>,

@@ -36,7 +36,7 @@ fn notification(params: &str) -> Message {
 }
 
 fn heard(params: &str) -> Option<IndexedUpdate> {
-    IndexedUpdate::heard(&notification(params), Version::V1)
+    IndexedUpdate::from_message(&notification(params), Version::V1)
 }
 
 fn raw(text: &str) -> RawJson {

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &DoctorArgs, place: &DataPlace, loaded: &LoadedSettings)
     let report = match report {
         Ok(report) => report,
         Err(error) => {
-            let error = told_once(&error, &log::take_agent_lines());
+            let error = error_without_lines(&error, &log::take_agent_lines());
             return Err(anyhow::anyhow!(error)).with_context(|| advice(named, &downstream));
         }
     };
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &DoctorArgs, place: &DataPlace, loaded: &LoadedSettings)
 }
 
 /// Shows what the agent wrote to standard error, and gives its error without a repetition of that.
-fn told_once(error: &anyhow::Error, lines: &[String]) -> String {
+fn error_without_lines(error: &anyhow::Error, lines: &[String]) -> String {
     let error = terminal_text::one_line(&error.to_string());
     show_agent_lines(lines);
     if lines.is_empty() {

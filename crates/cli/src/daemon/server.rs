@@ -133,7 +133,8 @@ fn hold(
         reporter.say(&StartReport::Listens);
         tracing::info!(socket = %socket.display(), "the daemon listens");
         let logged = log::logged(settings.log_level.value.as_deref());
-        serve(&DaemonState::new(process, settings.daemon_linger.value, logged), daemon_socket, &mut rooms).await
+        serve(&DaemonState::new(process, settings.daemon_linger.value, logged), daemon_socket, &mut rooms)
+            .await
     })?;
     drop(rooms);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -204,7 +205,10 @@ async fn serve(
 }
 
 /// The next who comes; nobody does while the socket is lost.
-async fn comes(daemon_listener: &mut DaemonListener, daemon_socket: &DaemonSocket) -> Option<AcceptedConnection> {
+async fn comes(
+    daemon_listener: &mut DaemonListener,
+    daemon_socket: &DaemonSocket,
+) -> Option<AcceptedConnection> {
     match &daemon_socket.listener {
         Some(listener) => daemon_listener.next(listener).await,
         None => std::future::pending().await,

@@ -161,7 +161,7 @@ impl DaemonClient {
                 Err(CallError::Rpc(error)) => {
                     let message = terminal_text::one_line(&error.message);
                     match error.get_reason() {
-                        Some(reason) => bail!("{message}: {}", said(&reason)),
+                        Some(reason) => bail!("{message}: {}", reason_in_words(&reason)),
                         None => bail!("{message}"),
                     }
                 }
@@ -187,7 +187,7 @@ pub(crate) async fn settle(place: &DataPlace) -> Result<()> {
 }
 
 /// A reason in words, with what to do.
-fn said(reason: &str) -> &str {
+fn reason_in_words(reason: &str) -> &str {
     match reason {
         "no_running_turn" => "nothing runs that could be steered; use `nudge queue`",
         "already_delivered" => "the message has been delivered; it cannot be taken back any more",

@@ -16,7 +16,11 @@ use crate::terminal_text;
 /// What is written can be shown by `cat`: it is safe for a terminal wherever it goes.
 pub(crate) async fn export(store_view: &StoreView, session: &SessionRow, is_json: bool) -> Result<()> {
     let out = &mut BufWriter::new(io::stdout());
-    if is_json { as_json(store_view, session, out).await } else { as_markdown(store_view, session, out).await }
+    if is_json {
+        as_json(store_view, session, out).await
+    } else {
+        as_markdown(store_view, session, out).await
+    }
 }
 
 async fn as_json(store_view: &StoreView, session: &SessionRow, out: &mut impl Write) -> Result<()> {

@@ -17,7 +17,13 @@ impl LifecycleRequest {
     pub(super) async fn fork(&self, method: &str, params: Option<&RawJson>) -> Opened {
         let open: params::OpenParams = params::read(method, params)?;
         directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
-        let from = self.joined_sessions.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
+        let from = self
+            .joined_sessions
+            .shared
+            .store
+            .session(&open.session_id)
+            .await
+            .map_err(session::store_error)?;
         let from = from.ok_or_else(unknown_session)?;
         let mut row = session::row(open.cwd.unwrap_or_else(|| from.cwd.clone()), open.additional_directories);
         row.title.clone_from(&from.title);
@@ -39,7 +45,8 @@ impl LifecycleRequest {
             )));
         }
         self.joined_sessions.shared.write_alone(&id, ops).await?;
-        let handle = self.joined_sessions.shared.session(&id, &RestoreWish::of(&self.joined_sessions.client)).await?;
+        let handle =
+            self.joined_sessions.shared.session(&id, &RestoreWish::of(&self.joined_sessions.client)).await?;
         Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }))
     }
 
@@ -70,7 +77,8 @@ impl LifecycleRequest {
         if let (Some(params), Some(id)) = (&wish.params, &from.agent_session_id) {
             wish.params = params.with(&["sessionId"], &shape::raw(id)).ok();
         }
-        let (id, handle) = session::begin(&self.joined_sessions.shared, agent, method, row, past, &wish).await?;
+        let (id, handle) =
+            session::begin(&self.joined_sessions.shared, agent, method, row, past, &wish).await?;
         self.joined_sessions.shared.enter(id.clone(), handle.clone());
         Ok((id, handle, AttachOptions { is_new: true, ..AttachOptions::default() }))
     }

@@ -22,7 +22,13 @@ impl LifecycleRequest {
         };
         directories::check_named(open.cwd.as_ref(), &open.additional_directories)?;
         let how = AttachOptions { wants_history, keeps_hold: open.keeps_hold(), is_new: false };
-        let row = self.joined_sessions.shared.store.session(&open.session_id).await.map_err(session::store_error)?;
+        let row = self
+            .joined_sessions
+            .shared
+            .store
+            .session(&open.session_id)
+            .await
+            .map_err(session::store_error)?;
         let is_live = self.joined_sessions.shared.live(&open.session_id).is_some();
         if let Some(row) = &row {
             self.check_same_directories(&open, row).await?;
@@ -33,7 +39,9 @@ impl LifecycleRequest {
                     directories::check(open.cwd.as_ref(), &open.additional_directories).await?;
                     return self.open_foreign(agent, method, open, params, how).await;
                 }
-                Some(row) if row.backend != self.joined_sessions.shared.built_in.name() => self.reach(agent).await?,
+                Some(row) if row.backend != self.joined_sessions.shared.built_in.name() => {
+                    self.reach(agent).await?
+                }
                 Some(_) => {}
             }
         }
@@ -85,7 +93,8 @@ impl LifecycleRequest {
         let mut row = session::row(cwd, open.additional_directories);
         row.id = open.session_id.into();
         let begun =
-            session::begin(&self.joined_sessions.shared, agent, method, row, Vec::new(), &self.wish(params)).await?;
+            session::begin(&self.joined_sessions.shared, agent, method, row, Vec::new(), &self.wish(params))
+                .await?;
         let (id, handle) = begun;
         self.joined_sessions.shared.enter(id.clone(), handle.clone());
         Ok((id, handle, how))

@@ -30,10 +30,10 @@ pub(crate) enum CommitResult {
 
 impl FailedCommit {
     /// As the core is told.
-    pub(crate) fn told(self, session: &str) -> CommitFailure {
+    pub(crate) fn into_failure(self, session: &str) -> CommitFailure {
         let Self { error, written } = self;
         tracing::error!(session, %error, "the session cannot be written");
-        let told = restore::told(&error, "The session cannot be stored");
+        let told = restore::client_error(&error, "The session cannot be stored");
         CommitFailure { error: told, may_pass: error.may_pass(), written }
     }
 }

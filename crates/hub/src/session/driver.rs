@@ -198,7 +198,7 @@ impl SessionDriver {
     fn landed(&mut self, landed: CommitResult) {
         self.feed(match landed {
             CommitResult::Written => SessionInput::Committed,
-            CommitResult::Failed(failed) => SessionInput::CommitFailed(failed.told(&self.row.id)),
+            CommitResult::Failed(failed) => SessionInput::CommitFailed(failed.into_failure(&self.row.id)),
         });
         if self.core.is_stalled() {
             self.retry_at = Instant::now() + RETRY;

@@ -11,7 +11,7 @@ use crate::{
     hub::HubShared,
     session::{
         driver::SessionDriver,
-        restore::{past, store_error, told},
+        restore::{client_error, past, store_error},
         stored_ops::saved,
     },
 };
@@ -28,7 +28,7 @@ impl SessionDriver {
     /// Goes on from what is on disk, if it can be written again: what was shown and is not there is written first.
     pub(crate) async fn recover(&mut self) -> Result<(), Error> {
         self.retry_at = Instant::now() + RETRY;
-        let cannot = |error: StoreError| told(&error, "The session cannot be stored");
+        let cannot = |error: StoreError| client_error(&error, "The session cannot be stored");
         if !self.hub.renew(&self.lease).await.map_err(cannot)? {
             self.leaving.get_or_insert_default();
             return Err(cannot(StoreError::Fenced));

@@ -257,11 +257,11 @@ async fn read_past(
 #[allow(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 pub(crate) fn store_error(error: StoreError) -> Error {
     tracing::error!(%error, "the store failed");
-    told(&error, "The store failed")
+    client_error(&error, "The store failed")
 }
 
 /// What a client is told of a failure of the store.
-pub(super) fn told(error: &StoreError, what: &str) -> Error {
+pub(super) fn client_error(error: &StoreError, what: &str) -> Error {
     let told = Error::internal(format!("{what}: {error}"));
     if matches!(error, StoreError::DiskFull) { told.reason("disk_full") } else { told }
 }

@@ -50,7 +50,7 @@ pub(crate) fn entry(seq: u64, update: &IndexedUpdate, at: u64) -> TranscriptEntr
 pub(crate) fn stored_update(entry: &TranscriptEntry) -> Option<IndexedUpdate> {
     let message_id = entry.message_id.as_deref().map(Into::into);
     let kind = UpdateKind::of(&entry.kind);
-    let update = IndexedUpdate::stored(history::version(entry), kind, message_id, history::json(entry)?);
+    let update = IndexedUpdate::from_store(history::version(entry), kind, message_id, history::json(entry)?);
     Some(match &entry.tool_call_id {
         Some(id) => update.of_tool_call(&**id),
         None => update,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::house::{Client, Connection, LINGER, REHEARSAL, content, rehearsed};
+use crate::connected::{Client, Connection, LINGER, REHEARSAL, content, rehearsed};
 
 /// A folder for the store, in which sessions work as well.
 struct Folder(TempDir);

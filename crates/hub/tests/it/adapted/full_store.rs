@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Client, Connection, Place, content};
-use crate::house::{both, check_each};
+use crate::connected::{both, check_each};
 
 /// A place whose store can be filled up and made free again, and a client there with a session.
 struct Small {
@@ -55,11 +55,11 @@ impl Small {
     }
 
     fn fill(&self) {
-        self.place.house.store.fill();
+        self.place.connected.store.fill();
     }
 
     fn free(&self) {
-        self.place.house.store.make_room();
+        self.place.connected.store.make_room();
     }
 
     /// The params of a request that opens the session.
@@ -79,8 +79,8 @@ impl Small {
 fn connect(place: &Place, is_shared: bool, agent: Option<&str>) -> Connection {
     match agent {
         Some(options) => place.shared(options),
-        None if is_shared => place.house.connect(None, None),
-        None => place.house.connect_alone(None),
+        None if is_shared => place.connected.connect(None, None),
+        None => place.connected.connect_alone(None),
     }
 }
 

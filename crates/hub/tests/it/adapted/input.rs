@@ -107,7 +107,7 @@ async fn a_cancel_ends_the_turn_and_what_waits_follows() {
         client.turn_end(3).await;
         assert_eq!(client.recall().await, ["tool t go; say after", "say a", "say b"]);
         let following =
-            |message: &crate::house::Message| notice(&message.value)["_meta"]["inject"]["following"] == 2;
+            |message: &crate::connected::Message| notice(&message.value)["_meta"]["inject"]["following"] == 2;
         assert!(client.log.iter().any(following), "the client is told how many follow");
     })
     .await;

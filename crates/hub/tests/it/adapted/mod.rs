@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::house::{self, Client, Connection, check_each, content, eventually, notice, text};
+use crate::connected::{self, Client, Connection, check_each, content, eventually, notice, text};
 use log::Log;
 use thread::InThread;
 
@@ -56,7 +56,7 @@ async fn for_mixed(test: impl AsyncFn(&str, u64)) {
 
 /// A place for sessions, and what the agents write down.
 struct Place {
-    house: house::Place,
+    connected: connected::Place,
     desk: TempDir,
     /// The lives of agents, oldest first.
     lives: Arc<Mutex<Vec<std::os::unix::net::UnixStream>>>,
@@ -72,17 +72,23 @@ type SharedAgent = (String, ClientInit, Arc<DownstreamAgent>);
 impl Place {
     fn new() -> Self {
         let desk = tempfile::tempdir().expect("a temporary folder");
-        let house = house::Place::new();
-        Self { house, desk, lives: Arc::default(), agents: Arc::default(), patience: Duration::from_secs(10) }
+        let connected = connected::Place::new();
+        Self {
+            connected,
+            desk,
+            lives: Arc::default(),
+            agents: Arc::default(),
+            patience: Duration::from_secs(10),
+        }
     }
 
     fn cwd(&self) -> String {
-        self.house.cwd()
+        self.connected.cwd()
     }
 
     /// Lets an agent go on that waits for this file.
     fn touch(&self, name: &str) {
-        self.house.touch(name);
+        self.connected.touch(name);
     }
 
     fn desk(&self, name: &str) -> String {
@@ -107,7 +113,7 @@ impl Place {
         let make: AgentFinder = Arc::new(move |init| {
             DownstreamAgent::reached_by(Arc::clone(&launch) as _, settings.clone(), init.clone())
         });
-        self.house.connect_alone(Some(ConnectionAgent::Found(make)))
+        self.connected.connect_alone(Some(ConnectionAgent::Found(make)))
     }
 
     /// A connection to the hub that others share, and with it agents that are the same.
@@ -124,7 +130,7 @@ impl Place {
             agents.push((options.clone(), init.clone(), Arc::clone(&agent)));
             agent
         });
-        self.house.connect(Some(ConnectionAgent::Found(make)), None)
+        self.connected.connect(Some(ConnectionAgent::Found(make)), None)
     }
 
     fn launch(&self, options: &str) -> Arc<InThread> {

@@ -205,7 +205,7 @@ async fn a_turn_of_the_daemon_goes_on_without_its_client() {
     let session = client.session.clone();
     drop(client);
     place.touch("go");
-    while place.house.daemon().status().await.sessions[0].1.state == "running" {}
+    while place.connected.daemon().status().await.sessions[0].1.state == "running" {}
     let mut again = place.shared_client("", 1).await;
     again.load(&session, &place.cwd()).await;
     again.said("two").await;
@@ -219,7 +219,7 @@ async fn a_session_of_one_agent_is_not_taken_up_by_the_built_in_one() {
     client.turn("say one").await;
     let session = client.session.clone();
     drop(client);
-    let mut client = place.house.client(1).await;
+    let mut client = place.connected.client(1).await;
     let params = json!({"sessionId": session, "cwd": place.cwd(), "mcpServers": []});
     assert_eq!(client.refused("session/load", &params).await["data"]["reason"], "other_agent");
 }

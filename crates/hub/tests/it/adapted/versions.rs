@@ -207,10 +207,10 @@ async fn files_are_served_inside_the_folders_of_a_version_2_session() {
     let place = Place::new();
     let mut client = place.session("--bold", 2).await;
     let cwd = place.cwd();
-    std::fs::write(place.house.work.path().join("a.txt"), "from disk").unwrap();
+    std::fs::write(place.connected.work.path().join("a.txt"), "from disk").unwrap();
     assert_eq!(client.turn(&format!("read {cwd}/a.txt")).await, "read: from disk");
     assert_eq!(client.turn(&format!("write {cwd}/b.txt hello")).await, "write: done");
-    assert_eq!(std::fs::read_to_string(place.house.work.path().join("b.txt")).unwrap(), "hello");
+    assert_eq!(std::fs::read_to_string(place.connected.work.path().join("b.txt")).unwrap(), "hello");
     let outside = place.desk("secret");
     std::fs::write(&outside, "secret").unwrap();
     let refused = client.turn(&format!("read {outside}")).await;

@@ -4,7 +4,7 @@ use nudge_backend::BackendEvent;
 use serde_json::{Value, json};
 
 use super::{Scene, named};
-use crate::{house::Client, scripted::Traits};
+use crate::{connected::Client, scripted::Traits};
 
 /// How many answers a request has got.
 fn answers(client: &Client, id: u64) -> usize {

@@ -16,7 +16,7 @@ use nudge_hub::Environment;
 use serde_json::{Value, json};
 
 use crate::{
-    house::{Client, Place},
+    connected::{Client, Place},
     scripted::{Agents, ScriptedAgent, Traits},
 };
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Shared, Traits, raw};
-use crate::house::text;
+use crate::connected::text;
 
 /// The session's end of it.
 pub(super) struct ScriptedBackend {

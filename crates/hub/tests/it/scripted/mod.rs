@@ -17,7 +17,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::house::{PATIENCE, content};
+use crate::connected::{PATIENCE, content};
 use source::ScriptedSource;
 
 /// Where the agents of a test come from.

@@ -12,4 +12,4 @@ mod queue;
 mod shared;
 mod steer;
 
-use crate::house::{Client, Place, both, content, is_turn_end};
+use crate::connected::{Client, Place, both, content, is_turn_end};

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Client, Place, content};
-use crate::house::eventually;
+use crate::connected::eventually;
 
 /// A client of each version on one session.
 async fn pair(place: &Place) -> (Client, Client) {

@@ -75,7 +75,7 @@ impl<'a> NearbyAnalogs<'a> {
         analogs
     }
 
-    fn said(&self, lexeme: &Lexeme) -> &'a str {
+    fn text_of(&self, lexeme: &Lexeme) -> &'a str {
         &self.content[lexeme.start..lexeme.end]
     }
 
@@ -85,7 +85,7 @@ impl<'a> NearbyAnalogs<'a> {
         let (mut before, mut line, mut same) = (0, None, 0);
         let there = self.parts[part][..at].iter().rev();
         for (ours, theirs) in draft.lexemes.iter().rev().zip(there).take(2 * CONTEXT_DEPTH) {
-            let (said, other) = (draft.said(ours), self.said(theirs));
+            let (said, other) = (draft.text_of(ours), self.text_of(theirs));
             let breaks = is_break(ours.id);
             if ours.id == theirs.id && (breaks || names.keeps(said)) {
                 same += 1;
@@ -111,8 +111,8 @@ impl<'a> NearbyAnalogs<'a> {
     fn matters(&self, rest: &[Lexeme], names: &NameTable, draft: &CompletionDraft<'_>) -> bool {
         let mut line = rest.iter().take_while(|lexeme| !is_break(lexeme.id));
         let typed = draft.place.typed;
-        !typed.is_empty() && line.clone().next().is_some_and(|first| is_name(self.said(first)))
-            || !names.is_empty() && line.any(|lexeme| names.get(self.said(lexeme)).is_some())
+        !typed.is_empty() && line.clone().next().is_some_and(|first| is_name(self.text_of(first)))
+            || !names.is_empty() && line.any(|lexeme| names.get(self.text_of(lexeme)).is_some())
     }
 
     /// Whether there is none.
@@ -127,7 +127,7 @@ impl<'a> NearbyAnalogs<'a> {
 
     fn next_of(&self, analog: &Analog, draft: &CompletionDraft<'_>) -> Option<AnalogNext> {
         let lexeme = self.parts[analog.part].get(analog.at)?;
-        let said = self.said(lexeme);
+        let said = self.text_of(lexeme);
         let stands = analog.names.get(said);
         let weight = match &stands {
             Some(_) => RENAMED,
@@ -156,7 +156,7 @@ impl<'a> NearbyAnalogs<'a> {
 
     /// Whether a word that is typed is a name that the document has elsewhere.
     fn is_finished(&self, typed: &str) -> bool {
-        let known = |lexeme: &Lexeme| self.said(lexeme) == typed;
+        let known = |lexeme: &Lexeme| self.text_of(lexeme) == typed;
         typed.len() >= SHORTEST_WORD && is_name(typed) && self.parts.iter().flatten().any(known)
     }
 
@@ -165,7 +165,7 @@ impl<'a> NearbyAnalogs<'a> {
         let mut found = std::mem::take(&mut self.found);
         found.retain_mut(|analog| {
             let Some(lexeme) = self.parts[analog.part].get(analog.at) else { return false };
-            let said = self.said(lexeme);
+            let said = self.text_of(lexeme);
             let agrees = if is_break(id) || is_break(lexeme.id) {
                 lexeme.id == id
             } else {

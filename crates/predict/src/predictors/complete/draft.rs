@@ -40,7 +40,7 @@ impl<'a> CompletionDraft<'a> {
     }
 
     /// What a token of it says.
-    pub(super) fn said(&self, lexeme: &Lexeme) -> &str {
+    pub(super) fn text_of(&self, lexeme: &Lexeme) -> &str {
         &self.text[lexeme.start..lexeme.end]
     }
 

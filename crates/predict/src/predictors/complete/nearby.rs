@@ -95,7 +95,7 @@ fn same_before(text: &str, end: usize, draft: &CompletionDraft<'_>, skipped: usi
             }
             at = space;
         } else {
-            let said = draft.said(lexeme);
+            let said = draft.text_of(lexeme);
             if !text[..at].ends_with(said) || joins(text, at - said.len()) {
                 return count;
             }
