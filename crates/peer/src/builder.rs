@@ -218,7 +218,7 @@ impl<S> Peer<S> {
     pub fn connect(self, transport: impl Connect) -> io::Result<Connection> {
         let transport = transport.open()?;
         let name = self.name.or_else(|| transport.name.clone()).unwrap_or_else(|| self.role.to_owned());
-        let shared = ConnectionShared::new(name, self.limits, self.tap, transport.frames.packing());
+        let shared = ConnectionShared::new(name, self.limits, self.tap);
         Ok(Connection {
             cx: Cx::new(Arc::clone(&shared), None),
             driver: ConnectionDriver::new(shared, self.router, transport),

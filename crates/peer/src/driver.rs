@@ -4,7 +4,6 @@
 //! what the handlers sent is written with one system call before the task sleeps.
 
 use std::{
-    collections::VecDeque,
     future::Future,
     io,
     pin::Pin,
@@ -13,12 +12,11 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
 use nudge_wire::Message;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::{
-    ConnectionClosed, FrameTransport, Transport,
+    ConnectionClosed, FrameTransport, OutgoingFrames, Transport,
     call::CallState,
     inbound::{InboundItem, InboundReader},
     pace::ReadPace,
@@ -47,7 +45,7 @@ pub(crate) struct ConnectionDriver {
     /// The handler that runs in order.
     current: Option<CurrentHandler>,
     /// Taken off the queue and not yet taken by the transport.
-    sending: VecDeque<Bytes>,
+    sending: OutgoingFrames,
     unflushed: bool,
     phase: Phase,
     stall: QueueStall,
@@ -93,7 +91,7 @@ impl ConnectionDriver {
             transport: frames,
             exit,
             current: None,
-            sending: VecDeque::new(),
+            sending: OutgoingFrames::default(),
             unflushed: false,
             phase: Phase::Open,
             stall: QueueStall::default(),
@@ -159,7 +157,7 @@ impl ConnectionDriver {
 
     /// Gives back what is only needed while messages come and go.
     fn give_back_memory(&mut self) {
-        self.sending.shrink_to_fit();
+        self.sending.shrink();
         self.inbound.shrink();
         self.shared.shrink();
         self.transport.rest();
@@ -290,14 +288,15 @@ impl ConnectionDriver {
             if self.sending.is_empty() {
                 break;
             }
+            let before = self.sending.bytes();
             match self.transport.poll_send(cx, &mut self.sending) {
                 Poll::Pending => return moved,
-                Poll::Ready(Ok(0)) => {
+                Poll::Ready(Ok(())) if self.sending.bytes() == before => {
                     self.cannot_write(io::Error::from(io::ErrorKind::WriteZero).into());
                     return true;
                 }
-                Poll::Ready(Ok(count)) => {
-                    self.shared.outbound.wrote(count);
+                Poll::Ready(Ok(())) => {
+                    self.shared.outbound.wrote(before - self.sending.bytes());
                     self.unflushed = true;
                     self.wrote();
                     moved = true;

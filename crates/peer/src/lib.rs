@@ -69,7 +69,7 @@ pub use relay::relay;
 pub use tap::FrameTap;
 pub use tokio_util::sync::{CancellationToken, DropGuard};
 pub use transport::{
-    ChildProgram, Connect, DescriptorTransport, ExitReport, FrameTransport, Packing, StdioTransport,
+    ChildProgram, Connect, DescriptorTransport, ExitReport, FrameTransport, OutgoingFrames, StdioTransport,
     Transport, TransportCut, pair,
 };
 pub use unhandled::{PassedMessage, RawNotification, RawRequest, UnhandledMessage};

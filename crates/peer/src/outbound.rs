@@ -6,13 +6,15 @@ use bytes::{Bytes, BytesMut};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Semaphore, TryAcquireError};
 
-use crate::Packing;
+use crate::OutgoingFrames;
 
 /// Frames from this size on are queued as they are; smaller ones are copied together so that one write takes many.
 const OWN_CHUNK: usize = 16 * 1024;
 
+/// A buffer up to this size is not kept once it is queued; a larger one is used again while there is much to send.
+const SMALL: usize = 4 * 1024;
+
 pub(crate) struct OutboundQueue {
-    packing: Packing,
     queue: Mutex<Queue>,
     /// Room for requests and notifications, and for answers. Answers have room of their own: behind requests that wait
     /// for answers from the other side, they could hold up both sides for ever.
@@ -64,11 +66,11 @@ pub(crate) enum PushResult {
 }
 
 impl OutboundQueue {
-    pub(crate) fn new(packing: Packing, soft: usize, hard: usize) -> Self {
+    pub(crate) fn new(soft: usize, hard: usize) -> Self {
         // A permit count is a `u32` at the semaphore's door.
         let soft = soft.clamp(1, u32::MAX as usize);
         let rooms = [Semaphore::new(soft), Semaphore::new(soft)];
-        Self { packing, queue: Mutex::default(), rooms, soft, hard }
+        Self { queue: Mutex::default(), rooms, soft, hard }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -109,21 +111,25 @@ impl OutboundQueue {
         self.room(room.kind).add_permits(room.permits as usize);
     }
 
-    /// Queues a frame, and the newline after it where frames are lines, with the room taken for it, or without any if it does not wait its turn.
+    /// Queues a frame and the newline after it, with the room taken for it, or without any if it does not wait its turn.
     pub(crate) fn push(&self, frame: Vec<u8>, room: Option<OutboundRoom>) -> PushResult {
         let mut queue = self.queue();
         if queue.closed {
             return PushResult::Closed;
         }
-        queue.queued += frame.len() as u64 + u64::from(self.packing == Packing::Lines);
+        queue.queued += frame.len() as u64 + 1;
         if let Some(room) = room {
             let end = queue.queued;
             queue.ledger.push_back((end, room));
         }
-        match self.packing {
-            Packing::Frames => queue.chunks.push_back(Bytes::from(frame)),
-            Packing::Lines => queue.add_line(frame),
+        if frame.len() < OWN_CHUNK {
+            queue.tail.reserve(frame.len() + 1);
+            queue.tail.extend_from_slice(&frame);
+        } else {
+            queue.close_tail();
+            queue.chunks.push_back(Bytes::from(frame));
         }
+        queue.tail.extend_from_slice(b"\n");
         if queue.bytes() > self.hard {
             return PushResult::Overfull(queue.bytes());
         }
@@ -131,11 +137,11 @@ impl OutboundQueue {
     }
 
     /// Moves all that is queued to `into`.
-    pub(crate) fn take(&self, into: &mut VecDeque<Bytes>) {
+    pub(crate) fn take(&self, into: &mut OutgoingFrames) {
         let mut queue = self.queue();
         queue.announced = false;
         queue.close_tail();
-        into.append(&mut queue.chunks);
+        queue.chunks.drain(..).for_each(|chunk| into.push(chunk));
     }
 
     /// Gives back the room of frames that have been written whole, now that `count` more bytes have been.
@@ -182,24 +188,15 @@ impl OutboundQueue {
 }
 
 impl Queue {
-    fn add_line(&mut self, frame: Vec<u8>) {
-        if frame.len() < OWN_CHUNK {
-            self.tail.extend_from_slice(&frame);
-        } else {
-            self.close_tail();
-            self.chunks.push_back(Bytes::from(frame));
-        }
-        self.tail.extend_from_slice(b"\n");
-    }
-
     fn bytes(&self) -> usize {
         usize::try_from(self.queued.saturating_sub(self.written)).unwrap_or(usize::MAX)
     }
 
     fn close_tail(&mut self) {
         if !self.tail.is_empty() {
-            let tail = self.tail.split().freeze();
-            self.chunks.push_back(tail);
+            let is_small = self.tail.capacity() <= SMALL;
+            let tail = if is_small { std::mem::take(&mut self.tail) } else { self.tail.split() };
+            self.chunks.push_back(tail.freeze());
         }
     }
 }

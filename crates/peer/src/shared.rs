@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CallError, ConnectionClosed, ConnectionLimits, FrameTap, Packing,
+    CallError, ConnectionClosed, ConnectionLimits, FrameTap,
     call::UnansweredCalls,
     outbound::{FrameKind, OutboundQueue, OutboundRoom, PushResult},
     pending::{CallAnswer, PendingCalls, PendingWaiter},
@@ -50,14 +50,9 @@ pub(crate) struct ConnectionShared {
 }
 
 impl ConnectionShared {
-    pub(crate) fn new(
-        name: String,
-        limits: ConnectionLimits,
-        tap: Option<FrameTap>,
-        packing: Packing,
-    ) -> Arc<Self> {
+    pub(crate) fn new(name: String, limits: ConnectionLimits, tap: Option<FrameTap>) -> Arc<Self> {
         let limits = limits.sane();
-        let outbound = OutboundQueue::new(packing, limits.outbound_soft, limits.outbound_hard);
+        let outbound = OutboundQueue::new(limits.outbound_soft, limits.outbound_hard);
         Arc::new(Self {
             name,
             limits,

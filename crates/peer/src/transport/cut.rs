@@ -1,17 +1,15 @@
 //! A transport that somebody else can end.
 
 use std::{
-    collections::VecDeque,
     io,
     sync::Arc,
     task::{Context, Poll, Waker},
 };
 
-use bytes::Bytes;
 use nudge_wire::frame::FramePiece;
 use parking_lot::Mutex;
 
-use super::{FrameTransport, Packing, Transport};
+use super::{FrameTransport, OutgoingFrames, Transport};
 use crate::ConnectionClosed;
 
 /// The means to end a transport from elsewhere.
@@ -34,18 +32,14 @@ impl Transport {
     /// The same transport, and the means to end it from elsewhere.
     pub fn with_cut(self) -> (Self, TransportCut) {
         let Self { name, frames, exit } = self;
-        let packing = frames.packing();
         let state = Arc::new(Mutex::new(State { transport: Some(frames), waiting: None }));
-        let frames = Box::new(Cuttable { state: Arc::clone(&state), packing });
+        let frames = Box::new(Cuttable(Arc::clone(&state)));
         (Self { name, frames, exit }, TransportCut(state))
     }
 }
 
 /// A transport, shared with whoever may close it.
-struct Cuttable {
-    state: Arc<Mutex<State>>,
-    packing: Packing,
-}
+struct Cuttable(Arc<Mutex<State>>);
 
 struct State {
     /// Gone once it was closed.
@@ -62,7 +56,7 @@ impl Cuttable {
         what: impl FnOnce(&mut dyn FrameTransport, &mut Context<'_>) -> Poll<T>,
     ) -> Option<Poll<T>> {
         // Whoever caught the panic of a transport does not use it again.
-        let mut state = self.state.lock();
+        let mut state = self.0.lock();
         let polled = what(state.transport.as_mut()?.as_mut(), cx);
         if polled.is_pending() && !state.waiting.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
             state.waiting = Some(cx.waker().clone());
@@ -72,12 +66,8 @@ impl Cuttable {
 }
 
 impl FrameTransport for Cuttable {
-    fn packing(&self) -> Packing {
-        self.packing
-    }
-
     fn set_max_message(&mut self, max: usize) {
-        if let Some(transport) = &mut self.state.lock().transport {
+        if let Some(transport) = &mut self.0.lock().transport {
             transport.set_max_message(max);
         }
     }
@@ -92,14 +82,14 @@ impl FrameTransport for Cuttable {
     }
 
     fn is_mid_frame(&self) -> bool {
-        self.state.lock().transport.as_ref().is_some_and(|transport| transport.is_mid_frame())
+        self.0.lock().transport.as_ref().is_some_and(|transport| transport.is_mid_frame())
     }
 
     fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, ConnectionClosed>> {
+        frames: &mut OutgoingFrames,
+    ) -> Poll<Result<(), ConnectionClosed>> {
         self.poll(cx, |transport, cx| transport.poll_send(cx, frames)).unwrap_or_else(broken)
     }
 
@@ -108,7 +98,7 @@ impl FrameTransport for Cuttable {
     }
 
     fn rest(&mut self) {
-        if let Some(transport) = &mut self.state.lock().transport {
+        if let Some(transport) = &mut self.0.lock().transport {
             transport.rest();
         }
     }

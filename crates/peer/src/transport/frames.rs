@@ -1,13 +1,10 @@
 //! What carries messages, whatever they travel in.
 
-use std::{
-    collections::VecDeque,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use nudge_wire::frame::FramePiece;
 
+use super::OutgoingFrames;
 use crate::ConnectionClosed;
 
 /// Carries the messages of one connection, each whole, in both directions: lines of a byte stream, messages of a socket,
@@ -19,7 +16,7 @@ use crate::ConnectionClosed;
 ///
 /// One task makes all calls.
 ///
-/// 1. [`packing`](Self::packing) and [`set_max_message`](Self::set_max_message), once, before all else.
+/// 1. [`set_max_message`](Self::set_max_message), once, before all else.
 /// 2. [`poll_receive`](Self::poll_receive), [`poll_send`](Self::poll_send) and [`poll_flush`](Self::poll_flush), in turns. A call
 ///    that is `Pending` has arranged for the task to be woken when it is worth repeating.
 /// 3. Once `poll_receive` has failed it is not called again; sending goes on until what is queued is out. Once `poll_send` or
@@ -33,11 +30,6 @@ use crate::ConnectionClosed;
 /// it has none. A frame that `poll_send` has taken is the transport's. If it can be lost with a socket, the transport keeps it
 /// until the other side has it, and sends it again.
 pub trait FrameTransport: Send {
-    /// How frames are queued for [`poll_send`](Self::poll_send).
-    fn packing(&self) -> Packing {
-        Packing::Frames
-    }
-
     /// Tells how long a message may be, in bytes. A longer one is reported as [`FramePiece::TooLong`], with what could be told
     /// about it; it is no reason to fail. [`FramePiece::of_message`] does so for messages that come whole.
     fn set_max_message(&mut self, max: usize);
@@ -58,17 +50,16 @@ pub trait FrameTransport: Send {
         false
     }
 
-    /// Takes what it can off the front of `frames`, which are not empty, and tells how many bytes that were. If it can take
-    /// none it is `Pending`; a count of 0 ends the connection.
+    /// Takes what it can off the front of `frames`, which are not empty. Ready when it has taken something; to be ready
+    /// with nothing taken is to fail.
     ///
     /// What it leaves makes whoever sends wait; so it takes no more than it has room for. While this is `Pending` there is no
-    /// flush: it has to go on by itself with what it has taken. With [`Packing::Lines`] it may take
-    /// part of a chunk.
+    /// flush: it has to go on by itself with what it has taken.
     fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, ConnectionClosed>>;
+        frames: &mut OutgoingFrames,
+    ) -> Poll<Result<(), ConnectionClosed>>;
 
     /// Ready when all that was taken is on its way. Called when there is nothing more to send for now.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
@@ -84,14 +75,4 @@ pub trait FrameTransport: Send {
         let _ = (cx, why);
         Poll::Ready(())
     }
-}
-
-/// How frames are queued before they are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packing {
-    /// Each by itself, without a newline.
-    Frames,
-    /// With a newline behind each; small ones are copied together, so that one write takes many. A chunk may hold many
-    /// frames, or a part of one.
-    Lines,
 }

@@ -1,23 +1,23 @@
 //! Frames as lines of a byte stream.
 
 use std::{
-    collections::VecDeque,
     io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll, ready},
 };
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::BytesMut;
 use nudge_wire::frame::{FramePiece, LineFramer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::io::poll_read_buf;
 
-use super::{FrameTransport, Packing, spare};
+use super::{FrameTransport, OutgoingFrames, spare};
 use crate::ConnectionClosed;
 
 /// How much is asked for with one read.
 const READ: usize = 64 * 1024;
-/// Up to this, the beginning of a line is copied into the next buffer, and the large buffer it was read into is given back.
+/// Up to this, the beginning of a line is copied, and the thread's buffer that it was read into is given back. What is longer
+/// is read on in a buffer of the connection's own, until it rests.
 const SMALL: usize = 4 * 1024;
 /// A buffer that has grown past this is given back once the message that needed it is through.
 const LARGE: usize = 1024 * 1024;
@@ -29,6 +29,8 @@ pub(super) struct LineTransport {
     framer: LineFramer,
     /// The beginning of a line whose end has not been read.
     rest: BytesMut,
+    /// Whether what is read goes behind `rest` and not into the thread's buffer.
+    has_buffer: bool,
     /// Whether the buffer of `rest` has held a large message.
     grown: bool,
 }
@@ -38,10 +40,17 @@ impl LineTransport {
         reader: Box<dyn AsyncRead + Send + Unpin>,
         writer: Box<dyn AsyncWrite + Send + Unpin>,
     ) -> Self {
-        Self { reader, writer, framer: LineFramer::new(usize::MAX), rest: BytesMut::new(), grown: false }
+        Self {
+            reader,
+            writer,
+            framer: LineFramer::new(usize::MAX),
+            rest: BytesMut::new(),
+            has_buffer: false,
+            grown: false,
+        }
     }
 
-    /// Reads behind a short `rest` in the thread's buffer.
+    /// Reads behind a copy of the short `rest`, in the thread's buffer.
     fn poll_read_spare(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(usize, BytesMut)>> {
         let mut buffer = spare::take();
         buffer.reserve(READ + SMALL);
@@ -59,35 +68,40 @@ impl LineTransport {
         }
     }
 
-    /// Reads behind a long `rest`, in larger and larger pieces.
+    /// Reads behind `rest`, in larger and larger pieces.
     fn poll_read_rest(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(usize, BytesMut)>> {
         self.rest.reserve(READ.max(self.rest.len().min(8 * READ)));
         let count = ready!(poll_read_buf(Pin::new(&mut *self.reader), cx, &mut self.rest))?;
         Poll::Ready(Ok((count, std::mem::take(&mut self.rest))))
     }
 
-    /// Keeps what is left of `buffer`, the beginning of a line, and no more memory than that needs.
-    fn keep(&mut self, buffer: BytesMut, is_spare: bool) {
+    /// Keeps what is left of the thread's buffer: a copy, or the buffer itself if that is long.
+    fn keep_spare(&mut self, buffer: BytesMut) {
         if buffer.len() <= SMALL {
             self.rest = BytesMut::from(&buffer[..]);
-            self.grown = false;
-            if is_spare {
-                spare::give_back(buffer);
-            }
-        } else if self.grown && buffer.len() <= LARGE {
-            self.rest = BytesMut::from(&buffer[..]);
-            self.grown = false;
+            spare::give_back(buffer);
         } else {
             self.rest = buffer;
+            self.has_buffer = true;
         }
+    }
+
+    /// Keeps what is left of the connection's own buffer, and no more memory than that needs if it was large.
+    fn keep_own(&mut self, buffer: BytesMut) {
+        self.rest = buffer;
+        if self.grown && self.rest.len() <= LARGE {
+            self.give_buffer_back();
+        }
+    }
+
+    fn give_buffer_back(&mut self) {
+        self.grown = false;
+        self.has_buffer = self.rest.len() > SMALL;
+        self.rest = BytesMut::from(&self.rest[..]);
     }
 }
 
 impl FrameTransport for LineTransport {
-    fn packing(&self) -> Packing {
-        Packing::Lines
-    }
-
     fn set_max_message(&mut self, max: usize) {
         self.framer = LineFramer::new(max);
     }
@@ -97,8 +111,8 @@ impl FrameTransport for LineTransport {
         cx: &mut Context<'_>,
         deliver: &mut dyn FnMut(FramePiece),
     ) -> Poll<Result<(), ConnectionClosed>> {
-        let is_spare = self.rest.len() <= SMALL;
-        let read = if is_spare { self.poll_read_spare(cx) } else { self.poll_read_rest(cx) };
+        let has_buffer = self.has_buffer;
+        let read = if has_buffer { self.poll_read_rest(cx) } else { self.poll_read_spare(cx) };
         let (count, mut buffer) = ready!(read)?;
         if count == 0 {
             self.framer.finish(&mut buffer).into_iter().for_each(deliver);
@@ -108,7 +122,11 @@ impl FrameTransport for LineTransport {
         while let Some(piece) = self.framer.next(&mut buffer) {
             deliver(piece);
         }
-        self.keep(buffer, is_spare);
+        if has_buffer {
+            self.keep_own(buffer)
+        } else {
+            self.keep_spare(buffer)
+        }
         Poll::Ready(Ok(()))
     }
 
@@ -119,45 +137,22 @@ impl FrameTransport for LineTransport {
     fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, ConnectionClosed>> {
-        let count = ready!(poll_write_some(self.writer.as_mut(), cx, frames))?;
-        if count == 0 {
-            return Poll::Ready(Err(io::Error::from(io::ErrorKind::WriteZero).into()));
-        }
-        advance(frames, count);
-        Poll::Ready(Ok(count))
+        frames: &mut OutgoingFrames,
+    ) -> Poll<Result<(), ConnectionClosed>> {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let written = match frames.slices(&mut slices) {
+            1 => Pin::new(&mut self.writer).poll_write(cx, &slices[0]),
+            count => Pin::new(&mut self.writer).poll_write_vectored(cx, &slices[..count]),
+        };
+        frames.advance(ready!(written)?);
+        Poll::Ready(Ok(()))
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
         Pin::new(&mut self.writer).poll_flush(cx).map_err(ConnectionClosed::from)
     }
-}
 
-fn poll_write_some(
-    writer: &mut (dyn AsyncWrite + Send + Unpin),
-    cx: &mut Context<'_>,
-    chunks: &VecDeque<Bytes>,
-) -> Poll<io::Result<usize>> {
-    let mut slices = [IoSlice::new(&[]); 16];
-    let mut count = 0;
-    for (slice, chunk) in slices.iter_mut().zip(chunks) {
-        *slice = IoSlice::new(chunk);
-        count += 1;
-    }
-    if count == 1 {
-        return Pin::new(writer).poll_write(cx, &slices[0]);
-    }
-    Pin::new(writer).poll_write_vectored(cx, &slices[..count])
-}
-
-fn advance(chunks: &mut VecDeque<Bytes>, mut count: usize) {
-    while let Some(front) = chunks.front_mut() {
-        if count < front.len() {
-            front.advance(count);
-            return;
-        }
-        count -= front.len();
-        chunks.pop_front();
+    fn rest(&mut self) {
+        self.give_buffer_back();
     }
 }

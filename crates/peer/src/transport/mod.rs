@@ -6,6 +6,7 @@ mod descriptors;
 mod frames;
 mod lines;
 mod memory;
+mod outgoing;
 mod socket;
 mod spare;
 mod stdio;
@@ -19,8 +20,9 @@ pub(crate) use child::ChildExit;
 pub use child::{ChildProgram, ExitReport};
 pub use cut::TransportCut;
 pub use descriptors::DescriptorTransport;
-pub use frames::{FrameTransport, Packing};
+pub use frames::FrameTransport;
 pub use memory::pair;
+pub use outgoing::OutgoingFrames;
 pub use stdio::StdioTransport;
 
 /// What a connection runs over, open.

@@ -8,7 +8,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use nudge_peer::{ConnectionClosed, ConnectionLimits, Cx, FrameTransport, Peer, Transport, pair};
+use nudge_peer::{
+    ConnectionClosed, ConnectionLimits, Cx, FrameTransport, OutgoingFrames, Peer, Transport, pair,
+};
 use nudge_testkit::PATIENCE;
 use nudge_wire::frame::FramePiece;
 use parking_lot::Mutex;
@@ -105,8 +107,8 @@ impl FrameTransport for Resuming {
     fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
-        frames: &mut VecDeque<Bytes>,
-    ) -> Poll<Result<usize, ConnectionClosed>> {
+        frames: &mut OutgoingFrames,
+    ) -> Poll<Result<(), ConnectionClosed>> {
         let mut state = self.0.lock();
         let held: usize = state.ring.iter().map(Bytes::len).sum();
         state.put_on_socket();
@@ -114,10 +116,8 @@ impl FrameTransport for Resuming {
             state.waiting.push(cx.waker().clone());
             return Poll::Pending;
         }
-        let frame = frames.pop_front().expect("there is something to send");
-        let bytes = frame.len();
-        state.ring.push_back(frame);
-        Poll::Ready(Ok(bytes))
+        state.ring.extend(frames.pop_frame());
+        Poll::Ready(Ok(()))
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ConnectionClosed>> {
