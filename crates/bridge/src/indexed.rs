@@ -95,10 +95,10 @@ impl IndexedUpdate {
         slice::each_member_with(params.as_str(), "update", |member, value| match member {
             MemberSlice::Inner(name) => members.take(&name, value),
             MemberSlice::Outer(name) if name == "update" => {
-                update = Some((std::mem::take(&mut members), value))
+                update = Some((std::mem::take(&mut members), value));
             }
             MemberSlice::Outer(name) if name == "sessionId" => {
-                is_named_twice |= named.replace(value).is_some()
+                is_named_twice |= named.replace(value).is_some();
             }
             MemberSlice::Outer(_) => {}
         })?;

@@ -93,7 +93,7 @@ impl SessionApi {
     async fn pass(&self, method: InUseMethod, params: Option<&RawJson>, responder: RequestResponder) {
         match Self::read(method, params) {
             Ok((id, Some(request))) => {
-                self.joined_sessions.enter(id, SessionCall::Request(request, responder)).await
+                self.joined_sessions.enter(id, SessionCall::Request(request, responder)).await;
             }
             Ok((id, None)) => self.joined_sessions.enter(id, SessionCall::Close(responder)).await,
             Err(error) => self.joined_sessions.client.push(ClientMessage::Answer(responder, Err(error))),

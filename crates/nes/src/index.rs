@@ -69,7 +69,7 @@ struct Enough {
 }
 
 struct Shared {
-    shared_index: Arc<SharedIndex>,
+    published: Arc<SharedIndex>,
     /// What was not read, for people.
     left_out: Mutex<Option<Arc<str>>>,
     stopped: AtomicBool,
@@ -83,7 +83,7 @@ impl FolderIndex {
 
     fn start_until(folders: Arc<NesFolders>, room: Arc<IndexMemory>, enough: Enough) -> Self {
         let (left_out, stopped) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { shared_index: room.enter(), left_out, stopped });
+        let shared = Arc::new(Shared { published: room.enter(), left_out, stopped });
         let (tasks, to_do) = sync_channel(SAVED);
         let builder = Builder { folders, room: Arc::clone(&room), shared: Arc::clone(&shared), enough };
         let started = thread::Builder::new().name("nes-index".to_owned()).spawn(move || builder.run(&to_do));
@@ -95,21 +95,21 @@ impl FolderIndex {
 
     /// What is known so far; never waits for more. What was forgotten to make room for others is read again.
     pub(crate) fn latest(&self) -> Arc<WorkspaceIndex> {
-        self.room.uses(&self.shared.shared_index);
-        if self.shared.shared_index.is_out() {
+        self.room.uses(&self.shared.published);
+        if self.shared.published.is_out() {
             self.read_again();
         }
-        self.shared.shared_index.latest()
+        self.shared.published.latest()
     }
 
     /// Two workspaces that have no room together and are both in use must not be read without end.
     fn read_again(&self) {
         let mut last = self.read_again.lock();
         let is_time = last.is_none_or(|last| last.elapsed() >= AGAIN);
-        if is_time && self.shared.shared_index.comes_back() {
+        if is_time && self.shared.published.comes_back() {
             *last = Some(Instant::now());
             if self.tasks.try_send(Task::Read).is_err() {
-                self.shared.shared_index.go();
+                self.shared.published.go();
             }
         }
     }
@@ -198,7 +198,7 @@ impl Builder {
 
     /// Whether somebody still wants the index, and there is room for it.
     fn is_wanted(&self) -> bool {
-        !self.shared.stopped.load(Ordering::Relaxed) && !self.shared.shared_index.is_out()
+        !self.shared.stopped.load(Ordering::Relaxed) && !self.shared.published.is_out()
     }
 
     /// Says once what was not read, and keeps it for those who ask.
@@ -218,7 +218,7 @@ impl Builder {
 
     /// Reads files again that were saved. What was saved together is made known together.
     fn again(&self, uri: &str, to_do: &Receiver<Task>) {
-        let mut index = WorkspaceIndex::clone(&self.shared.shared_index.latest());
+        let mut index = WorkspaceIndex::clone(&self.shared.published.latest());
         self.insert_again(&mut index, uri);
         while let Ok(task) = to_do.try_recv() {
             match task {
@@ -245,8 +245,8 @@ impl Builder {
 
     fn publish(&self, index: WorkspaceIndex) {
         let bytes = index.bytes();
-        self.shared.shared_index.publish(index);
-        self.room.takes(&self.shared.shared_index, bytes);
+        self.shared.published.publish(index);
+        self.room.takes(&self.shared.published, bytes);
     }
 }
 
@@ -273,7 +273,7 @@ impl Reading<'_> {
             self.builder.publish(self.index.clone());
         } else if self.bytes - self.counted >= COUNTED {
             self.counted = self.bytes;
-            self.builder.room.takes(&self.builder.shared.shared_index, self.index.bytes());
+            self.builder.room.takes(&self.builder.shared.published, self.index.bytes());
         }
     }
 }
@@ -392,7 +392,7 @@ mod tests {
                 (place, index)
             })
             .collect();
-        let known = |index: &FolderIndex| index.shared.shared_index.latest().len();
+        let known = |index: &FolderIndex| index.shared.published.latest().len();
         let kept = started.iter().filter(|(_, index)| known(index) == 4).count();
         assert!((3..=5).contains(&kept), "{kept} of 20 are kept");
         assert_eq!(known(&started[0].1), 0, "the oldest has gone");

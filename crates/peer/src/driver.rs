@@ -236,7 +236,7 @@ impl ConnectionDriver {
         match item {
             InboundItem::Message { message, call } => self.begin(cx, message, call, bytes),
             InboundItem::Passed { message, responder } => {
-                self.current = Some(CurrentHandler::passing(message, responder))
+                self.current = Some(CurrentHandler::passing(message, responder));
             }
             InboundItem::Refusal { id, error, batch } => {
                 self.current = CurrentHandler::refusal(&self.shared, &id, &error, batch.as_ref());

@@ -133,7 +133,7 @@ impl InboundReader {
             Ok(message) => self.message(message, batch),
             Err(InvalidMessage { is_response: true, id, error }) => self.broken_response(id.as_ref(), &error),
             Err(InvalidMessage { id, error, .. }) => {
-                self.refuse(id.unwrap_or_else(Id::null), error, batch.cloned())
+                self.refuse(id.unwrap_or_else(Id::null), error, batch.cloned());
             }
         }
     }
@@ -168,7 +168,7 @@ impl InboundReader {
         }
         match id.as_u64().and_then(|id| self.shared.pending.remove(id)) {
             Some(PendingWaiter::Forwarded(responder)) => {
-                self.push(InboundItem::Passed { message, responder })
+                self.push(InboundItem::Passed { message, responder });
             }
             Some(PendingWaiter::Caller(caller)) => {
                 let outcome = match outcome {

@@ -221,7 +221,7 @@ impl PromptRun {
             PromptStage::Idle => {}
             PromptStage::Held(held) => self.undelivered.extend(held.messages),
             PromptStage::Working(work, _) | PromptStage::Ended(work, _) => {
-                self.undelivered.extend(work.untaken())
+                self.undelivered.extend(work.untaken());
             }
         }
     }

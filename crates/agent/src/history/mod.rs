@@ -71,7 +71,7 @@ impl Conversation {
             match message {
                 ChatMessage::Tool { id, .. } => open.retain(|waiting| waiting != id),
                 ChatMessage::User { .. } | ChatMessage::Agent { .. } => {
-                    told.extend(open.drain(..).map(no_result))
+                    told.extend(open.drain(..).map(no_result));
                 }
             }
             if let ChatMessage::Agent { calls, .. } = message {

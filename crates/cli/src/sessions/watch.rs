@@ -260,7 +260,7 @@ impl Screen {
                 self.printing = None;
             }
             ConversationPart::Output { id, text, is_all } if self.has_output => {
-                self.output(&id, &text, is_all)
+                self.output(&id, &text, is_all);
             }
             ConversationPart::Output { .. } => {}
         }

@@ -146,7 +146,7 @@ impl Reader<'_> {
         match self.found.problems.len() {
             ..MOST_PROBLEMS => self.found.problems.push(problem),
             MOST_PROBLEMS => {
-                self.found.problems.push(SettingsProblem::More { path: self.found.path.clone() })
+                self.found.problems.push(SettingsProblem::More { path: self.found.path.clone() });
             }
             _ => {}
         }

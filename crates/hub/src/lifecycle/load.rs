@@ -40,7 +40,7 @@ impl LifecycleRequest {
                     return self.open_foreign(agent, method, open, params, how).await;
                 }
                 Some(row) if row.backend != self.joined_sessions.shared.built_in.name() => {
-                    self.reach(agent).await?
+                    self.reach(agent).await?;
                 }
                 Some(_) => {}
             }

@@ -257,7 +257,7 @@ impl SessionDriver {
             SessionCommand::Cancel => self.feed(SessionInput::Cancel),
             SessionCommand::CancelRequest(request) => self.feed(SessionInput::CancelRequest(request)),
             SessionCommand::Request { client, request, responder } => {
-                self.request(&client, request, responder)
+                self.request(&client, request, responder);
             }
             SessionCommand::Answered { ask, client, answer } => self.answered(ask, client, answer),
             SessionCommand::SetDone(done) => self.set_done(*done),
@@ -277,7 +277,7 @@ impl SessionDriver {
             SessionCommand::Delete(done) => self.end(AnswerWaiter::Delete(done), EndWish::Delete),
             SessionCommand::Leave(done) => self.end(AnswerWaiter::Leave(done), EndWish::LeaveIfUnused),
             SessionCommand::End { is_patient } => {
-                self.feed(SessionInput::End(EndWish::Process { is_patient }))
+                self.feed(SessionInput::End(EndWish::Process { is_patient }));
             }
         }
     }

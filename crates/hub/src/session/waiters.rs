@@ -52,7 +52,7 @@ impl AnswerWaiter {
     pub(crate) fn answer(self, outcome: Result<RawJson, Error>) {
         match (self, outcome) {
             (Self::Client { client, responder, .. }, outcome) => {
-                client.push(ClientMessage::Answer(responder, outcome))
+                client.push(ClientMessage::Answer(responder, outcome));
             }
             (Self::Join(joining), Err(error)) => joining.refuse(&error),
             (Self::Close(closing, responder), Ok(_)) => {

@@ -123,9 +123,9 @@ impl FrameTransport for LineTransport {
             deliver(piece);
         }
         if has_buffer {
-            self.keep_own(buffer)
+            self.keep_own(buffer);
         } else {
-            self.keep_spare(buffer)
+            self.keep_spare(buffer);
         }
         Poll::Ready(Ok(()))
     }

@@ -199,7 +199,9 @@ impl Driver {
             SessionEffect::Answer { request, .. } | SessionEffect::ReadOn(request) => self.answered(*request),
             SessionEffect::Joined(joined) => self.answered(joined.request),
             SessionEffect::Leave { waiting, .. } => {
-                waiting.iter().for_each(|request| self.answered(*request))
+                for request in waiting {
+                    self.answered(*request);
+                }
             }
             SessionEffect::Show { update, .. } if update.kind == UpdateKind::UserMessage => {
                 let id = update.message_id.as_ref().expect("messages of the user have ids");

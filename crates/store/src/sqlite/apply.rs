@@ -117,7 +117,7 @@ impl<'b> Plan<'_, 'b> {
                     self.change_input(&batch.session, id, To::Content(content))?;
                 }
                 StoreOp::SetInput { id, state } => {
-                    self.change_input(&batch.session, id, To::State(*state))?
+                    self.change_input(&batch.session, id, To::State(*state))?;
                 }
             }
         }

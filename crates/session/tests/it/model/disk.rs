@@ -66,7 +66,7 @@ impl Disk {
                 }
                 StoreOperation::Input(change) => self.change(change, &mut written),
                 StoreOperation::UpdateSession(RowChange { closed, .. }) => {
-                    self.is_closed |= *closed == Some(true)
+                    self.is_closed |= *closed == Some(true);
                 }
                 StoreOperation::DeleteSession => self.is_deleted = true,
             }

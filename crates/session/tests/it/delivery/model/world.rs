@@ -342,7 +342,7 @@ impl World {
                 Answer::Replaced(place, version) => self.told[usize::from(place)].replaced = version,
                 // The user writes it again.
                 Answer::Refused(place, MailboxRefusal::NoRunningTurn) => {
-                    self.told[usize::from(place)].sent -= 1
+                    self.told[usize::from(place)].sent -= 1;
                 }
                 Answer::Refused(..) => {}
             }
