@@ -180,7 +180,7 @@ impl RunningChild {
         self.process.child.id()
     }
 
-    /// Waits for its end. What it has started may live on, unless it was to [leave nothing](Command::leave_nothing).
+    /// Waits for its end. What it has started may live on, unless it was to [leave nothing](ProcessCommand::leave_nothing).
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.process.wait().await
     }

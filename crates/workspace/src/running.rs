@@ -40,7 +40,7 @@ pub struct RunningCommand {
 pub enum CommandEvent<'a> {
     /// Output.
     Output(&'a [u8]),
-    /// The command has ended. There may be a [rest](Running::rest).
+    /// The command has ended. There may be a [rest](RunningCommand::rest).
     Ended(CommandExit),
 }
 
