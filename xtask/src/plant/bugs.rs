@@ -49,14 +49,14 @@ pub(super) const BUGS: &[Bug] = &[
     bug(
         "a stream is cut off for a steer that is not on disk",
         AGENT_EVENT,
-        "self.draft.acts.push(Act::Interrupt);",
-        "self.step.effects.push(crate::Effect::Interrupt);",
+        "self.draft.acts.push(OutboxAct::Interrupt);",
+        "self.step.effects.push(crate::SessionEffect::Interrupt);",
     ),
     bug(
         "a stream is cut off again and again",
         ACT,
-        "turn.interrupt = Interrupt::Sent;",
-        "turn.interrupt = Interrupt::Not;",
+        "turn.interrupt = StreamInterrupt::Sent;",
+        "turn.interrupt = StreamInterrupt::Not;",
     ),
     bug("that the agent went on is forgotten", AGENT_EVENT, "turn.handle(TurnEvent::WentOn);", ""),
     bug(
@@ -87,26 +87,26 @@ pub(super) const BUGS: &[Bug] = &[
     bug(
         "a revoke succeeds after the delivery",
         MAILBOX,
-        "Fate::Delivered => Err(Refusal::AlreadyDelivered),",
-        "Fate::Delivered => Ok(Revoked::Already),",
+        "MessageFate::Delivered => Err(MailboxRefusal::AlreadyDelivered),",
+        "MessageFate::Delivered => Ok(RevokedMessage::Already),",
     ),
     bug(
         "a replacement is not written down",
         MAILBOX,
-        "self.changes.push(Change::Replaced { id: message.id.clone(), content });",
+        "self.changes.push(MailboxChange::Replaced { id: message.id.clone(), content });",
         "drop(content);",
     ),
     bug(
         "a replaced prompt goes with its old params",
         REQUESTS,
-        "let replaced = self.delivery.mailbox.replace(id, MessageBody { content, params: None });",
+        "let replaced = self.delivery.mailbox.replace(id, InputContent { content, params: None });",
         "let params = self.delivery.mailbox.pending().find(|m| &*m.id == id).and_then(|m| m.content.params.clone());\n        \
-         let replaced = self.delivery.mailbox.replace(id, MessageBody { content, params });",
+         let replaced = self.delivery.mailbox.replace(id, InputContent { content, params });",
     ),
     bug(
         "a cancel drops injects too",
         MAILBOX,
-        "self.drop_waiting(Dialect::ends_with_cancel)",
+        "self.drop_waiting(InputDialect::ends_with_cancel)",
         "self.drop_waiting(|_| true)",
     ),
     bug(
@@ -118,8 +118,8 @@ pub(super) const BUGS: &[Bug] = &[
     bug(
         "a prompt is echoed to its sender",
         REQUESTS,
-        "matches!(dialect, Dialect::PromptV1 | Dialect::Steering)",
-        "matches!(dialect, Dialect::Steering)",
+        "matches!(dialect, InputDialect::PromptV1 | InputDialect::Steering)",
+        "matches!(dialect, InputDialect::Steering)",
     ),
     bug(
         "a client that joins is shown again what it has read",
@@ -143,7 +143,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug(
         "a close is told before it is on disk",
         LIFECYCLE,
-        "self.draft.acts.push(Act::Leave(ending));",
+        "self.draft.acts.push(OutboxAct::Leave(ending));",
         "self.leave(ending.parting(), ending.waiting());",
     ),
     bug(
