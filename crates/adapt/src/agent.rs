@@ -352,7 +352,7 @@ impl Drop for ListenerGuard {
 
 impl std::fmt::Debug for DownstreamAgent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Agent").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("DownstreamAgent").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 

@@ -63,6 +63,6 @@ impl AgentProgram {
 /// Arguments and environment may hold keys, so only the name is shown.
 impl fmt::Debug for AgentProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spec").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("AgentProgram").field("name", &self.name).finish_non_exhaustive()
     }
 }

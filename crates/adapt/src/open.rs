@@ -31,7 +31,7 @@ pub struct AgentSessionOpened {
 
 impl fmt::Debug for AgentSessionOpened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opened").field("session", &self.session).finish_non_exhaustive()
+        f.debug_struct("AgentSessionOpened").field("session", &self.session).finish_non_exhaustive()
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) const fn start_timeout() -> u64 {
 
 impl std::fmt::Debug for DownstreamCommand {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Downstream").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("DownstreamCommand").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -29,7 +29,7 @@ pub enum ConnectionAgent {
 impl fmt::Debug for ConnectionAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Program(spec) => f.debug_tuple("Program").field(spec).finish(),
+            Self::Program(spec) => f.debug_tuple("ConnectionAgent").field(spec).finish(),
             Self::Found(_) => f.write_str("Found"),
             Self::Source(_) => f.write_str("Source"),
         }

@@ -244,6 +244,9 @@ async fn send(cx: &Cx, out: ClientMessage, observer: Option<&BoundaryObserver>) 
 
 impl std::fmt::Debug for ConnectedClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("id", &self.id).field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("ConnectedClient")
+            .field("id", &self.id)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
     }
 }

@@ -470,6 +470,6 @@ impl std::fmt::Debug for Hub {
 
 impl std::fmt::Debug for HubOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options").field("store", &self.store).finish_non_exhaustive()
+        f.debug_struct("HubOptions").field("store", &self.store).finish_non_exhaustive()
     }
 }

@@ -157,7 +157,7 @@ impl ClosingSession {
 
 impl std::fmt::Debug for ClosingSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Closing").field("session", &self.session).finish_non_exhaustive()
+        f.debug_struct("ClosingSession").field("session", &self.session).finish_non_exhaustive()
     }
 }
 

@@ -224,7 +224,7 @@ impl Drop for NesConnection {
 
 impl fmt::Debug for NesConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
+        f.debug_struct("NesConnection")
             .field("version", &self.version)
             .field("position_encoding", &self.position_encoding)
             .field("sessions", &self.sessions.lock().len())

@@ -310,6 +310,6 @@ fn brought_up(mut entry: ShownSuggestion, ready: &[ReadySuggestion]) -> ShownSug
 
 impl fmt::Debug for PendingSuggestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("cancel", &self.cancel).finish_non_exhaustive()
+        f.debug_struct("PendingSuggestion").field("cancel", &self.cancel).finish_non_exhaustive()
     }
 }

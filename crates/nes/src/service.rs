@@ -60,7 +60,7 @@ impl Default for NesOptions {
 
 impl fmt::Debug for NesOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("NesOptions")
             .field("data_dir", &self.data_dir)
             .field("index", &self.index)
             .field("engine", &self.engine.name())
@@ -149,6 +149,6 @@ impl NesService {
 
 impl fmt::Debug for NesService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("options", &self.0.options).finish_non_exhaustive()
+        f.debug_struct("NesService").field("options", &self.0.options).finish_non_exhaustive()
     }
 }

@@ -348,6 +348,6 @@ impl Drop for RequestResponder {
 
 impl fmt::Debug for RequestResponder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Responder").field("id", &self.call.id).finish_non_exhaustive()
+        f.debug_struct("RequestResponder").field("id", &self.call.id).finish_non_exhaustive()
     }
 }

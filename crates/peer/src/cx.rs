@@ -296,7 +296,7 @@ impl<P> fmt::Debug for Cx<P> {
 
 impl<T> fmt::Debug for PendingResponse<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Requested").field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("PendingResponse").field("method", &self.method).finish_non_exhaustive()
     }
 }
 

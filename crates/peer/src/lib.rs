@@ -1,15 +1,15 @@
 //! One ACP connection, and the Rust SDK of Nudge: a client, an agent or a proxy in a few lines.
 //!
 //! ```no_run
-//! use nudge_peer::{Peer, Stdio};
+//! use nudge_peer::{Peer, StdioTransport};
 //! use nudge_wire::acp::v1::{InitializeRequest, InitializeResponse};
 //!
-//! # async fn agent() -> Result<(), nudge_peer::Closed> {
+//! # async fn agent() -> Result<(), nudge_peer::ConnectionClosed> {
 //! Peer::agent()
 //!     .on_request(|request: InitializeRequest, _| async move {
 //!         Ok(InitializeResponse::new(request.protocol_version))
 //!     })
-//!     .serve(Stdio)
+//!     .serve(StdioTransport)
 //!     .await
 //! # }
 //! ```

@@ -111,7 +111,10 @@ impl SuggestionEffect {
 
 impl fmt::Debug for TextEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("uri", &self.uri).field("pieces", &self.pieces).finish_non_exhaustive()
+        f.debug_struct("TextEffect")
+            .field("uri", &self.uri)
+            .field("pieces", &self.pieces)
+            .finish_non_exhaustive()
     }
 }
 

@@ -118,7 +118,7 @@ impl Condition {
 
 impl fmt::Debug for ReplyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rule").field("text", &self.condition.text).finish_non_exhaustive()
+        f.debug_struct("ReplyRule").field("text", &self.condition.text).finish_non_exhaustive()
     }
 }
 

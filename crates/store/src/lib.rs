@@ -56,7 +56,7 @@ pub struct OpenedStore {
 
 impl fmt::Debug for OpenedStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opened").field("set_aside", &self.set_aside).finish_non_exhaustive()
+        f.debug_struct("OpenedStore").field("set_aside", &self.set_aside).finish_non_exhaustive()
     }
 }
 

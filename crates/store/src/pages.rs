@@ -26,7 +26,7 @@ impl<'a> TranscriptPages<'a> {
 
 impl std::fmt::Debug for TranscriptPages<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pages")
+        f.debug_struct("TranscriptPages")
             .field("session", &self.session)
             .field("from", &self.from)
             .finish_non_exhaustive()

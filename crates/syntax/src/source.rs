@@ -317,7 +317,7 @@ impl std::ops::AddAssign for HeldBytes {
 
 impl std::fmt::Debug for AnalysedDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Source")
+        f.debug_struct("AnalysedDocument")
             .field("uri", &self.0.uri)
             .field("language", &self.0.language)
             .finish_non_exhaustive()

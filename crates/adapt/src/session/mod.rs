@@ -193,6 +193,6 @@ async fn until(deadline: Option<Instant>) {
 
 impl fmt::Debug for AdaptedSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("AdaptedSession").field("id", &self.id).finish_non_exhaustive()
     }
 }

@@ -5,6 +5,8 @@ use nudge_workspace::WorkspacePath;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::spec::{ToolInput, brief, flag_field, path_field, text_field};
+
 /// How long a patch may be to be shown.
 const MOST_PATCH: usize = 256 * 1024;
 /// Lines around a change.
@@ -17,6 +19,25 @@ pub(crate) struct WriteInput {
     pub(crate) content: String,
 }
 
+impl ToolInput for WriteInput {
+    const NAME: &'static str = "write";
+    const DESCRIPTION: &'static str = "Writes a whole text file, new or not.";
+    const KIND: &'static str = "edit";
+    const REQUIRED: &'static [&'static str] = &["path", "content"];
+
+    fn properties() -> Value {
+        json!({ "path": path_field("The file"), "content": text_field("The whole text") })
+    }
+
+    fn title(&self) -> String {
+        format!("Write {}", brief(&self.path))
+    }
+
+    fn location(&self) -> Option<(&str, Option<u32>)> {
+        Some((&self.path, None))
+    }
+}
+
 /// The input of `edit`.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct EditInput {
@@ -26,6 +47,31 @@ pub(crate) struct EditInput {
     /// Whether every occurrence is meant.
     #[serde(default)]
     all: bool,
+}
+
+impl ToolInput for EditInput {
+    const NAME: &'static str = "edit";
+    const DESCRIPTION: &'static str =
+        "Replaces a text in a file by another. It must be in the file exactly once, unless `all` is set.";
+    const KIND: &'static str = "edit";
+    const REQUIRED: &'static [&'static str] = &["path", "old", "new"];
+
+    fn properties() -> Value {
+        json!({
+            "path": path_field("The file"),
+            "old": text_field("The text to be replaced, exactly"),
+            "new": text_field("The text in its place"),
+            "all": flag_field("Whether every occurrence is meant"),
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("Edit {}", brief(&self.path))
+    }
+
+    fn location(&self) -> Option<(&str, Option<u32>)> {
+        Some((&self.path, None))
+    }
 }
 
 impl EditInput {

@@ -7,9 +7,11 @@ use std::{
 
 use nudge_workspace::{SessionDirectories, blocking};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{
     ToolOutcome, files, here, number,
+    spec::{ToolInput, brief, number_field, path_field},
     walk::{EntryKind, FolderWalk, on_one_line},
 };
 
@@ -28,6 +30,25 @@ pub(crate) struct ListInput {
     /// How many folders deep; one is the folder itself.
     #[serde(default, deserialize_with = "number")]
     depth: Option<u32>,
+}
+
+impl ToolInput for ListInput {
+    const NAME: &'static str = "list";
+    const DESCRIPTION: &'static str = "Lists a folder. Ignored files are left out.";
+    const KIND: &'static str = "read";
+    const REQUIRED: &'static [&'static str] = &[];
+
+    fn properties() -> Value {
+        json!({ "path": path_field("The folder"), "depth": number_field("How many folders deep; 1 unless given") })
+    }
+
+    fn title(&self) -> String {
+        format!("List {}", brief(&self.path))
+    }
+
+    fn location(&self) -> Option<(&str, Option<u32>)> {
+        Some((&self.path, None))
+    }
 }
 
 pub(crate) async fn run(roots: &Arc<SessionDirectories>, list: ListInput) -> ToolOutcome {

@@ -11,7 +11,7 @@ mod spec;
 mod standing;
 mod walk;
 
-use nudge_model::ToolCall;
+use nudge_model::{ToolCall, ToolSpec};
 use nudge_wire::error::expectation;
 use nudge_workspace::SessionDirectories;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -22,12 +22,57 @@ pub(crate) use list::ListInput;
 pub(crate) use read::ReadInput;
 pub(crate) use run::RunInput;
 pub(crate) use search::SearchInput;
-pub(crate) use spec::specs;
+use spec::{ToolInput, brief};
 pub(crate) use standing::{program, scope};
 
-/// A tool call whose input has been understood.
-#[derive(Debug)]
-pub(crate) enum ToolInvocation {
+/// The table of tools: makes [`ToolInvocation`] and all that is the same for each of them.
+macro_rules! tools {
+    ($($tool:ident($input:ty)),+ $(,)?) => {
+        /// A tool call whose input has been understood.
+        #[derive(Debug)]
+        pub(crate) enum ToolInvocation {
+            $($tool($input)),+
+        }
+
+        const NAMES: &[&str] = &[$(<$input>::NAME),+];
+
+        /// All tools, as a model is told of them.
+        pub(crate) fn specs() -> Vec<ToolSpec> {
+            vec![$(<$input>::spec()),+]
+        }
+
+        impl ToolInvocation {
+            /// Understands a call, or says why not.
+            pub(crate) fn read(call: &ToolCall) -> Result<Self, String> {
+                match call.name.as_str() {
+                    $(<$input>::NAME => input(call).map(Self::$tool),)+
+                    _ => Err(format!("There is no such tool. The tools are {}.", listed(NAMES))),
+                }
+            }
+
+            fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$tool(_) => <$input>::KIND),+
+                }
+            }
+
+            fn title(&self) -> String {
+                match self {
+                    $(Self::$tool(input) => input.title()),+
+                }
+            }
+
+            fn location(&self) -> Option<(&str, Option<u32>)> {
+                match self {
+                    $(Self::$tool(input) => input.location()),+
+                }
+            }
+        }
+    };
+}
+
+// What each does when it is called is in `session/tool.rs`.
+tools! {
     Read(ReadInput),
     List(ListInput),
     Search(SearchInput),
@@ -36,52 +81,11 @@ pub(crate) enum ToolInvocation {
     Run(RunInput),
 }
 
-impl ToolInvocation {
-    /// Understands a call, or says why not.
-    pub(crate) fn read(call: &ToolCall) -> Result<Self, String> {
-        match call.name.as_str() {
-            "read" => input(call).map(Self::Read),
-            "list" => input(call).map(Self::List),
-            "search" => input(call).map(Self::Search),
-            "write" => input(call).map(Self::Write),
-            "edit" => input(call).map(Self::Edit),
-            "run" => input(call).map(Self::Run),
-            _ => {
-                Err("There is no such tool. The tools are read, list, search, write, edit and run."
-                    .to_owned())
-            }
-        }
-    }
-
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Read(_) | Self::List(_) => "read",
-            Self::Search(_) => "search",
-            Self::Write(_) | Self::Edit(_) => "edit",
-            Self::Run(_) => "execute",
-        }
-    }
-
-    fn title(&self) -> String {
-        match self {
-            Self::Read(read) => format!("Read {}", brief(&read.path)),
-            Self::List(list) => format!("List {}", brief(&list.path)),
-            Self::Search(search) => format!("Search for `{}`", brief(&search.pattern)),
-            Self::Write(write) => format!("Write {}", brief(&write.path)),
-            Self::Edit(edit) => format!("Edit {}", brief(&edit.path)),
-            Self::Run(run) => format!("Run `{}`", brief(&run.command)),
-        }
-    }
-
-    /// The file or folder it is about, and the line.
-    fn location(&self) -> Option<(&str, Option<u32>)> {
-        match self {
-            Self::Read(read) => Some((&read.path, read.line)),
-            Self::List(list) => Some((&list.path, None)),
-            Self::Search(_) | Self::Run(_) => None,
-            Self::Write(write) => Some((&write.path, None)),
-            Self::Edit(edit) => Some((&edit.path, None)),
-        }
+/// Names in a sentence.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -141,17 +145,6 @@ impl From<Result<String, String>> for ToolOutcome {
 
 fn input<T: DeserializeOwned>(call: &ToolCall) -> Result<T, String> {
     call.input.to().map_err(|error| format!("The input does not fit the tool: {}.", expectation(&error)))
-}
-
-/// One short line of a text that may be anything.
-fn brief(text: &str) -> String {
-    const MOST: usize = 80;
-    let line = text.trim().lines().next().unwrap_or_default();
-    let mut short: String = line.chars().filter(|c| !c.is_control()).take(MOST).collect();
-    if short.len() < text.trim().len() {
-        short.push('…');
-    }
-    short
 }
 
 /// An empty text where a field may be left out: the workspace itself.

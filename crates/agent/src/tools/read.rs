@@ -4,8 +4,12 @@ use std::fmt::Write;
 
 use nudge_workspace::files::offset_of_line;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{ToolOutcome, number};
+use super::{
+    ToolOutcome, number,
+    spec::{ToolInput, brief, number_field, path_field},
+};
 
 /// How much one call reads.
 const MOST_LINES: u32 = 2000;
@@ -20,6 +24,29 @@ pub(crate) struct ReadInput {
     pub(crate) line: Option<u32>,
     #[serde(default, deserialize_with = "number")]
     limit: Option<u32>,
+}
+
+impl ToolInput for ReadInput {
+    const NAME: &'static str = "read";
+    const DESCRIPTION: &'static str = "Reads a text file.";
+    const KIND: &'static str = "read";
+    const REQUIRED: &'static [&'static str] = &["path"];
+
+    fn properties() -> Value {
+        json!({
+            "path": path_field("The file"),
+            "line": number_field("The first line"),
+            "limit": number_field("How many lines"),
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("Read {}", brief(&self.path))
+    }
+
+    fn location(&self) -> Option<(&str, Option<u32>)> {
+        Some((&self.path, self.line))
+    }
 }
 
 impl ReadInput {

@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::number;
+use super::{
+    number,
+    spec::{ToolInput, brief, number_field, text_field},
+};
 
 /// The input.
 #[derive(Debug, Clone, Deserialize)]
@@ -12,6 +16,22 @@ pub(crate) struct RunInput {
     pub(crate) command: String,
     #[serde(default, deserialize_with = "number")]
     timeout_seconds: Option<u32>,
+}
+
+impl ToolInput for RunInput {
+    const NAME: &'static str = "run";
+    const DESCRIPTION: &'static str =
+        "Runs a command line with sh in the workspace. Whatever it leaves running is stopped when it ends.";
+    const KIND: &'static str = "execute";
+    const REQUIRED: &'static [&'static str] = &["command"];
+
+    fn properties() -> Value {
+        json!({ "command": text_field("The command line"), "timeout_seconds": number_field("When to stop it") })
+    }
+
+    fn title(&self) -> String {
+        format!("Run `{}`", brief(&self.command))
+    }
 }
 
 impl RunInput {

@@ -11,10 +11,12 @@ use std::{
 
 use nudge_workspace::{SessionDirectories, WorkspacePath, blocking};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::{
     ToolOutcome, files, here,
     lines::{self, FoundLine, SearchPattern},
+    spec::{ToolInput, brief, flag_field, path_field, text_field},
     walk::{EntryKind, FolderWalk, WalkEntry, WalkReport, WalkTopic, on_one_line},
 };
 
@@ -39,6 +41,27 @@ pub(crate) struct SearchInput {
     regex: bool,
     #[serde(default)]
     ignore_case: bool,
+}
+
+impl ToolInput for SearchInput {
+    const NAME: &'static str = "search";
+    const DESCRIPTION: &'static str = "Searches text files of any size for a pattern, line by line. Ignored files are left out; \
+                               what else could not be searched is said at the end.";
+    const KIND: &'static str = "search";
+    const REQUIRED: &'static [&'static str] = &["pattern"];
+
+    fn properties() -> Value {
+        json!({
+            "pattern": text_field("What to look for"),
+            "path": path_field("Where to look"),
+            "regex": flag_field("Whether the pattern is a regular expression"),
+            "ignore_case": flag_field("Whether case does not matter"),
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("Search for `{}`", brief(&self.pattern))
+    }
 }
 
 /// Stops the thread when nobody waits for it any more.

@@ -265,6 +265,9 @@ fn held_back(bytes: usize) -> Duration {
 
 impl std::fmt::Debug for ClientView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("View").field("client", &self.client).field("from", &self.from).finish_non_exhaustive()
+        f.debug_struct("ClientView")
+            .field("client", &self.client)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
     }
 }

@@ -53,7 +53,7 @@ impl LessonCache {
 
 impl std::fmt::Debug for LessonCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lessons").field("lines", &self.known().len()).finish()
+        f.debug_struct("LessonCache").field("lines", &self.known().len()).finish()
     }
 }
 
