@@ -108,6 +108,10 @@ impl AdaptedSession {
     fn outcome(&self, answer: &AgentAnswer) -> SteerOutcome {
         let outcome = match answer {
             Ok(result) => result.get(&["outcome"]).and_then(|outcome| outcome.to::<String>().ok()),
+            // It came too late: the end of the prompt is on its way, and there is nothing to cut off.
+            Err(CallError::Rpc(error)) if error.get_reason().as_deref() == Some("no_running_turn") => {
+                return SteerOutcome::PromptRequired;
+            }
             Err(_) => Some("failed".to_owned()),
         };
         match outcome.as_deref() {

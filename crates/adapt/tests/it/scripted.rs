@@ -214,9 +214,18 @@ impl Heard {
         request.respond(Ok(result)).await.expect("it is connected");
     }
 
-    pub(crate) async fn refuse(mut self, why: &str) {
+    pub(crate) async fn refuse(self, why: &str) {
+        self.fail(nudge_wire::Error::internal(why)).await;
+    }
+
+    /// Refuses it with a reason for programs.
+    pub(crate) async fn refuse_for(self, reason: &str) {
+        self.fail(nudge_wire::Error::internal("it cannot be done").reason(reason)).await;
+    }
+
+    async fn fail(mut self, error: nudge_wire::Error) {
         let request = self.request.take().expect("it is a request");
-        request.respond::<()>(Err(nudge_wire::Error::internal(why))).await.expect("it is connected");
+        request.respond::<()>(Err(error)).await.expect("it is connected");
     }
 
     /// Ends the turn of a version 1 agent.

@@ -170,6 +170,20 @@ async fn a_steer_that_comes_too_late_is_prompted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_agent_without_a_turn_is_not_cut_off_for_a_steer() {
+    let (_launches, mut owner, mut agent, prompt) = streaming(inject()).await;
+    owner.steer("two");
+    let steer = agent.expect("session/inject").await;
+    // The answer to the steer overtakes the end of the prompt.
+    steer.refuse_for("no_running_turn").await;
+    owner.expect_silence(Duration::from_secs(5)).await;
+    prompt.stop("end_turn").await;
+    owner.expect(&["stream"]).await;
+    agent.expect_prompt("two").await.stop("end_turn").await;
+    owner.expect(&["break"]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_version_2_agent_goes_on_with_a_steer_that_came_late() {
     let (_launches, mut owner, mut agent) = session(v2(&json!({ "steering": {} }))).await;
     owner.prompt("one");
