@@ -39,11 +39,24 @@ struct Row {
     stored: bool,
     replayed: bool,
     state: bool,
+    /// A client of version 1 gets it only if it offers compaction.
+    compaction: bool,
+    /// A client of version 1 gets it only if it offers subagents.
+    subagents: bool,
 }
 
 impl Row {
     const fn new(name: &'static str, speaker: UpdateSpeaker, portion: UpdatePortion) -> Self {
-        Self { name, speaker, portion, stored: false, replayed: false, state: false }
+        Self {
+            name,
+            speaker,
+            portion,
+            stored: false,
+            replayed: false,
+            state: false,
+            compaction: false,
+            subagents: false,
+        }
     }
 }
 
@@ -98,11 +111,11 @@ update_kinds! {
     Plan                    "plan"                      Nobody  Whole [stored replayed];
     PlanUpdate              "plan_update"               Nobody  Whole [stored replayed];
     PlanRemoved             "plan_removed"              Nobody  Whole [stored replayed];
-    CompactionUpdate        "compaction_update"         Nobody  Whole [stored replayed];
-    CompactionSummaryChunk  "compaction_summary_chunk"  Nobody  Chunk [stored replayed];
-    SubagentUpdate          "subagent_update"           Nobody  Whole [stored replayed];
-    SessionMessage          "session_message"           Nobody  Whole [stored replayed];
-    SessionMessageChunk     "session_message_chunk"     Nobody  Chunk [stored replayed];
+    CompactionUpdate        "compaction_update"         Nobody  Whole [stored replayed compaction];
+    CompactionSummaryChunk  "compaction_summary_chunk"  Nobody  Chunk [stored replayed compaction];
+    SubagentUpdate          "subagent_update"           Nobody  Whole [stored replayed subagents];
+    SessionMessage          "session_message"           Nobody  Whole [stored replayed subagents];
+    SessionMessageChunk     "session_message_chunk"     Nobody  Chunk [stored replayed subagents];
     UsageUpdate             "usage_update"              Nobody  Whole [stored replayed state];
     StateUpdate             "state_update"              Nobody  Whole [stored state];
     SessionInfoUpdate       "session_info_update"       Nobody  Whole [state];
@@ -151,6 +164,16 @@ impl UpdateKind {
     /// How much it has of what it is about.
     pub fn portion(&self) -> UpdatePortion {
         self.row().portion
+    }
+
+    /// Whether a client of version 1 takes it only if it offers compaction.
+    pub fn needs_compaction(&self) -> bool {
+        self.row().compaction
+    }
+
+    /// Whether a client of version 1 takes it only if it offers subagents.
+    pub fn needs_subagents(&self) -> bool {
+        self.row().subagents
     }
 
     /// Whether it is a message or thought, whole or a chunk of it.

@@ -204,13 +204,8 @@ impl ToV1 {
 
     /// Whether the client takes updates of this kind only if it says so, and does not.
     fn must_carry(&self, kind: &UpdateKind) -> bool {
-        match kind {
-            UpdateKind::CompactionUpdate | UpdateKind::CompactionSummaryChunk => !self.client.compaction,
-            UpdateKind::SubagentUpdate | UpdateKind::SessionMessage | UpdateKind::SessionMessageChunk => {
-                !self.client.subagents
-            }
-            _ => false,
-        }
+        (kind.needs_compaction() && !self.client.compaction)
+            || (kind.needs_subagents() && !self.client.subagents)
     }
 }
 

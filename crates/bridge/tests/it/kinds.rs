@@ -11,53 +11,42 @@ use crate::mapping::SPEC;
 /// Only stored, or only a name in the store: never sent.
 const UNSENT: [UpdateKind; 2] = [UpdateKind::PermissionAnswer, UpdateKind::Foreign];
 
-const TABLE: &str = "
-user_message               User    Whole  stored replayed -
-user_message_chunk         User    Chunk  stored replayed -
-agent_message              Agent   Whole  stored replayed -
-agent_message_chunk        Agent   Chunk  stored replayed -
-agent_thought              Thought Whole  stored replayed -
-agent_thought_chunk        Thought Chunk  stored replayed -
-tool_call                  Tool    Whole  stored replayed -
-tool_call_update           Tool    Whole  stored replayed -
-tool_call_content_chunk    Tool    Chunk  stored replayed -
-terminal_update            Nobody  Whole  stored replayed -
-terminal_output_chunk      Nobody  Chunk  stored replayed -
-plan                       Nobody  Whole  stored replayed -
-plan_update                Nobody  Whole  stored replayed -
-plan_removed               Nobody  Whole  stored replayed -
-compaction_update          Nobody  Whole  stored replayed -
-compaction_summary_chunk   Nobody  Chunk  stored replayed -
-subagent_update            Nobody  Whole  stored replayed -
-session_message            Nobody  Whole  stored replayed -
-session_message_chunk      Nobody  Chunk  stored replayed -
-usage_update               Nobody  Whole  stored replayed state
-state_update               Nobody  Whole  stored -        state
-session_info_update        Nobody  Whole  -      -        state
-available_commands_update  Nobody  Whole  -      -        state
-current_mode_update        Nobody  Whole  -      -        state
-config_option_update       Nobody  Whole  -      -        state
-notice                     Nobody  Whole  -      -        state
-_nudge/permission_answer   Nobody  Whole  stored -        -
-_foreign                   Nobody  Whole  stored replayed -
-_weather                   Nobody  Whole  stored replayed -
-";
+/// A kind without a row.
+const UNKNOWN: &str = "_weather";
 
+/// Where the table stands in the page.
+const MARKS: [&str; 2] = ["<!-- kinds -->\n", "<!-- /kinds -->"];
+
+/// So that a difference in how a kind is treated is read by whoever makes it, and by whoever reviews it.
 #[test]
-fn each_kind_is_treated_as_the_table_says() {
+fn the_page_says_how_each_kind_is_treated() {
+    let path = format!("{SPEC}/kinds.md");
+    let page = fs::read_to_string(&path).expect("the page is in the repository");
+    let (before, rest) = page.split_once(MARKS[0]).expect("it has a mark where the table begins");
+    let (_, after) = rest.split_once(MARKS[1]).expect("it has a mark where the table ends");
+    let expected = [before, MARKS[0], &*markdown(), MARKS[1], after].concat();
+    if std::env::var_os("NUDGE_BLESS").is_some() {
+        fs::write(&path, expected).expect("it can be written");
+    } else {
+        assert_eq!(page, expected, "run the test with NUDGE_BLESS=1 to write the table anew");
+    }
+}
+
+fn markdown() -> String {
     let row = |kind: &UpdateKind| {
-        let (name, speaker, portion) = (kind.name(), kind.speaker(), kind.portion());
-        let word = |is: bool, word: &'static str| if is { word } else { "-" };
-        let stored = word(kind.is_stored(), "stored");
-        let replayed = word(kind.is_replayed(), "replayed");
-        let state = word(kind.is_state(), "state");
-        let (speaker, portion) = (format!("{speaker:?}"), format!("{portion:?}"));
-        format!("{name:26} {speaker:7} {portion:6} {stored:6} {replayed:8} {state}")
+        let word = |is: bool, word: &'static str| if is { word } else { "" };
+        let needs = [word(kind.needs_compaction(), "compaction"), word(kind.needs_subagents(), "subagents")];
+        let speaker = format!("{:?}", kind.speaker()).to_lowercase();
+        let portion = format!("{:?}", kind.portion()).to_lowercase();
+        let is =
+            [word(kind.is_stored(), "yes"), word(kind.is_replayed(), "yes"), word(kind.is_state(), "yes")];
+        let name = if kind.name() == UNKNOWN { "any other" } else { &format!("`{}`", kind.name()) };
+        format!("| {name} | {speaker} | {portion} | {} | {} |\n", is.join(" | "), needs.concat())
     };
-    let kinds = UpdateKind::KNOWN.iter().cloned().chain([UpdateKind::of("_weather")]);
-    let table: Vec<_> = kinds.map(|kind| row(&kind)).collect();
-    let expected: Vec<_> = TABLE.trim().lines().map(str::trim_end).collect();
-    assert_eq!(table, expected);
+    let head = "| kind | who speaks | portion | stored | replayed | tells of now | v1 client must offer |\n\
+                | --- | --- | --- | --- | --- | --- | --- |\n";
+    let kinds = UpdateKind::KNOWN.iter().cloned().chain([UpdateKind::of(UNKNOWN)]);
+    kinds.fold(head.to_owned(), |table, kind| table + &row(&kind))
 }
 
 #[test]
