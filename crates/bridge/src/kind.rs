@@ -32,6 +32,7 @@ pub enum UpdatePortion {
 }
 
 /// How a kind of update is treated.
+#[allow(clippy::struct_excessive_bools, reason = "each is a column of the table")]
 struct Row {
     name: &'static str,
     speaker: UpdateSpeaker,

@@ -45,14 +45,25 @@ async fn as_markdown(store_view: &StoreView, session: &SessionRow, out: &mut imp
     let title = terminal_text::one_line(session.title.as_deref().unwrap_or("A session"));
     writeln!(out, "# {title}\n")?;
     let mut transcript = RenderedTranscript::default();
+    // The tool call that was named last, if nothing came since.
+    let mut named = None;
     let mut pages = TranscriptPages::new(&*store_view.0, &session.id, 0);
     while let Some(page) = pages.next().await? {
         for entry in page {
             let Ok(update) = serde_json::from_slice::<Value>(&entry.frame) else { continue };
             for part in transcript.update(&update) {
-                if let ConversationPart::Text { text, .. } = part {
-                    out.write_all(terminal_text::lines(&text).as_bytes())?;
-                }
+                let (text, call) = match part {
+                    ConversationPart::Call { id, text } => (text, Some(id)),
+                    ConversationPart::CallEnded { id, status, .. } if named.as_ref() == Some(&id) => {
+                        (status, None)
+                    }
+                    ConversationPart::Text { text, .. } | ConversationPart::CallEnded { text, .. } => {
+                        (text, None)
+                    }
+                    ConversationPart::Output { .. } => continue,
+                };
+                out.write_all(terminal_text::lines(&text).as_bytes())?;
+                named = call;
             }
         }
     }

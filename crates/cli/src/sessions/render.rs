@@ -1,6 +1,9 @@
 //! Sessions and conversations as text for people.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::{
+    collections::VecDeque,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use nudge_store::SessionRow;
@@ -61,11 +64,18 @@ pub(crate) fn content(blocks: &Value) -> String {
     shown.collect()
 }
 
+/// How many tool calls are known by name until they end.
+const CALLS: usize = 64;
+
 /// Something of a conversation. It is what was said, not yet safe for a terminal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ConversationPart {
     /// Markdown: something new, or more of what is being said.
     Text { text: String, is_new: bool },
+    /// Markdown: a tool call of this id begins, or has another title.
+    Call { id: String, text: String },
+    /// A tool call has ended; `text` names it, as Markdown, for where something else was shown since it began.
+    CallEnded { id: String, status: String, text: String },
     /// What a tool has printed, by tool call or terminal: all of it so far, or more of it.
     Output { id: String, text: String, is_all: bool },
 }
@@ -75,6 +85,8 @@ pub(crate) enum ConversationPart {
 pub(crate) struct RenderedTranscript {
     /// Whose text is being written: kind and id of the message.
     open: Option<(String, String)>,
+    /// How the tool calls that run are called, oldest first.
+    calls: VecDeque<(String, String)>,
 }
 
 impl RenderedTranscript {
@@ -120,17 +132,35 @@ impl RenderedTranscript {
     }
 
     fn tool_call(&mut self, update: &Value) -> Vec<ConversationPart> {
-        let status = update["status"].as_str().unwrap_or_default();
         self.open = None;
-        let text = match (update["title"].as_str(), status) {
-            (Some(title), _) if title.contains('`') => format!("\n\n- {}", terminal_text::one_line(title)),
-            (Some(title), _) => format!("\n\n- `{}`", terminal_text::one_line(title)),
-            (None, "completed" | "failed" | "cancelled") => format!(" ({status})"),
-            _ => String::new(),
+        let id = update["toolCallId"].as_str().unwrap_or_default();
+        let begun = update["title"].as_str().map(|title| self.begin_call(id, title));
+        let ended = match update["status"].as_str() {
+            Some(status @ ("completed" | "failed" | "cancelled")) => Some(self.end_call(id, status)),
+            _ => None,
         };
         let items = update["content"].as_array().map_or(&[][..], Vec::as_slice);
-        let said = (!text.is_empty()).then_some(ConversationPart::Text { text, is_new: true });
-        said.into_iter().chain(tool_output(update, items, true)).collect()
+        begun.into_iter().chain(tool_output(update, items, true)).chain(ended).collect()
+    }
+
+    fn begin_call(&mut self, id: &str, title: &str) -> ConversationPart {
+        let title = terminal_text::one_line(title);
+        let name = if title.contains('`') { title } else { format!("`{title}`") };
+        let text = format!("\n\n- {name}");
+        self.calls.retain(|(known, _)| known != id);
+        if self.calls.len() == CALLS {
+            self.calls.pop_front();
+        }
+        self.calls.push_back((id.to_owned(), name));
+        ConversationPart::Call { id: id.to_owned(), text }
+    }
+
+    fn end_call(&mut self, id: &str, status: &str) -> ConversationPart {
+        let at = self.calls.iter().position(|(known, _)| known == id);
+        let name =
+            at.and_then(|at| self.calls.remove(at)).map_or_else(|| "tool call".to_owned(), |(_, name)| name);
+        let (id, status) = (id.to_owned(), format!(" ({status})"));
+        ConversationPart::CallEnded { id, text: format!("\n\n- {name}{status}"), status }
     }
 
     fn plan(&mut self, plan: &Value) -> String {

@@ -127,6 +127,8 @@ struct Screen {
     printed: HashMap<String, Printed>,
     /// What was shown last is what this one has printed.
     printing: Option<String>,
+    /// The tool call that was named last, if nothing but its output was shown since.
+    named: Option<String>,
 }
 
 /// Something beside the conversation.
@@ -157,6 +159,7 @@ impl Screen {
             waiting: Vec::new(),
             printed: HashMap::new(),
             printing: None,
+            named: None,
         }
     }
 
@@ -242,28 +245,40 @@ impl Screen {
         self.out.push_str(if self.last == '\n' { "\n" } else { "\n\n" });
         self.out.push_str(&self.painter.dim(line));
         self.out.push('\n');
-        (self.last, self.printing) = ('\n', None);
+        (self.last, self.printing, self.named) = ('\n', None, None);
     }
 
     fn part(&mut self, part: ConversationPart) {
         match part {
-            ConversationPart::Text { text, is_new } => {
-                // The sentence before it is over.
-                if is_new {
-                    self.put_waiting();
-                    let end = self.painter.finish();
-                    self.out.push_str(&end);
-                }
-                self.last = text.trim_end_matches([' ', '\t']).chars().next_back().unwrap_or(self.last);
-                let painted = self.painter.paint(&text);
-                self.out.push_str(&painted);
-                self.printing = None;
+            ConversationPart::Text { text, is_new } => self.text(&text, is_new),
+            ConversationPart::Call { id, text } => {
+                self.text(&text, true);
+                self.named = Some(id);
+            }
+            ConversationPart::CallEnded { id, status, text } => {
+                self.put_waiting();
+                let is_named = self.named.as_ref() == Some(&id);
+                let line = if is_named && self.printing.is_some() { "\n   " } else { "" };
+                self.text(&if is_named { format!("{line}{status}") } else { text }, true);
             }
             ConversationPart::Output { id, text, is_all } if self.has_output => {
                 self.output(&id, &text, is_all);
             }
             ConversationPart::Output { .. } => {}
         }
+    }
+
+    fn text(&mut self, text: &str, is_new: bool) {
+        // The sentence before it is over.
+        if is_new {
+            self.put_waiting();
+            let end = self.painter.finish();
+            self.out.push_str(&end);
+        }
+        self.last = text.trim_end_matches([' ', '\t']).chars().next_back().unwrap_or(self.last);
+        let painted = self.painter.paint(text);
+        self.out.push_str(&painted);
+        (self.printing, self.named) = (None, None);
     }
 
     /// Shows what a tool has printed and was not shown yet, set back.
@@ -279,6 +294,7 @@ impl Screen {
             self.out.push_str(&end);
             self.out.push_str(&self.painter.dim(&shown));
             (self.last, self.printing) = ('x', Some(id.to_owned()));
+            self.named.take_if(|named| named != id);
         }
     }
 }
@@ -310,5 +326,61 @@ impl Printed {
             self.lines = OUTPUT_LINES + 1;
         }
         shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What a terminal without colours shows of these updates.
+    fn shown(updates: &[Value]) -> String {
+        let row = SessionRow { id: "s".into(), ..SessionRow::default() };
+        let mut screen =
+            Screen { has_output: true, painter: MarkdownPainter::new(false), ..Screen::new(&row, false) };
+        for update in updates {
+            screen.update(&RawJson::of(update).expect("it is JSON"));
+        }
+        screen.out
+    }
+
+    fn call(id: &str, fields: &Value) -> Value {
+        let mut update = json!({ "sessionUpdate": "tool_call_update", "toolCallId": id });
+        update.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
+        update
+    }
+
+    fn output(text: &str) -> Value {
+        json!([{ "type": "content", "content": { "type": "text", "text": text } }])
+    }
+
+    #[test]
+    fn a_tool_call_ends_on_its_line() {
+        let updates =
+            [call("a", &json!({ "title": "Read x" })), call("a", &json!({ "status": "completed" }))];
+        assert_eq!(shown(&updates), "\n\n- `Read x` (completed)");
+    }
+
+    #[test]
+    fn what_a_tool_printed_stands_before_its_end() {
+        let updates = [
+            call("a", &json!({ "title": "Read x" })),
+            call("a", &json!({ "status": "completed", "content": output("one") })),
+        ];
+        assert_eq!(shown(&updates), "\n\n- `Read x`\n    │ one\n    (completed)");
+    }
+
+    #[test]
+    fn tool_calls_beside_each_other_are_told_apart() {
+        let updates = [
+            call("a", &json!({ "title": "Read x" })),
+            call("b", &json!({ "title": "Read y" })),
+            call("a", &json!({ "status": "completed" })),
+            call("b", &json!({ "status": "failed" })),
+        ];
+        let ends = "\n\n- `Read x` (completed)\n\n- `Read y` (failed)";
+        assert_eq!(shown(&updates), format!("\n\n- `Read x`\n\n- `Read y`{ends}"));
     }
 }
