@@ -69,7 +69,7 @@ fn who_joins_in_a_turn_is_told_so_and_what_waits() {
          disk         -> answer b: is b
          ann steers c -> save(+c)
          bob joins
-         disk         -> answer c: is c, joined bob(running; pending c b)
+         disk         -> answer c: is c, joined bob(running; pending steer:c b)
          state?       -> Running",
     );
 }
@@ -161,5 +161,76 @@ fn who_prompts_and_goes_is_known_while_its_turn_runs() {
          ann leaves
          knows-ann?    -> yes
          disk          -> show user a but ann, show running but ann, prompt a by ann",
+    );
+}
+
+#[test]
+fn who_has_read_an_entry_before_it_is_shown_is_not_shown_it() {
+    check(
+        "given ann
+         ann prompts a -> save(+a >a user:a running)
+         bob joins load from=3
+         says hi       -> note(words:hi)
+         says you      -> note(words:you)
+         disk          -> show user a but ann, show running but ann, prompt a by ann, joined bob(running),
+                          show words hi but bob, show words you",
+    );
+}
+
+#[test]
+fn who_says_something_and_goes_is_known_until_its_turn_has_ended() {
+    check(
+        "given ann bob turn
+         knows-bob?   -> yes
+         knows-cat?   -> no
+         bob queues b -> save(+b)
+         disk         -> answer b: is b
+         bob leaves
+         knows-bob?   -> yes
+         knows-cat?   -> no
+         ends         -> save(idle:end_turn row >b user:b running)
+         knows-bob?   -> yes
+         disk         -> show idle end_turn but ann, answer a: end_turn, show user b, show running,
+                         prompt b by bob
+         ends         -> note(idle:end_turn row), show idle end_turn
+         knows-bob?   -> no",
+    );
+}
+
+#[test]
+fn while_the_disk_is_full_everybody_may_be_known() {
+    check(
+        "given ann turn
+         says hi    -> note(words:hi), show words hi
+         knows-cat? -> no
+         disk full  -> flush, answer a: no [no room], cancel, show idle error no room, forget options
+         knows-cat? -> yes",
+    );
+}
+
+#[test]
+fn an_entry_counts_as_shown_when_what_is_before_it_is_on_disk() {
+    check(
+        "given ann
+         shown?        -> 0
+         ann prompts a -> save(+a >a user:a running)
+         shown?        -> 0
+         disk          -> show user a but ann, show running but ann, prompt a by ann
+         shown?        -> 2
+         says hi       -> note(words:hi), show words hi
+         shown?        -> 3",
+    );
+}
+
+#[test]
+fn entries_that_were_forgotten_are_read_on_disk() {
+    check(
+        "given ann turn
+         says one              -> note(words:one), show words one
+         says two              -> note(words:two), show words two
+         disk
+         forget before 4
+         bob joins load from=2 -> read on join-bob
+         bob joins load from=3 -> joined bob(words two; running)",
     );
 }

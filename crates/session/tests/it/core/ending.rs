@@ -280,3 +280,41 @@ fn nothing_is_delivered_while_the_end_is_written() {
          pending?       -> b",
     );
 }
+
+#[test]
+fn a_process_that_ends_at_once_after_all_waits_for_no_turn() {
+    check(
+        "given ann turn
+         stop patiently
+         stop           -> cancel
+         ends cancelled -> save(idle:cancelled row row)
+         disk           -> show idle cancelled but ann, answer a: cancelled, leave",
+    );
+}
+
+#[test]
+fn a_close_closes_though_the_process_ends_as_well() {
+    check(
+        "given ann turn
+         stop           -> cancel
+         close
+         ends cancelled -> save(idle:cancelled row closed=true)
+         disk           -> show idle cancelled but ann, answer a: cancelled, leave closed close",
+    );
+}
+
+#[test]
+fn a_second_end_leaves_standing_why_the_first_has_cut_a_turn_off() {
+    check(
+        "given ann turn
+         asks p         -> note(asking), show asking but ann, ask ann p
+         disk
+         ann leaves     -> unask ann p
+         stop           -> cancel, tell p: cancelled
+         stop
+         ends cancelled -> save(interrupted:[it:waited:for:an:answer:and:nobody:was:there:to:give:it]
+                           idle:cancelled row row)
+         disk           -> show interrupted [it waited for an answer and nobody was there to give it],
+                           show idle cancelled but ann, answer a: cancelled, leave",
+    );
+}

@@ -287,6 +287,64 @@ fn a_session_that_was_left_and_cannot_be_written() {
          dies          -> answer a: no [The agent has failed. Load the session again], leave
          disk full     -> flush, show idle error no room, forget options
          recover       -> save(title=title)
+         ann prompts b -> answer b: no [unknown_session]
          unanswered?",
+    );
+}
+
+#[test]
+fn before_two_ends_of_which_one_is_for_good_the_session_is_left() {
+    check(
+        "given ann turn
+         close     -> cancel
+         stop
+         says hi   -> note(words:hi), show words hi
+         disk full -> flush, answer close: no [no room], answer a: no [no room], cancel,
+                      show idle error no room, forget options, leave
+         unanswered?",
+    );
+}
+
+#[test]
+fn a_close_that_could_not_be_written_leaves_held_what_was_held() {
+    check(
+        "given ann turn
+         ann queues b    -> save(+b)
+         disk            -> answer b: is b
+         crash           -> save(interrupted:[Nudge:ended:while:it:ran] idle:cancelled)
+         bob joins looks -> joined bob(idle; pending b)
+         bob closes      -> save(closed=true)
+         disk full       -> flush, answer close: no [no room], forget options
+         recover         -> save(title=title)
+         pending?        -> b",
+    );
+}
+
+#[test]
+fn the_agent_is_given_files_all_the_same() {
+    check(
+        "given cat turn
+         says hi                  -> note(words:hi), show words hi
+         disk full                -> flush, answer a: no [no room], cancel, show idle error no room,
+                                     forget options
+         asks r fs/read_text_file -> ask cat r
+         cat answers r text       -> tell r: text
+         asks s fs/read_text_file -> ask cat s
+         unasks s                 -> unask cat s",
+    );
+}
+
+#[test]
+fn an_agent_that_is_lost_and_found_meanwhile_is_known_by_its_new_id() {
+    check(
+        "given cat turn
+         says hi                  -> note(words:hi), show words hi
+         disk full                -> flush, answer a: no [no room], cancel, show idle error no room,
+                                     forget options
+         asks r fs/read_text_file -> ask cat r
+         lost                     -> unask cat r
+         back s2
+         recover                  -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled
+                                     title=title agent=s2), show interrupted [it could not be stored]",
     );
 }

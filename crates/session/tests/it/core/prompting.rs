@@ -189,7 +189,24 @@ fn steering_in_its_own_dialect() {
 #[test]
 fn nobody_sends_too_long_a_key() {
     check(
-        "given ann
-         ann queues a long-key -> answer a: no [Invalid params: an idempotency key has at most 256 bytes]",
+        "given ann turn
+         ann queues b key-bytes=256 -> save(+b)
+         disk                       -> answer b: is b
+         ann queues c key-bytes=257 -> answer c: no [Invalid params: an idempotency key has at most 256 bytes]",
+    );
+}
+
+#[test]
+fn a_prompt_of_version_2_waits_its_turn_in_an_idle_session_that_is_held() {
+    check(
+        "given ann turn
+         ann queues b    -> save(+b)
+         disk            -> answer b: is b
+         crash           -> save(interrupted:[Nudge:ended:while:it:ran] idle:cancelled)
+         bob joins looks -> joined bob(idle; pending b)
+         bob prompts c   -> save(+c)
+         disk
+         pending?        -> b c
+         cat joins       -> save(>b user:b running), joined cat(idle; pending b c), taken up by cat",
     );
 }

@@ -341,3 +341,57 @@ fn a_permission_that_is_open_when_the_turn_ends_is_cancelled() {
          disk",
     );
 }
+
+#[test]
+fn where_nobody_prompted_a_file_is_asked_of_who_came_first() {
+    check(
+        "given cat ann
+         asks r fs/read_text_file -> ask cat r",
+    );
+}
+
+#[test]
+fn where_nobody_prompted_and_who_came_first_has_no_files_they_come_from_nudge() {
+    check(
+        "given ann cat
+         asks r fs/read_text_file -> serve r",
+    );
+}
+
+#[test]
+fn where_nobody_prompted_an_agent_with_own_tools_uses_them() {
+    check(
+        "given cat own-tools
+         asks r fs/read_text_file -> tell r: no [no_client]",
+    );
+}
+
+#[test]
+fn where_nobody_prompted_a_form_is_asked_of_anybody_who_is_able() {
+    check(
+        "given ann dan own-tools
+         asks f elicitation/create -> ask dan f",
+    );
+}
+
+#[test]
+fn an_outcome_that_version_1_does_not_know_is_no_consent() {
+    check(
+        "given ann bob turn
+         asks p v1           -> note(asking), show asking but ann, ask ann p, ask bob p
+         disk
+         bob decides p later -> save(permit:p:cancelled running)
+         disk                -> unask ann p, tell p: cancelled, show running but ann",
+    );
+}
+
+#[test]
+fn an_outcome_that_came_through_version_1_is_restored_for_version_2() {
+    check(
+        "given ann turn
+         asks p              -> note(asking), show asking but ann, ask ann p
+         disk
+         ann decides p later -> save(permit:p:later running)
+         disk                -> tell p: later, show running but ann",
+    );
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nudge_backend::QuestionId;
 use nudge_mailbox::{ClientId, MessageId};
-use nudge_session::{AskId, RequestId, SessionCommit, SessionEffect, SessionStep, StoreOperation};
+use nudge_session::{AskId, Moment, RequestId, SessionCommit, SessionEffect, SessionStep, StoreOperation};
 use nudge_wire::{Error, RawJson};
 
 use super::{tell, words};
@@ -115,17 +115,16 @@ impl Play {
                 Vec::new()
             }
             ["queue", count] => {
-                for _ in 0..count.parse::<usize>().expect("a number") {
-                    let queues = words::input(self, "ann queues more");
-                    self.driver.step(queues);
-                    self.driver.land();
-                }
+                self.queue(count.parse().expect("a number"));
                 Vec::new()
             }
-            ["long", size, "MiB"] => {
-                let text = "x".repeat(size.parse::<usize>().expect("a number") << 20);
-                let says = words::input(self, &format!("says {text}"));
-                self.driver.step(says);
+            ["long", size, unit, ref what @ ..] => {
+                self.long(words::bytes(size, unit), what);
+                Vec::new()
+            }
+            ["measure", ..] => vec![self.measure(line.trim_start_matches("measure "))],
+            ["forget", "before", seq] => {
+                self.driver.core.forget_entries(seq.parse().expect("a number"));
                 Vec::new()
             }
             [question] if question.ends_with('?') => vec![self.look(question)],
@@ -149,10 +148,50 @@ impl Play {
         }
     }
 
+    /// So many messages wait, each on disk.
+    fn queue(&mut self, count: usize) {
+        for _ in 0..count {
+            let queues = words::input(self, "ann queues more");
+            self.driver.step(queues);
+            self.driver.land();
+        }
+    }
+
+    /// The agent says something of which one part is so long.
+    fn long(&mut self, bytes: usize, what: &[&str]) {
+        let long = "x".repeat(bytes);
+        let input = match what {
+            [] => format!("says {long}"),
+            ["call-id"] => format!("calls {long}"),
+            ["message-id"] => format!("says hi of={long}"),
+            ["notification"] => format!("notifies {long}"),
+            _ => panic!("nothing has such a part: {what:?}"),
+        };
+        let input = words::input(self, &input);
+        self.driver.step(input);
+    }
+
+    /// From which length on a step with these inputs is to be finished before more of the agent is heard.
+    fn measure(&mut self, inputs: &str) -> String {
+        let mut core = self.driver.core.clone();
+        for input in inputs.split('+') {
+            core.handle(words::input(self, input.trim()), Moment::default());
+        }
+        if core.wants_finish(usize::MAX) {
+            return "at once".to_owned();
+        }
+        let longest = (0..1024).rev().find(|bytes| core.wants_finish(*bytes));
+        longest.map_or("never".to_owned(), |bytes| format!("{bytes} bytes"))
+    }
+
     /// How things stand.
     fn look(&self, question: &str) -> String {
         let core = &self.driver.core;
         let heard = |is_heard: bool| if is_heard { "yes" } else { "no" }.to_owned();
+        if let Some(name) = question.strip_prefix("knows-") {
+            let at = CLIENTS.iter().position(|known| *known == name.trim_end_matches('?'));
+            return heard(core.knows_client(ClientId(at.expect("a client") as u64)));
+        }
         match question {
             "state?" => format!("{:?}", core.state()),
             "pending?" => tell::pending(self, core.pending_on_disk()),
@@ -164,7 +203,7 @@ impl Play {
                 let names = core.open_asks().into_iter().map(|ask| tell::name_in(&ask.params));
                 names.collect::<Vec<_>>().join(" ")
             }
-            "knows-ann?" => heard(core.knows_client(ClientId(1))),
+            "shown?" => core.shown().to_string(),
             "hears-agent?" => heard(core.hears_agent()),
             "hears-clients?" => heard(core.hears_clients()),
             "deadline?" => core.deadline().map_or("none".to_owned(), |at| format!("{}s", at.as_secs())),

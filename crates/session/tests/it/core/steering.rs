@@ -270,11 +270,11 @@ fn a_steer_that_was_held_cuts_a_stream_off_once_somebody_comes_back() {
          ann steers b    -> save(+b)
          disk            -> answer b: is b
          crash           -> save(interrupted:[Nudge:ended:while:it:ran] idle:cancelled)
-         bob joins looks -> joined bob(idle; pending b)
+         bob joins looks -> joined bob(idle; pending steer:b)
          begins          -> note(running), show running
          stream
          disk
-         ann joins       -> joined ann(running; pending b), taken up by ann, interrupt
+         ann joins       -> joined ann(running; pending steer:b), taken up by ann, interrupt
          break           -> save(>b user:b)
          disk            -> show user b, go on with b",
     );

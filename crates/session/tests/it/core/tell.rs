@@ -173,9 +173,12 @@ fn said(play: &Play, messages: &[UserMessage]) -> String {
     told.collect::<Vec<_>>().join(" ")
 }
 
-/// Messages that wait.
+/// Messages that wait; how, unless they are queued.
 pub(super) fn pending(play: &Play, pending: &[PendingMessage]) -> String {
-    let told = pending.iter().map(|it| named(&play.message(&it.message_id), &text_of(&it.content)));
+    let told = pending.iter().map(|it| {
+        let name = named(&play.message(&it.message_id), &text_of(&it.content));
+        if it.mode == "queue" { name } else { format!("{}:{name}", it.mode) }
+    });
     told.collect::<Vec<_>>().join(" ")
 }
 

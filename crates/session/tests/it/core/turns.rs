@@ -205,3 +205,16 @@ fn an_agent_that_dies_answers_those_who_wait_for_an_end() {
          unanswered?",
     );
 }
+
+#[test]
+fn an_agent_that_says_it_has_begun_once_more_streams_no_more() {
+    check(
+        "given ann take turn
+         stream
+         begins
+         ann steers b -> save(+b)
+         disk         -> answer b: is b
+         stream       -> save(>b user:b)
+         disk         -> show user b, steer b",
+    );
+}

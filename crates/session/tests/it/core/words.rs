@@ -79,6 +79,7 @@ fn of_client(play: &mut Play, client: ClientId, words: &[&str]) -> SessionInput 
         ["leaves"] => SessionInput::Detach(client),
         ["closes"] => SessionInput::End(EndWish::Close(client, play.new_request("close"))),
         ["answers", name, option] => answer(play, name, ClientAnswer::Answer(chosen(option))),
+        ["decides", name, outcome] => answer(play, name, ClientAnswer::Answer(decided(client, outcome))),
         ["refuses", name] => answer(play, name, ClientAnswer::Refused(Error::method_not_found("it"))),
         ["silent", name] => answer(play, name, ClientAnswer::Gone),
         [verb, name, ref options @ ..] => {
@@ -95,9 +96,13 @@ fn of_client(play: &mut Play, client: ClientId, words: &[&str]) -> SessionInput 
 }
 
 fn request(play: &Play, verb: &str, name: &str, options: &[&str]) -> SessionRequest {
-    let long = options.contains(&"long-key").then(|| "k".repeat(257));
-    let key = options.iter().find_map(|option| option.strip_prefix("key=")).map(str::to_owned).or(long);
-    let content = content(name);
+    let option = |name: &str| options.iter().find_map(|option| option.strip_prefix(name));
+    let long_key = || option("key-bytes=").map(|size| "k".repeat(size.parse().expect("a number")));
+    let key = option("key=").map(str::to_owned).or_else(long_key);
+    let content = match option("bytes=") {
+        Some(size) => content_of(name, size.parse().expect("a number")),
+        None => content(name),
+    };
     match verb {
         "prompts" => {
             let params = PromptParams { version: Version::V1, raw: json(&json!({ "prompt": name })) };
@@ -127,19 +132,24 @@ fn attach(play: &mut Play, client: ClientId, how: &[&str]) -> AttachRequest {
     let has = |word: &str| how.contains(&word);
     let from =
         how.iter().find_map(|word| word.strip_prefix("from=")).map(|from| from.parse().expect("a number"));
-    let is_v1 = matches!(CLIENTS[usize::try_from(client.0).expect("small")], "ann" | "cat");
     let offers = ClientOffers {
         read: client == ClientId(3),
         write: client == ClientId(3),
         terminal: client == ClientId(3),
         elicitation: client == ClientId(4),
     };
-    let version = if is_v1 { Version::V1 } else { Version::V2 };
     AttachRequest {
         request: play.new_request(&format!("join-{}", super::script::client_name(client))),
-        attendee: Attendee { id: client, version, offers },
+        attendee: Attendee { id: client, version: version_of(client), offers },
         from: from.unwrap_or(0),
         options: AttachOptions { wants_history: has("load"), keeps_hold: has("looks"), is_new: has("new") },
+    }
+}
+
+fn version_of(client: ClientId) -> Version {
+    match super::script::client_name(client) {
+        "ann" | "cat" => Version::V1,
+        _ => Version::V2,
     }
 }
 
@@ -155,6 +165,11 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
         ["unpause"] => BackendEvent::Resumed,
         ["break"] => BackendEvent::BreakPoint,
         ["says", text] => BackendEvent::Update(update("agent_message_chunk", text)),
+        ["says", text, of] => {
+            let id = of.strip_prefix("of=").expect("a message");
+            let raw = update("agent_message_chunk", text).raw.with(&["messageId"], &json(&json!(id)));
+            BackendEvent::Update(IndexedUpdate::read(&raw.expect("it is an object"))?)
+        }
         ["calls", id] => BackendEvent::Update(tool_call(id, "in_progress")),
         ["called", id] => BackendEvent::Update(tool_call(id, "completed")),
         ["titles", title] => {
@@ -167,11 +182,15 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
         ["ends", reason] => BackendEvent::TurnEnded(TurnEnd::stopped(reason)),
         ["fails"] => BackendEvent::TurnEnded(TurnEnd::Failed(Error::internal("failed"))),
         ["asks", name] => BackendEvent::Question(question(play, name, REQUEST_PERMISSION)),
-        ["asks", name, size, "MiB"] => {
-            let pad = "x".repeat(size.parse::<usize>().expect("a number") << 20);
-            let mut question = question(play, name, REQUEST_PERMISSION);
-            question.params = question.params.with(&["pad"], &json(&json!(pad))).expect("it is an object");
-            BackendEvent::Question(question)
+        ["asks", name, "v1"] => {
+            let question = question(play, name, REQUEST_PERMISSION);
+            BackendEvent::Question(AgentQuestion { version: Version::V1, ..question })
+        }
+        ["asks", name, size, unit] => {
+            BackendEvent::Question(long_question(play, name, REQUEST_PERMISSION, bytes(size, unit)))
+        }
+        ["asks", name, method, size, unit] => {
+            BackendEvent::Question(long_question(play, name, method, bytes(size, unit)))
         }
         ["asks", name, method] => BackendEvent::Question(question(play, name, method)),
         ["unasks", name] => {
@@ -192,6 +211,14 @@ fn question(play: &mut Play, name: &str, method: &str) -> AgentQuestion {
     AgentQuestion { id, version: Version::V2, method: method.into(), params: json(&params) }
 }
 
+/// A question whose params are of this many bytes.
+fn long_question(play: &mut Play, name: &str, method: &str, bytes: usize) -> AgentQuestion {
+    let question = question(play, name, method);
+    let padded = |pad: &str| question.params.with(&["pad"], &json(&json!(pad))).expect("it is an object");
+    let params = padded(&"x".repeat(bytes - padded("").as_str().len()));
+    AgentQuestion { params, ..question }
+}
+
 /// By what clients were asked this, or could have been.
 fn ask(play: &Play, name: &str) -> AskId {
     let open = play.driver.core.open_asks().into_iter().find(|ask| super::tell::name_in(&ask.params) == name);
@@ -203,8 +230,35 @@ fn chosen(option: &str) -> RawJson {
     json(&json!({ "outcome": { "outcome": "selected", "optionId": option } }))
 }
 
+/// An outcome that version 1 has no word for; in that, it is kept beside the one that does no harm.
+fn decided(client: ClientId, outcome: &str) -> RawJson {
+    let decided = json!({ "outcome": outcome });
+    json(&match version_of(client) {
+        Version::V1 => {
+            json!({ "outcome": { "outcome": "cancelled" }, "_meta": { "nudge": { "outcome": decided } } })
+        }
+        Version::V2 => json!({ "outcome": decided }),
+    })
+}
+
 fn content(text: &str) -> RawJson {
     json(&json!([{ "type": "text", "text": text }]))
+}
+
+/// Content of this many bytes that says no more than the name.
+fn content_of(name: &str, bytes: usize) -> RawJson {
+    let padded = |pad: &str| json(&json!([{ "type": "text", "text": name, "pad": pad }]));
+    padded(&"x".repeat(bytes - padded("").as_str().len()))
+}
+
+/// How many bytes `1 KiB` or `1 MiB` is.
+pub(super) fn bytes(size: &str, unit: &str) -> usize {
+    let size: usize = size.parse().expect("a number");
+    match unit {
+        "KiB" => size << 10,
+        "MiB" => size << 20,
+        _ => panic!("no such unit: {unit}"),
+    }
 }
 
 fn update(kind: &str, text: &str) -> IndexedUpdate {
