@@ -35,9 +35,9 @@ use crate::{
 /// A message is delivered by the call that takes it: before it revoke and replace succeed, from it on they are refused.
 ///
 /// ```
-/// use nudge_mailbox::{ClientId, Dialect, Mailbox, Message, Mode, Refusal};
+/// use nudge_mailbox::{ClientId, DeliveryMode, InputDialect, Mailbox, MailboxMessage, MailboxRefusal};
 ///
-/// let message = |id: &str, mode, dialect, content| Message {
+/// let message = |id: &str, mode, dialect, content| MailboxMessage {
 ///     id: id.into(),
 ///     client: ClientId(1),
 ///     mode,
@@ -47,13 +47,13 @@ use crate::{
 /// };
 /// let mut mailbox = Mailbox::new();
 ///
-/// mailbox.accept(message("m1", Mode::Queue, Dialect::PromptV1, "Fix the bug"), false)?;
+/// mailbox.accept(message("m1", DeliveryMode::Queue, InputDialect::PromptV1, "Fix the bug"), false)?;
 /// assert_eq!(mailbox.take_for_turn().len(), 1);
 ///
-/// mailbox.accept(message("m2", Mode::Steer, Dialect::Inject, "and add a test"), true)?;
+/// mailbox.accept(message("m2", DeliveryMode::Steer, InputDialect::Inject, "and add a test"), true)?;
 /// assert_eq!(mailbox.take_steers().len(), 1);
-/// assert_eq!(mailbox.revoke("m2"), Err(Refusal::AlreadyDelivered));
-/// # Ok::<(), nudge_mailbox::Refusal>(())
+/// assert_eq!(mailbox.revoke("m2"), Err(MailboxRefusal::AlreadyDelivered));
+/// # Ok::<(), nudge_mailbox::MailboxRefusal>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mailbox<C> {

@@ -6,11 +6,11 @@
 //! the caller likes.
 //!
 //! ```
-//! use nudge_nes::{Options, Service};
+//! use nudge_nes::{NesOptions, NesService};
 //! use nudge_wire::{RawJson, Version, caps::ClientInit, nes::v1};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let service = Service::new(Options::default());
+//! let service = NesService::new(NesOptions::default());
 //! let client = ClientInit::new(Version::V1, RawJson::parse("{}".to_owned())?);
 //! let connection = service.connect(&client);
 //! let session = connection.start(&v1::StartRequest::default())?.session_id;

@@ -3,16 +3,16 @@
 //! ```no_run
 //! # async fn test() {
 //! use std::time::Duration;
-//! use nudge_stage::{Provider, Reply};
+//! use nudge_stage::{ModelReply, StageProvider};
 //! use serde_json::json;
 //!
-//! let provider = Provider::start().await;
+//! let provider = StageProvider::start().await;
 //! provider.on("write it down").reply(
-//!     Reply::call("write_file|Write", json!({"path": "note.txt", "content": "hi"}))
+//!     ModelReply::call("write_file|Write", json!({"path": "note.txt", "content": "hi"}))
 //!         .or_call("shell|Bash", json!({"command": "echo hi > note.txt"})),
 //! );
-//! provider.on("write it down").after_tool_result().reply(Reply::text("It is written."));
-//! provider.on("slow").reply(Reply::stall("One moment", "later").and_text(", and on."));
+//! provider.on("write it down").after_tool_result().reply(ModelReply::text("It is written."));
+//! provider.on("slow").reply(ModelReply::stall("One moment", "later").and_text(", and on."));
 //!
 //! // Point an agent at `provider.url()` and let it talk.
 //! provider.wait_for(|seen| seen.last_user().contains("slow"), Duration::from_secs(60)).await;

@@ -5,14 +5,14 @@
 //! that come while the disk is busy share the next transaction.
 //!
 //! ```
-//! use nudge_store::{Batch, Op, Session, open};
+//! use nudge_store::{SessionRow, StoreOp, WriteBatch, open};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = open("memory").await?.store;
 //! let lease = store.acquire("s1", "me", 1_000, 60_000).await?.expect("nobody else is here");
-//! let session = Session { id: "s1".into(), cwd: "/project".into(), ..Session::default() };
-//! store.commit(Batch { session: "s1".into(), lease, ops: vec![Op::CreateSession(session)] }).await?;
+//! let session = SessionRow { id: "s1".into(), cwd: "/project".into(), ..SessionRow::default() };
+//! store.commit(WriteBatch { session: "s1".into(), lease, ops: vec![StoreOp::CreateSession(session)] }).await?;
 //! assert!(store.session("s1").await?.is_some());
 //! # Ok(())
 //! # }

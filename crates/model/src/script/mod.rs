@@ -3,8 +3,8 @@
 //! A rehearsal is a TOML file of turns. The turn is chosen by what the user said, each of its steps is one answer:
 //!
 //! ```
-//! # use nudge_model::script::Script;
-//! let script = Script::parse(r#"
+//! # use nudge_model::script::ScriptedModel;
+//! let script = ScriptedModel::parse(r#"
 //! [[turn]]
 //! regex = '^run (?<command>.+)$'
 //!
@@ -22,7 +22,7 @@
 //! play = [{ text = "I leave it at that." }]
 //! next = "end"
 //! "#)?;
-//! # Ok::<(), nudge_model::Error>(())
+//! # Ok::<(), nudge_model::ModelError>(())
 //! ```
 //!
 //! `REHEARSAL.md` beside this crate's manifest describes all of it. What is played depends on the request alone: the
