@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
             check(&update.params_with("s", &update.raw));
         }
         if let ParsedFrame::Single(Ok(message)) = ParsedFrame::from_frame(line.into())
-            && let Some(update) = IndexedUpdate::heard(&message, Version::V2)
+            && let Some(update) = IndexedUpdate::from_message(&message, Version::V2)
         {
             check(&update.raw);
             check(&update.params_with("s", &update.raw));

@@ -40,9 +40,9 @@ struct Row {
     stored: bool,
     replayed: bool,
     state: bool,
-    /// A client of version 1 gets it only if it offers compaction.
+    /// For a client of version 1 that does not offer compaction it is carried in another update.
     compaction: bool,
-    /// A client of version 1 gets it only if it offers subagents.
+    /// For a client of version 1 that does not offer subagents it is carried in another update.
     subagents: bool,
 }
 
@@ -167,13 +167,13 @@ impl UpdateKind {
         self.row().portion
     }
 
-    /// Whether a client of version 1 takes it only if it offers compaction.
-    pub fn needs_compaction(&self) -> bool {
+    /// Whether it is carried in another update for a client of version 1 that does not offer compaction.
+    pub fn is_carried_without_compaction(&self) -> bool {
         self.row().compaction
     }
 
-    /// Whether a client of version 1 takes it only if it offers subagents.
-    pub fn needs_subagents(&self) -> bool {
+    /// Whether it is carried in another update for a client of version 1 that does not offer subagents.
+    pub fn is_carried_without_subagents(&self) -> bool {
         self.row().subagents
     }
 

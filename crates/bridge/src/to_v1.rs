@@ -204,8 +204,8 @@ impl ToV1 {
 
     /// Whether the client takes updates of this kind only if it says so, and does not.
     fn must_carry(&self, kind: &UpdateKind) -> bool {
-        (kind.needs_compaction() && !self.client.compaction)
-            || (kind.needs_subagents() && !self.client.subagents)
+        (kind.is_carried_without_compaction() && !self.client.compaction)
+            || (kind.is_carried_without_subagents() && !self.client.subagents)
     }
 }
 

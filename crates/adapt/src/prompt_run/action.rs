@@ -57,6 +57,8 @@ pub(crate) enum SteerOutcome {
     Taken,
     /// It wants to be prompted with it when it has ended what it does.
     PromptRequired,
+    /// It has no turn, it says: it is prompted with it when its prompt has ended, and cut off if that does not end.
+    TooLate,
     /// It failed: the agent is cut off and prompted with it.
     Refused,
 }

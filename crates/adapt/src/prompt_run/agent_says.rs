@@ -1,6 +1,6 @@
 //! What the agent says of the prompt it works on.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use nudge_backend::TurnEnd;
 use tokio::time::Instant;
@@ -9,6 +9,9 @@ use super::{
     Actions, PromptRun, RunAction, SteerId, SteerOutcome,
     stage::{EndedPrompt, HeardSincePrompt, PromptReceipt, PromptStage, PromptWork, StopWish, StoppedFor},
 };
+
+/// How long the end of a prompt may be on its way when the agent says that it has no turn.
+const END: Duration = Duration::from_secs(2);
 
 impl PromptRun {
     /// Something that is no word of its model.
@@ -87,6 +90,13 @@ impl PromptRun {
         actions
     }
 
+    /// The agent says that it does nothing: its end should be on its way.
+    fn interrupt_unless_ended(&mut self, now: Instant) {
+        if let PromptStage::Working(_, stop @ StopWish::NotAsked) = &mut self.stage {
+            *stop = StopWish::InterruptUnlessEnded { cancel_at: now + END };
+        }
+    }
+
     /// The agent has answered a steer.
     pub(crate) fn steer_answered(&mut self, id: SteerId, outcome: SteerOutcome, now: Instant) -> Actions {
         let Some(work) = self.work() else { return Actions::new() };
@@ -96,6 +106,11 @@ impl PromptRun {
             SteerOutcome::Taken => vec![RunAction::ReportStream],
             SteerOutcome::PromptRequired => {
                 work.next_prompt.push(message);
+                Actions::new()
+            }
+            SteerOutcome::TooLate => {
+                work.next_prompt.push(message);
+                self.interrupt_unless_ended(now);
                 Actions::new()
             }
             SteerOutcome::Refused => {

@@ -52,7 +52,10 @@ impl PromptRun {
     /// When to call [`handle_timeout`](Self::handle_timeout).
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match &self.stage {
-            PromptStage::Working(_, StopWish::InterruptDue { cancel_at }) => Some(*cancel_at),
+            PromptStage::Working(
+                _,
+                StopWish::InterruptDue { cancel_at } | StopWish::InterruptUnlessEnded { cancel_at },
+            ) => Some(*cancel_at),
             PromptStage::Working(_, StopWish::CancelSent { close_at }) => *close_at,
             PromptStage::Ended(_, ended) => ended.finish_at,
             _ => None,
@@ -65,7 +68,10 @@ impl PromptRun {
             return Actions::new();
         }
         match &mut self.stage {
-            PromptStage::Working(_, stop @ StopWish::InterruptDue { .. }) => {
+            PromptStage::Working(
+                _,
+                stop @ (StopWish::InterruptDue { .. } | StopWish::InterruptUnlessEnded { .. }),
+            ) => {
                 *stop = StopWish::InterruptSent;
                 vec![RunAction::SendCancel]
             }

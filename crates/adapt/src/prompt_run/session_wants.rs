@@ -80,12 +80,15 @@ impl PromptRun {
             PromptStage::Held(held) => held.once_sent = OnceSent::Interrupt,
             PromptStage::Working(
                 PromptWork { heard: HeardSincePrompt::Words, .. },
-                stop @ StopWish::NotAsked,
+                stop @ (StopWish::NotAsked | StopWish::InterruptUnlessEnded { .. }),
             ) => {
                 *stop = StopWish::InterruptSent;
                 return vec![RunAction::SendCancel];
             }
-            PromptStage::Working(work, stop @ StopWish::NotAsked) => {
+            PromptStage::Working(
+                work,
+                stop @ (StopWish::NotAsked | StopWish::InterruptUnlessEnded { .. }),
+            ) => {
                 *stop = StopWish::InterruptDue { cancel_at: now + work.heard.patience() };
             }
             PromptStage::Idle | PromptStage::Working(..) | PromptStage::Ended(..) => {}

@@ -124,6 +124,8 @@ pub(super) enum StopWish {
     NotAsked,
     /// A steer wants in: a cancel is sent at the next word, or at this time.
     InterruptDue { cancel_at: Instant },
+    /// A steer came too late, says the agent: a cancel is sent if the prompt has not ended by this time.
+    InterruptUnlessEnded { cancel_at: Instant },
     /// A cancel was sent for a steer.
     InterruptSent,
     /// The user has ended the turn and a cancel was sent. At this time the agent's connection is closed, or was.
@@ -158,7 +160,7 @@ pub(super) enum StoppedFor {
 impl From<StopWish> for StoppedFor {
     fn from(stop: StopWish) -> Self {
         match stop {
-            StopWish::NotAsked => Self::Nobody,
+            StopWish::NotAsked | StopWish::InterruptUnlessEnded { .. } => Self::Nobody,
             StopWish::InterruptDue { .. } | StopWish::InterruptSent => Self::Steer,
             StopWish::CancelSent { .. } => Self::User,
         }

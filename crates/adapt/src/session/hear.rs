@@ -14,6 +14,9 @@ use crate::{
     tool_calls::{ToolCallChange, is_word},
 };
 
+/// The reason of an agent that has no turn to be steered.
+const NO_TURN: &str = "no_running_turn";
+
 impl AdaptedSession {
     /// Takes what the agent says.
     pub(super) fn hear(&mut self, message: RoutedMessage) {
@@ -108,9 +111,8 @@ impl AdaptedSession {
     fn outcome(&self, answer: &AgentAnswer) -> SteerOutcome {
         let outcome = match answer {
             Ok(result) => result.get(&["outcome"]).and_then(|outcome| outcome.to::<String>().ok()),
-            // It came too late: the end of the prompt is on its way, and there is nothing to cut off.
-            Err(CallError::Rpc(error)) if error.get_reason().as_deref() == Some("no_running_turn") => {
-                return SteerOutcome::PromptRequired;
+            Err(CallError::Rpc(error)) if error.get_reason().as_deref() == Some(NO_TURN) => {
+                return SteerOutcome::TooLate;
             }
             Err(_) => Some("failed".to_owned()),
         };

@@ -176,7 +176,7 @@ async fn an_agent_without_a_turn_is_not_cut_off_for_a_steer() {
     let steer = agent.expect("session/inject").await;
     // The answer to the steer overtakes the end of the prompt.
     steer.refuse_for("no_running_turn").await;
-    owner.expect_silence(Duration::from_secs(5)).await;
+    owner.expect_silence(Duration::from_secs(1)).await;
     prompt.stop("end_turn").await;
     owner.expect(&["stream"]).await;
     agent.expect_prompt("two").await.stop("end_turn").await;

@@ -35,7 +35,10 @@ fn the_page_says_how_each_kind_is_treated() {
 fn markdown() -> String {
     let row = |kind: &UpdateKind| {
         let word = |is: bool, word: &'static str| if is { word } else { "" };
-        let needs = [word(kind.needs_compaction(), "compaction"), word(kind.needs_subagents(), "subagents")];
+        let needs = [
+            word(kind.is_carried_without_compaction(), "compaction"),
+            word(kind.is_carried_without_subagents(), "subagents"),
+        ];
         let speaker = format!("{:?}", kind.speaker()).to_lowercase();
         let portion = format!("{:?}", kind.portion()).to_lowercase();
         let is =
@@ -43,7 +46,7 @@ fn markdown() -> String {
         let name = if kind.name() == UNKNOWN { "any other" } else { &format!("`{}`", kind.name()) };
         format!("| {name} | {speaker} | {portion} | {} | {} |\n", is.join(" | "), needs.concat())
     };
-    let head = "| kind | who speaks | portion | stored | replayed | tells of now | v1 client must offer |\n\
+    let head = "| kind | who speaks | portion | stored | replayed | tells of now | carried for v1 clients without |\n\
                 | --- | --- | --- | --- | --- | --- | --- |\n";
     let kinds = UpdateKind::KNOWN.iter().cloned().chain([UpdateKind::of(UNKNOWN)]);
     kinds.fold(head.to_owned(), |table, kind| table + &row(&kind))

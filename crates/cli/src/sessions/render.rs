@@ -64,8 +64,10 @@ pub(crate) fn content(blocks: &Value) -> String {
     shown.collect()
 }
 
-/// How many tool calls are known by name until they end.
+/// How many tool calls are known by name.
 const CALLS: usize = 64;
+/// How many terminals of each.
+const TERMINALS: usize = 8;
 
 /// Something of a conversation. It is what was said, not yet safe for a terminal.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,8 +78,8 @@ pub(crate) enum ConversationPart {
     Call { id: String, text: String },
     /// A tool call has ended; `text` names it, as Markdown, for where something else was shown since it began.
     CallEnded { id: String, status: String, text: String },
-    /// What a tool has printed, by tool call or terminal: all of it so far, or more of it.
-    Output { id: String, text: String, is_all: bool },
+    /// What a tool has printed, by tool call or terminal, and the call it belongs to: all of it so far, or more of it.
+    Output { call: Option<String>, id: String, text: String, is_all: bool },
 }
 
 /// A conversation, update by update.
@@ -85,8 +87,17 @@ pub(crate) enum ConversationPart {
 pub(crate) struct RenderedTranscript {
     /// Whose text is being written: kind and id of the message.
     open: Option<(String, String)>,
-    /// How the tool calls that run are called, oldest first.
-    calls: VecDeque<(String, String)>,
+    /// The last tool calls, oldest first.
+    calls: VecDeque<KnownCall>,
+}
+
+#[derive(Debug, Default)]
+struct KnownCall {
+    id: String,
+    /// As Markdown.
+    name: String,
+    terminals: Vec<String>,
+    has_ended: bool,
 }
 
 impl RenderedTranscript {
@@ -107,10 +118,10 @@ impl RenderedTranscript {
                 return tool_output(update, std::slice::from_ref(blocks), false).into_iter().collect();
             }
             "terminal_update" => {
-                return terminal_output(update, &update["output"]["data"], true).into_iter().collect();
+                return self.terminal_output(update, &update["output"]["data"], true).into_iter().collect();
             }
             "terminal_output_chunk" => {
-                return terminal_output(update, &update["data"], false).into_iter().collect();
+                return self.terminal_output(update, &update["data"], false).into_iter().collect();
             }
             "plan_update" => (self.plan(&update["plan"]), true),
             "plan" => (self.plan(update), true),
@@ -134,33 +145,68 @@ impl RenderedTranscript {
     fn tool_call(&mut self, update: &Value) -> Vec<ConversationPart> {
         self.open = None;
         let id = update["toolCallId"].as_str().unwrap_or_default();
-        let begun = update["title"].as_str().map(|title| self.begin_call(id, title));
+        let begun = update["title"].as_str().and_then(|title| self.begin_call(id, title));
+        let items = update["content"].as_array().map_or(&[][..], Vec::as_slice);
+        if let Some(call) = self.calls.iter_mut().find(|call| call.id == id) {
+            let terminals = items.iter().filter_map(|item| item["terminalId"].as_str());
+            call.terminals =
+                terminals.take(TERMINALS).map(str::to_owned).chain(call.terminals.drain(..)).collect();
+            call.terminals.truncate(TERMINALS);
+        }
         let ended = match update["status"].as_str() {
-            Some(status @ ("completed" | "failed" | "cancelled")) => Some(self.end_call(id, status)),
+            Some(status @ ("completed" | "failed" | "cancelled")) => self.end_call(id, status),
             _ => None,
         };
-        let items = update["content"].as_array().map_or(&[][..], Vec::as_slice);
         begun.into_iter().chain(tool_output(update, items, true)).chain(ended).collect()
     }
 
-    fn begin_call(&mut self, id: &str, title: &str) -> ConversationPart {
-        let title = terminal_text::one_line(title);
+    /// Names a call, unless it is known by this name.
+    fn begin_call(&mut self, id: &str, title: &str) -> Option<ConversationPart> {
+        let title = terminal_text::row(title);
         let name = if title.contains('`') { title } else { format!("`{title}`") };
         let text = format!("\n\n- {name}");
-        self.calls.retain(|(known, _)| known != id);
-        if self.calls.len() == CALLS {
-            self.calls.pop_front();
+        match self.calls.iter_mut().find(|call| call.id == id) {
+            Some(call) if call.name == name => return None,
+            Some(call) => call.name = name,
+            None => {
+                if self.calls.len() == CALLS {
+                    self.calls.pop_front();
+                }
+                let call = KnownCall { id: id.to_owned(), name, ..KnownCall::default() };
+                self.calls.push_back(call);
+            }
         }
-        self.calls.push_back((id.to_owned(), name));
-        ConversationPart::Call { id: id.to_owned(), text }
+        Some(ConversationPart::Call { id: id.to_owned(), text })
     }
 
-    fn end_call(&mut self, id: &str, status: &str) -> ConversationPart {
-        let at = self.calls.iter().position(|(known, _)| known == id);
-        let name =
-            at.and_then(|at| self.calls.remove(at)).map_or_else(|| "tool call".to_owned(), |(_, name)| name);
+    /// Tells of an end once.
+    fn end_call(&mut self, id: &str, status: &str) -> Option<ConversationPart> {
+        let call = self.calls.iter_mut().find(|call| call.id == id);
+        if call.as_ref().is_some_and(|call| call.has_ended) {
+            return None;
+        }
+        let name = match call {
+            Some(call) => {
+                call.has_ended = true;
+                call.name.clone()
+            }
+            None => format!("tool call `{}`", terminal_text::row(id)),
+        };
         let (id, status) = (id.to_owned(), format!(" ({status})"));
-        ConversationPart::CallEnded { id, text: format!("\n\n- {name}{status}"), status }
+        Some(ConversationPart::CallEnded { id, text: format!("\n\n- {name}{status}"), status })
+    }
+
+    /// The tool call that a terminal belongs to.
+    fn call_of(&self, terminal: &str) -> Option<String> {
+        let call = self.calls.iter().find(|call| call.terminals.iter().any(|known| known == terminal))?;
+        Some(call.id.clone())
+    }
+
+    fn terminal_output(&self, update: &Value, data: &Value, is_all: bool) -> Option<ConversationPart> {
+        let id = update["terminalId"].as_str().unwrap_or_default().to_owned();
+        let bytes = BASE64_STANDARD.decode(data.as_str()?).ok()?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Some(ConversationPart::Output { call: self.call_of(&id), id, text, is_all })
     }
 
     fn plan(&mut self, plan: &Value) -> String {
@@ -179,7 +225,12 @@ impl RenderedTranscript {
 fn tool_output(update: &Value, items: &[Value], is_all: bool) -> Option<ConversationPart> {
     let text: Vec<String> = items.iter().map(tool_content).filter(|text| !text.is_empty()).collect();
     let id = update["toolCallId"].as_str().unwrap_or_default().to_owned();
-    (!text.is_empty()).then(|| ConversationPart::Output { id, text: text.join("\n"), is_all })
+    (!text.is_empty()).then(|| ConversationPart::Output {
+        call: Some(id.clone()),
+        id,
+        text: text.join("\n"),
+        is_all,
+    })
 }
 
 fn tool_content(item: &Value) -> String {
@@ -195,10 +246,4 @@ fn changed(diff: &Value) -> String {
     let changes = diff["changes"].as_array().into_iter().flatten();
     let paths = changes.filter_map(|change| change["path"].as_str());
     paths.map(|path| format!("changes {path}")).collect::<Vec<_>>().join("\n")
-}
-
-fn terminal_output(update: &Value, data: &Value, is_all: bool) -> Option<ConversationPart> {
-    let id = update["terminalId"].as_str().unwrap_or_default().to_owned();
-    let bytes = BASE64_STANDARD.decode(data.as_str()?).ok()?;
-    Some(ConversationPart::Output { id, text: String::from_utf8_lossy(&bytes).into_owned(), is_all })
 }

@@ -261,8 +261,10 @@ impl Screen {
                 let line = if is_named && self.printing.is_some() { "\n   " } else { "" };
                 self.text(&if is_named { format!("{line}{status}") } else { text }, true);
             }
-            ConversationPart::Output { id, text, is_all } if self.has_output => {
-                self.output(&id, &text, is_all);
+            ConversationPart::Output { call, id, text, is_all } if self.has_output => {
+                if self.output(&id, &text, is_all) {
+                    self.named.take_if(|named| Some(&*named) != call.as_ref());
+                }
             }
             ConversationPart::Output { .. } => {}
         }
@@ -281,8 +283,8 @@ impl Screen {
         (self.printing, self.named) = (None, None);
     }
 
-    /// Shows what a tool has printed and was not shown yet, set back.
-    fn output(&mut self, id: &str, text: &str, is_all: bool) {
+    /// Shows what a tool has printed and was not shown yet, set back; whether there was something.
+    fn output(&mut self, id: &str, text: &str, is_all: bool) -> bool {
         if self.printed.len() > TOOLS && !self.printed.contains_key(id) {
             self.printed.clear();
         }
@@ -294,8 +296,8 @@ impl Screen {
             self.out.push_str(&end);
             self.out.push_str(&self.painter.dim(&shown));
             (self.last, self.printing) = ('x', Some(id.to_owned()));
-            self.named.take_if(|named| named != id);
         }
+        !shown.is_empty()
     }
 }
 
@@ -370,6 +372,17 @@ mod tests {
             call("a", &json!({ "status": "completed", "content": output("one") })),
         ];
         assert_eq!(shown(&updates), "\n\n- `Read x`\n    │ one\n    (completed)");
+    }
+
+    #[test]
+    fn a_terminal_belongs_to_its_tool_call() {
+        let updates = [
+            call("a", &json!({ "title": "Run", "content": [{ "type": "terminal", "terminalId": "t" }] })),
+            json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "b25l" }),
+            call("a", &json!({ "title": "Run", "status": "completed" })),
+            call("a", &json!({ "status": "completed" })),
+        ];
+        assert_eq!(shown(&updates), "\n\n- `Run`\n    │ one\n    (completed)");
     }
 
     #[test]

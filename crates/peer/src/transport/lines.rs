@@ -153,6 +153,9 @@ impl FrameTransport for LineTransport {
     }
 
     fn rest(&mut self) {
-        self.give_buffer_back();
+        // A long line that comes slowly is not copied each time it stops.
+        if self.rest.len() <= SMALL {
+            self.give_buffer_back();
+        }
     }
 }

@@ -116,6 +116,30 @@ fn a_refused_steer_waits_for_the_first_word() {
 }
 
 #[test]
+fn a_steer_that_came_too_late_waits_for_the_end_of_the_prompt() {
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (1, Word, ""),
+        (2, Steer("b"), "steer 1 b"),
+        (3, SteerTooLate(1), "by 2003"),
+        (4, Word, "by 2003"),
+        (5, Ended("end_turn"), "tools, prompt b"),
+    ]);
+}
+
+#[test]
+fn an_agent_that_goes_on_though_it_has_no_turn_is_cut_off() {
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (1, Word, ""),
+        (2, Steer("b"), "steer 1 b"),
+        (3, SteerTooLate(1), "by 2003"),
+        (2003, Timeout, "cancel"),
+        (2004, Ended("cancelled"), "tools, prompt b after cut"),
+    ]);
+}
+
+#[test]
 fn the_answer_to_a_steer_is_waited_for_when_the_agent_has_ended() {
     check(&[
         (0, Begin("a"), "prompt a"),
