@@ -135,3 +135,120 @@ impl MessageRuns {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nudge_wire::RawJson;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    /// An entry of so many bytes is shown.
+    fn show(transcript: &mut SessionTranscript, bytes: usize) {
+        let raw = RawJson::of(&"x".repeat(bytes - 2)).expect("a string is JSON");
+        let seq = transcript.number();
+        transcript.remember(seq, &IndexedUpdate::new(UpdateKind::AgentMessageChunk, raw));
+    }
+
+    /// So many entries of so many bytes are shown and land, one after the other.
+    fn land(transcript: &mut SessionTranscript, count: usize, bytes: usize) {
+        for _ in 0..count {
+            show(transcript, bytes);
+            transcript.committed(transcript.next_seq());
+        }
+    }
+
+    /// The number of the oldest entry in memory.
+    fn oldest(transcript: &SessionTranscript) -> Option<u64> {
+        (0..transcript.next_seq()).find(|from| transcript.since(*from).is_some())
+    }
+
+    #[test]
+    fn so_many_entries_are_remembered() {
+        let mut transcript = SessionTranscript::new(0);
+        land(&mut transcript, 1024, 2);
+        assert_eq!(oldest(&transcript), Some(0));
+        assert_eq!(transcript.since(0).map(|entries| entries.len()), Some(1024));
+        land(&mut transcript, 1, 2);
+        assert_eq!(oldest(&transcript), Some(1));
+    }
+
+    #[test]
+    fn so_many_bytes_are_remembered() {
+        let mut transcript = SessionTranscript::new(0);
+        land(&mut transcript, 4, MIB);
+        assert_eq!(oldest(&transcript), Some(0), "just as many as may be");
+        land(&mut transcript, 1, 2);
+        assert_eq!(oldest(&transcript), Some(1));
+    }
+
+    #[test]
+    fn what_makes_room_no_longer_counts() {
+        let mut transcript = SessionTranscript::new(0);
+        land(&mut transcript, 5, MIB);
+        assert_eq!(oldest(&transcript), Some(1));
+        land(&mut transcript, 1, MIB);
+        assert_eq!(oldest(&transcript), Some(2));
+    }
+
+    #[test]
+    fn what_is_not_on_disk_is_remembered_however_much_it_is() {
+        let mut transcript = SessionTranscript::new(0);
+        for _ in 0..1030 {
+            show(&mut transcript, 2);
+        }
+        assert_eq!(oldest(&transcript), Some(0));
+        transcript.committed(3);
+        show(&mut transcript, 4 * MIB);
+        assert_eq!(oldest(&transcript), Some(3));
+        assert_eq!(transcript.in_doubt().count(), 1028);
+    }
+
+    #[test]
+    fn what_is_not_on_disk_is_not_forgotten() {
+        let mut transcript = SessionTranscript::new(0);
+        land(&mut transcript, 3, 2);
+        show(&mut transcript, 2);
+        show(&mut transcript, 2);
+        transcript.forget(2);
+        assert_eq!(oldest(&transcript), Some(2), "only what comes before that");
+        transcript.forget(5);
+        assert_eq!(oldest(&transcript), Some(3));
+    }
+
+    #[test]
+    fn what_was_forgotten_no_longer_counts() {
+        let mut transcript = SessionTranscript::new(0);
+        land(&mut transcript, 4, MIB);
+        transcript.forget(2);
+        land(&mut transcript, 2, MIB);
+        assert_eq!(oldest(&transcript), Some(2), "there was room for them");
+        land(&mut transcript, 1, MIB);
+        assert_eq!(oldest(&transcript), Some(3));
+    }
+
+    #[test]
+    fn chunks_that_name_no_message_belong_to_that_of_the_one_before() {
+        let (mut transcript, mut ids) = (SessionTranscript::new(0), IdMint::new(0));
+        let mut minted = IdMint::new(0);
+        let [first, second, third, fourth] = std::array::from_fn(|_| Some(minted.message()));
+        let null = || RawJson::of(&()).expect("nothing is JSON");
+        let mut named = |mut update: IndexedUpdate| {
+            transcript.name(&mut update, &mut ids);
+            update.message_id
+        };
+        let mut name = |kind| named(IndexedUpdate::new(kind, null()));
+        assert_eq!(name(UpdateKind::AgentMessageChunk), first);
+        assert_eq!(name(UpdateKind::AgentMessageChunk), first);
+        assert_eq!(name(UpdateKind::AgentThoughtChunk), second, "it is of another kind");
+        assert_eq!(name(UpdateKind::SessionInfoUpdate), None);
+        assert_eq!(name(UpdateKind::AgentThoughtChunk), second, "what is not stored is not between them");
+        assert_eq!(name(UpdateKind::ToolCall), None);
+        assert_eq!(name(UpdateKind::AgentThoughtChunk), third, "a tool call is between them");
+        let own = IndexedUpdate::new(UpdateKind::AgentThoughtChunk, null()).of_message("own");
+        assert_eq!(named(own).as_deref(), Some("own"));
+        let after = IndexedUpdate::new(UpdateKind::AgentThoughtChunk, null());
+        assert_eq!(named(after), fourth, "a message that is named is between them");
+    }
+}

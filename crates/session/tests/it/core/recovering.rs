@@ -211,3 +211,32 @@ fn what_was_refused_and_written_all_the_same_is_taken_back() {
          ends cancelled    -> note(idle:cancelled row), show idle cancelled",
     );
 }
+
+#[test]
+fn keys_of_what_was_accepted_before_are_known_afterwards() {
+    check(
+        "given ann bob turn
+         ann queues b key=k -> save(+b)
+         disk               -> answer b: is b
+         ends               -> save(idle:end_turn row >b user:b running)
+         disk               -> show idle end_turn but ann, answer a: end_turn, show user b, show running,
+                               prompt b by ann
+         says hi            -> note(words:hi), show words hi
+         disk full          -> flush, cancel, show idle error no room, forget options
+         recover            -> save(words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                               show interrupted [it could not be stored]
+         ann queues c key=k -> answer c: is b",
+    );
+}
+
+#[test]
+fn the_key_of_a_prompt_that_was_refused_is_free_though_its_delivery_was_written() {
+    check(
+        "given ann turn
+         ends                -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
+         ann prompts b key=k -> save(+b >b user:b running)
+         disk full written   -> flush, answer b: no [no room], show idle error no room, forget options
+         recover             -> save(idle:end_turn title=title)
+         ann prompts c key=k -> save(+c >c user:c running)",
+    );
+}
