@@ -3,6 +3,7 @@
 
 mod build;
 mod held;
+mod page;
 mod process;
 pub mod scripted;
 
@@ -14,6 +15,7 @@ use std::{
 
 pub use build::build_nudge;
 pub use held::Held;
+pub use page::check_section;
 pub use process::Process;
 
 /// How long a test waits for something that ought to come at once, on a machine that is busy.

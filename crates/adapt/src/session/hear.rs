@@ -3,7 +3,7 @@
 use nudge_backend::{BackendEvent, REQUEST_PERMISSION, TurnEnd};
 use nudge_bridge::{IndexedUpdate, UpdateKind, UpdateSpeaker};
 use nudge_peer::{CallError, UnhandledMessage};
-use nudge_wire::Version;
+use nudge_wire::{Version, inject::ErrorReason};
 use tokio::time::Instant;
 
 use super::AdaptedSession;
@@ -13,9 +13,6 @@ use crate::{
     routed::RoutedMessage,
     tool_calls::{ToolCallChange, is_word},
 };
-
-/// The reason of an agent that has no turn to be steered.
-const NO_TURN: &str = "no_running_turn";
 
 impl AdaptedSession {
     /// Takes what the agent says.
@@ -111,7 +108,9 @@ impl AdaptedSession {
     fn outcome(&self, answer: &AgentAnswer) -> SteerOutcome {
         let outcome = match answer {
             Ok(result) => result.get(&["outcome"]).and_then(|outcome| outcome.to::<String>().ok()),
-            Err(CallError::Rpc(error)) if error.get_reason().as_deref() == Some(NO_TURN) => {
+            Err(CallError::Rpc(error))
+                if error.get_reason().as_deref() == Some(ErrorReason::NoRunningTurn.as_str()) =>
+            {
                 return SteerOutcome::TooLate;
             }
             Err(_) => Some("failed".to_owned()),

@@ -12,7 +12,10 @@ use super::{
     stream::PlannedToolCall,
 };
 use crate::{
-    tools::{self, FileChange, ToolInvocation, ToolOutcome, files, program, scope},
+    tools::{
+        self, EditInput, FileChange, ToolInput, ToolInvocation, ToolOutcome, WriteInput, files, program,
+        scope,
+    },
     update,
 };
 
@@ -45,11 +48,11 @@ impl AgentSession {
             }
             ToolInvocation::Write(write) => {
                 let new = write.content.clone();
-                self.change(id, "write", &write.path, move |_| Ok(new)).await
+                self.change(id, WriteInput::NAME, &write.path, move |_| Ok(new)).await
             }
             ToolInvocation::Edit(edit) => {
                 let edit = edit.clone();
-                self.change(id, "edit", &edit.path.clone(), move |old| edit.apply(old)).await
+                self.change(id, EditInput::NAME, &edit.path.clone(), move |old| edit.apply(old)).await
             }
             ToolInvocation::Run(run) => match self.may_run(id, &run.command).await? {
                 PermissionVerdict::Refused(why) => Ok(ToolOutcome::failed(&why)),
@@ -130,7 +133,7 @@ impl AgentSession {
         if let Some(why) = guarded {
             let _ = write!(description, " {why}");
         }
-        let call = json!({ "toolCallId": id, "kind": "edit", "content": content });
+        let call = json!({ "toolCallId": id, "kind": EditInput::KIND, "content": content });
         let subject = json!({ "type": "tool_call", "toolCall": call });
         let is_edit = guarded.is_none();
         let what = "changes of files by this tool".to_owned();

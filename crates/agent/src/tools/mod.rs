@@ -22,7 +22,8 @@ pub(crate) use list::ListInput;
 pub(crate) use read::ReadInput;
 pub(crate) use run::RunInput;
 pub(crate) use search::SearchInput;
-use spec::{ToolInput, brief};
+pub(crate) use spec::ToolInput;
+use spec::brief;
 pub(crate) use standing::{program, scope};
 
 /// The table of tools: makes [`ToolInvocation`] and all that is the same for each of them.

@@ -14,22 +14,10 @@ const UNSENT: [UpdateKind; 2] = [UpdateKind::PermissionAnswer, UpdateKind::Forei
 /// A kind without a row.
 const UNKNOWN: &str = "_weather";
 
-/// Where the table stands in the page.
-const MARKS: [&str; 2] = ["<!-- kinds -->\n", "<!-- /kinds -->"];
-
 /// So that a difference in how a kind is treated is read by whoever makes it, and by whoever reviews it.
 #[test]
 fn the_page_says_how_each_kind_is_treated() {
-    let path = format!("{SPEC}/kinds.md");
-    let page = fs::read_to_string(&path).expect("the page is in the repository");
-    let (before, rest) = page.split_once(MARKS[0]).expect("it has a mark where the table begins");
-    let (_, after) = rest.split_once(MARKS[1]).expect("it has a mark where the table ends");
-    let expected = [before, MARKS[0], &*markdown(), MARKS[1], after].concat();
-    if std::env::var_os("NUDGE_BLESS").is_some() {
-        fs::write(&path, expected).expect("it can be written");
-    } else {
-        assert_eq!(page, expected, "run the test with NUDGE_BLESS=1 to write the table anew");
-    }
+    nudge_testkit::check_section(format!("{SPEC}/kinds.md"), "kinds", &markdown());
 }
 
 fn markdown() -> String {

@@ -1,27 +1,16 @@
 //! The table of `docs/settings.md`, which a test writes and checks.
 
-use std::{fmt::Write, path::Path};
+use std::fmt::Write;
 
 use super::{
     setting::{FlagForm, InProject, SettingDefault, SettingRow, SettingScope, SettingVariable},
     table::TABLE,
 };
 
-/// Where the table stands in the page.
-const MARKS: [&str; 2] = ["<!-- settings -->\n", "<!-- /settings -->"];
-
 #[test]
 fn the_page_of_the_settings_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/settings.md");
-    let page = std::fs::read_to_string(&path).expect("docs/settings.md is there");
-    let (before, rest) = page.split_once(MARKS[0]).expect("it has a mark where the table begins");
-    let (_, after) = rest.split_once(MARKS[1]).expect("it has a mark where the table ends");
-    let expected = [before, MARKS[0], &*markdown(), MARKS[1], after].concat();
-    if std::env::var_os("NUDGE_BLESS").is_some() {
-        std::fs::write(&path, expected).expect("it can be written");
-    } else {
-        assert_eq!(page, expected, "run the test with NUDGE_BLESS=1 to write the table anew");
-    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+    nudge_testkit::check_section(page, "settings", &markdown());
 }
 
 /// The table as Markdown.

@@ -66,13 +66,13 @@ mod tests {
     fn the_users_file_is_where_custom_or_the_user_has_it() {
         let home = ("HOME", "/nest/ada");
         let check = |flag: Option<&str>, variables: &[(&str, &str)], expected: Option<&str>| {
-            let places = SettingsPlaces::find(flag.map(Path::new), &around("/work", variables));
+            let places = SettingsPlaces::find(flag.map(Path::new), &around("/nest/bird", variables));
             assert_eq!(places.user.as_deref(), expected.map(Path::new), "{flag:?} {variables:?}");
         };
         check(None, &[home], Some("/nest/ada/.config/nudge/config.toml"));
         check(None, &[home, ("XDG_CONFIG_HOME", "/etc/ada")], Some("/etc/ada/nudge/config.toml"));
         check(None, &[home, ("XDG_CONFIG_HOME", "ada")], Some("/nest/ada/.config/nudge/config.toml"));
-        check(None, &[home, (CONFIG_VARIABLE, "own.toml")], Some("/work/own.toml"));
+        check(None, &[home, (CONFIG_VARIABLE, "own.toml")], Some("/nest/bird/own.toml"));
         check(None, &[home, (CONFIG_VARIABLE, "")], Some("/nest/ada/.config/nudge/config.toml"));
         check(Some("/a.toml"), &[home, (CONFIG_VARIABLE, "own.toml")], Some("/a.toml"));
         check(Some(""), &[home], None);
