@@ -1,4 +1,4 @@
-//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `chaos`, `plant` and `fuzz`.
+//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `real-model`, `chaos`, `plant` and `fuzz`.
 #![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
 
 mod bench;
@@ -8,6 +8,7 @@ mod dist;
 mod fuzz;
 mod peers;
 mod plant;
+mod real_model;
 mod test;
 mod tidy;
 
@@ -48,6 +49,12 @@ enum Task {
     Dist,
     /// Drive real agents through `nudge acp --` and see that nothing is lost
     Peers(peers::Peers),
+    /// Install a real language model and talk with it through `nudge acp`; some minutes
+    RealModel {
+        /// A very small one, in less than a minute
+        #[arg(long)]
+        quick: bool,
+    },
     /// Kill the program at every boundary and at random moments, and see that nothing is lost
     Chaos {
         /// With an agent behind it that is killed, stopped, flooded and garbled, instead of the built-in one
@@ -86,6 +93,7 @@ fn main() -> ExitCode {
         Task::Dist => dist::run(&root),
         Task::Bench { name, args } => bench::run(&root, &name, &args),
         Task::Peers(peers) => peers::run(&root, &peers),
+        Task::RealModel { quick } => real_model::run(&root, quick),
         Task::Chaos { agent: true, runs, seed, .. } => chaos::with_agent(&root, runs, seed),
         Task::Chaos { runs, each, seed, .. } => chaos::run(&root, runs, each, seed),
         Task::Plant { name } => plant::run(&root, name.as_deref()),

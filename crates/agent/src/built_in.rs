@@ -12,8 +12,8 @@ use nudge_backend::{
     PassThrough, QuestionAnswer, QuestionId, SteerMethod, UserMessage, nobody_answers,
 };
 use nudge_bridge::{IndexedUpdate, MethodCall, UpdateKind};
-use nudge_model::LanguageModel;
-use nudge_wire::{Environment, Error as WireError, RawJson, Version};
+use nudge_model::{ModelSource, SlashCommand};
+use nudge_wire::{ClientContext, Environment, Error as WireError, RawJson, Version};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -49,13 +49,15 @@ struct SetParams {
 
 impl BuiltInAgent {
     /// Starts the agent of a session; needs a tokio runtime.
-    pub fn start(model: Arc<dyn LanguageModel>, setup: AgentSetup) -> Self {
+    pub fn start(models: Arc<dyn ModelSource>, setup: AgentSetup) -> Self {
         let (sender, events) = mpsc::channel(EVENTS);
         let (control, asked) = (Arc::new(TurnControl::default()), Arc::new(AskedQuestions::default()));
-        let config = Arc::new(Mutex::new(SessionConfig::restore(setup.config.as_ref())));
-        let commands = commands(&*model);
+        let mut config = SessionConfig::restore(setup.config.as_ref());
+        config.offer(models.choices(&setup.client));
+        let config = Arc::new(Mutex::new(config));
+        let commands = commands(models.commands(&setup.client));
         let shared = (Arc::clone(&config), Arc::clone(&control), Arc::clone(&asked));
-        tokio::spawn(AgentSession::new(model, setup, shared, sender).run());
+        tokio::spawn(AgentSession::new(models, setup, shared, sender).run());
         Self { control, asked, config, commands, events, will_set: VecDeque::new() }
     }
 
@@ -109,8 +111,8 @@ impl Backend for BuiltInAgent {
         self.events.try_recv().ok().inspect(|event| self.take(event))
     }
 
-    fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>) {
-        self.control.prompt(messages, environment);
+    fn prompt(&mut self, messages: Vec<UserMessage>, client: ClientContext) {
+        self.control.prompt(messages, client);
     }
 
     /// It takes steers at break-points only.
@@ -194,7 +196,14 @@ impl Backend for BuiltInAgent {
     }
 
     fn takes(&self, content: &str) -> bool {
-        matches!(content, "text" | "resource_link" | "resource")
+        let (images, audio) =
+            self.config().choice().map_or((false, false), |model| (model.images, model.audio));
+        match content {
+            "text" | "resource_link" | "resource" => true,
+            "image" => images,
+            "audio" => audio,
+            _ => false,
+        }
     }
 
     fn wants_title(&self) -> bool {
@@ -226,8 +235,8 @@ impl Drop for BuiltInAgent {
     }
 }
 
-fn commands(model: &dyn LanguageModel) -> RawJson {
-    let describe = |command: nudge_model::SlashCommand| {
+fn commands(commands: Vec<SlashCommand>) -> RawJson {
+    let describe = |command: SlashCommand| {
         let mut shown =
             json!({ "type": "command", "name": command.name, "description": command.description });
         if let Some(hint) = command.hint {
@@ -235,5 +244,5 @@ fn commands(model: &dyn LanguageModel) -> RawJson {
         }
         shown
     };
-    update::raw(&model.commands().into_iter().map(describe).collect::<Vec<Value>>())
+    update::raw(&commands.into_iter().map(describe).collect::<Vec<Value>>())
 }

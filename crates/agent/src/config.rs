@@ -2,11 +2,16 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use nudge_model::{AnswerOptions, ModelChoice};
 use nudge_wire::RawJson;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{SetOptionError, update};
+use crate::{
+    SetOptionError,
+    model_options::{self, MODEL},
+    update,
+};
 
 /// How freely the agent acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +38,9 @@ pub(crate) struct SessionConfig {
     /// By tool, and for `run` by what it was said for: `write`, `edit`, `run:cargo test`, `line:make all`. Earlier versions
     /// said it for a whole program, `run:cargo`; of that only a refusal still counts.
     always: BTreeMap<String, AlwaysAnswer>,
+    /// The models there are now.
+    #[serde(skip)]
+    choices: Vec<ModelChoice>,
 }
 
 struct Choice {
@@ -94,24 +102,66 @@ impl SessionConfig {
     }
 
     pub(crate) fn set(&mut self, id: &str, value: &RawJson) -> Result<(), SetOptionError> {
-        let names = || OPTIONS.iter().map(|option| option.id).collect::<Vec<_>>().join(", ");
-        let option = OPTIONS
+        let known = self.values();
+        let names = || known.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ");
+        let (id, values) = known
             .iter()
-            .find(|option| option.id == id)
+            .find(|(known, _)| *known == id)
             .ok_or_else(|| SetOptionError::UnknownOption(names()))?;
         let value: Option<String> = value.to().ok();
-        let value = value.filter(|value| option.values.iter().any(|(known, ..)| known == value));
-        let value = value.ok_or_else(|| SetOptionError::UnknownValue {
-            option: option.id,
-            expected: option.values.iter().map(|(value, ..)| *value).collect::<Vec<_>>().join(", "),
-        })?;
-        self.options.insert(option.id.to_owned(), value);
+        let value = value.filter(|value| values.contains(value));
+        let value =
+            value.ok_or_else(|| SetOptionError::UnknownValue { option: id, expected: values.join(", ") })?;
+        self.options.insert((*id).to_owned(), value);
         Ok(())
+    }
+
+    /// Every option and its values.
+    fn values(&self) -> Vec<(&'static str, Vec<String>)> {
+        let own = OPTIONS.iter().map(|option| {
+            (option.id, option.values.iter().map(|(value, ..)| (*value).to_owned()).collect::<Vec<_>>())
+        });
+        let of_model = self.model_options().into_iter();
+        let of_model =
+            of_model.map(|option| (option.id, option.values.into_iter().map(|(value, _)| value).collect()));
+        own.chain(of_model).collect()
+    }
+
+    fn model_options(&self) -> Vec<model_options::ModelOption> {
+        model_options::of(&self.choices, self.model())
+    }
+
+    /// The model that was set, if one was.
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.options.get(MODEL).map(String::as_str)
+    }
+
+    /// The model that counts, as far as it is known.
+    pub(crate) fn choice(&self) -> Option<&ModelChoice> {
+        model_options::chosen(&self.choices, self.model())
+    }
+
+    /// How the model is to answer.
+    pub(crate) fn answer_options(&self) -> AnswerOptions {
+        model_options::answer_options(self.choice(), |id| self.options.get(id).cloned())
+    }
+
+    /// Takes in which models there are; tells whether the options are others now.
+    pub(crate) fn offer(&mut self, choices: Vec<ModelChoice>) -> bool {
+        let is_other = self.choices != choices;
+        self.choices = choices;
+        is_other
     }
 
     /// A version 2 `configOptions` array.
     pub(crate) fn options(&self) -> Value {
-        OPTIONS.iter().map(|option| self.option(option)).collect()
+        let mut options: Vec<Value> = OPTIONS.iter().map(|option| self.option(option)).collect();
+        let of_model = self.model_options();
+        let shown =
+            of_model.iter().map(|option| option.shown(self.options.get(option.id).map(String::as_str)));
+        // Behind the mode, which editors show first.
+        options.splice(1..1, shown);
+        options.into()
     }
 
     fn option(&self, option: &Choice) -> Value {

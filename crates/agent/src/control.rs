@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use nudge_backend::UserMessage;
-use nudge_wire::Environment;
+use nudge_wire::ClientContext;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
@@ -20,7 +20,7 @@ pub(crate) struct TurnControl {
 #[derive(Debug, Default)]
 struct State {
     /// Turns to be started.
-    prompts: VecDeque<(Vec<UserMessage>, Option<Environment>)>,
+    prompts: VecDeque<(Vec<UserMessage>, ClientContext)>,
     running: bool,
     closed: bool,
     asked: Asked,
@@ -37,9 +37,11 @@ struct Asked {
 /// What the task is to do between turns.
 #[derive(Debug)]
 pub(crate) enum BetweenTurns {
-    /// A turn, and what its commands see of the environment.
-    Prompt(Vec<UserMessage>, Option<Environment>),
+    /// A turn, and for whom.
+    Prompt(Vec<UserMessage>, ClientContext),
     ReportConfig,
+    /// There may be other models now.
+    OfferModels,
     Leave,
 }
 
@@ -52,8 +54,8 @@ pub(crate) enum TurnSignal {
 }
 
 impl TurnControl {
-    pub(crate) fn prompt(&self, messages: Vec<UserMessage>, environment: Option<Environment>) {
-        self.lock().prompts.push_back((messages, environment));
+    pub(crate) fn prompt(&self, messages: Vec<UserMessage>, client: ClientContext) {
+        self.lock().prompts.push_back((messages, client));
         self.changed.notify_one();
     }
 
@@ -139,9 +141,9 @@ impl State {
         if std::mem::take(&mut self.asked.report_config) {
             return Some(BetweenTurns::ReportConfig);
         }
-        let (messages, environment) = self.prompts.pop_front()?;
+        let (messages, client) = self.prompts.pop_front()?;
         self.running = true;
-        Some(BetweenTurns::Prompt(messages, environment))
+        Some(BetweenTurns::Prompt(messages, client))
     }
 
     fn signal(&mut self) -> Option<TurnSignal> {

@@ -22,6 +22,7 @@ mod config;
 mod control;
 mod error;
 mod history;
+mod model_options;
 mod session;
 mod setup;
 mod source;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use nudge_wire::RawJson;
+use nudge_wire::{ClientContext, RawJson};
 
 use crate::Conversation;
 
@@ -17,6 +17,8 @@ pub struct AgentSetup {
     pub additional_directories: Vec<PathBuf>,
     /// What [`BackendEvent::Config`](nudge_backend::BackendEvent::Config) last reported.
     pub config: Option<RawJson>,
+    /// What counts until a turn begins.
+    pub client: ClientContext,
     /// What was said before.
     pub history: Conversation,
 }

@@ -4,23 +4,28 @@ use std::{path::PathBuf, sync::Arc};
 
 use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
-use nudge_model::LanguageModel;
+use nudge_model::{FixedModel, LanguageModel, ModelSource};
 use nudge_wire::{Error, RawJson, Version};
 
 use crate::{AgentSetup, BuiltInAgent, Conversation};
 
 /// Runs sessions by the built-in agent.
 pub struct BuiltInSource {
-    model: Arc<dyn LanguageModel>,
+    models: Arc<dyn ModelSource>,
 }
 
 impl BuiltInSource {
     /// What the store calls the built-in agent.
     pub(crate) const NAME: &str = "builtin";
 
+    /// Agents that ask these models.
+    pub fn new(models: Arc<dyn ModelSource>) -> Self {
+        Self { models }
+    }
+
     /// Agents that ask this model.
-    pub fn new(model: Arc<dyn LanguageModel>) -> Self {
-        Self { model }
+    pub fn of_model(model: Arc<dyn LanguageModel>) -> Self {
+        Self::new(Arc::new(FixedModel::new(model)))
     }
 
     fn taking_up(&self, setup: SessionSetup) -> BuiltInRestore {
@@ -30,9 +35,10 @@ impl BuiltInSource {
             cwd: PathBuf::from(setup.cwd),
             additional_directories: folders.collect(),
             config: setup.config,
+            client: setup.client,
             history: Conversation::new(),
         };
-        BuiltInRestore { model: Arc::clone(&self.model), setup }
+        BuiltInRestore { models: Arc::clone(&self.models), setup }
     }
 }
 
@@ -69,7 +75,7 @@ impl<M: 'static> AgentSource<M> for BuiltInSource {
 }
 
 struct BuiltInRestore {
-    model: Arc<dyn LanguageModel>,
+    models: Arc<dyn ModelSource>,
     setup: AgentSetup,
 }
 
@@ -83,9 +89,9 @@ impl<M: 'static> SessionRestore<M> for BuiltInRestore {
     }
 
     fn open(self: Box<Self>) -> BackendFuture<'static, Result<OpenedSession<M>, Error>> {
-        let Self { model, setup } = *self;
+        let Self { models, setup } = *self;
         Box::pin(async move {
-            let backend = Box::new(BuiltInAgent::start(model, setup));
+            let backend = Box::new(BuiltInAgent::start(models, setup));
             Ok(OpenedSession { backend, agent_session_id: None, replayed: Vec::new() })
         })
     }

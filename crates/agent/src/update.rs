@@ -1,6 +1,7 @@
 //! Version 2 `update` objects.
 
-use nudge_model::PlanEntry;
+use nudge_bridge::{IndexedUpdate, UpdateKind};
+use nudge_model::{PlanEntry, SignedReasoning};
 use nudge_wire::RawJson;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -42,8 +43,30 @@ pub(crate) fn plan(id: &str, entries: &[PlanEntry]) -> RawJson {
     )
 }
 
-pub(crate) fn usage(used: u64, size: u64) -> RawJson {
-    raw(&json!({ "sessionUpdate": "usage_update", "used": used, "size": size }))
+pub(crate) fn usage(used: u64, size: u64, cost: Option<f64>) -> RawJson {
+    let mut update = json!({ "sessionUpdate": "usage_update", "used": used, "size": size });
+    if let Some(cost) = cost {
+        update["cost"] = json!({ "amount": cost, "currency": "USD" });
+    }
+    raw(&update)
+}
+
+/// Reasoning that is kept for the model alone.
+pub(crate) fn signed_reasoning(answer: &str, reasoning: &SignedReasoning) -> IndexedUpdate {
+    let kind = UpdateKind::SignedReasoning;
+    let SignedReasoning { model, content } = reasoning;
+    let update =
+        json!({ "sessionUpdate": kind.name(), "messageId": answer, "model": model, "content": content });
+    IndexedUpdate::new(kind, raw(&update))
+}
+
+/// A notice that the provider makes the agent wait.
+pub(crate) fn pause_notice(title: &str, until: &str, attempt: u32) -> RawJson {
+    let more = "What you say meanwhile is delivered when it goes on.";
+    let pause = json!({ "nudge": { "pause": { "until": until, "attempt": attempt } } });
+    raw(
+        &json!({ "sessionUpdate": "notice", "severity": "info", "title": title, "description": more, "_meta": pause }),
+    )
 }
 
 pub(crate) fn notice(severity: &str, title: &str, description: &str) -> RawJson {

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use nudge_bridge::{IndexedUpdate, MethodCall};
-use nudge_wire::{Environment, Error, RawJson, Version};
+use nudge_wire::{ClientContext, Environment, Error, RawJson, Version};
 
 use crate::{AgentQuestion, BackendEvent, QuestionAnswer, QuestionId, UserMessage};
 
@@ -66,8 +66,9 @@ pub trait Backend: Send {
     /// What it has done already.
     fn try_next(&mut self) -> Option<BackendEvent>;
 
-    /// Begins a turn. To be called between turns. Commands of an agent that runs them itself see this environment.
-    fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>);
+    /// Begins a turn for a client. To be called between turns. Commands of an agent that runs them itself see the client's
+    /// environment.
+    fn prompt(&mut self, messages: Vec<UserMessage>, client: ClientContext);
 
     /// Gives steers to an agent whose [`steer_method`](Self::steer_method) is [`SteerMethod::Take`].
     fn steer(&mut self, messages: Vec<UserMessage>);

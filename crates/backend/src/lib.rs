@@ -16,6 +16,7 @@
 
 mod contract;
 mod event;
+mod form;
 mod message;
 mod question;
 mod source;
@@ -25,10 +26,11 @@ pub use contract::{
     Backend, BackendFuture, BackendParting, OptionChange, OptionPlan, PassThrough, SteerMethod,
 };
 pub use event::BackendEvent;
+pub use form::{FormMismatch, check_form};
 pub use message::{PromptParams, UserMessage};
 pub use question::{
-    AgentQuestion, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal,
-    is_last_word, is_unanswerable, nobody_answers,
+    AgentQuestion, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission,
+    is_file_or_terminal, is_last_word, is_unanswerable, nobody_answers,
 };
 pub use source::{AgentSource, OpenedSession, SessionRecap, SessionRestore, SessionSetup, SourceOffers};
 pub use turn_end::TurnEnd;

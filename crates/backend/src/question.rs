@@ -62,6 +62,11 @@ pub fn is_unanswerable(error: &Error) -> bool {
 
 const NOBODY: &str = "no_client";
 
+/// The answer to a form that nobody fills in any more; both versions write it alike.
+pub fn cancelled_form() -> RawJson {
+    RawJson::of(&json!({ "action": "cancel" })).expect("it is plain data")
+}
+
 /// The answer to a permission request that nobody answers any more; both versions write it alike.
 pub fn cancelled_permission() -> RawJson {
     RawJson::of(&json!({ "outcome": { "outcome": "cancelled" } })).expect("it is plain data")

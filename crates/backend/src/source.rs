@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use nudge_bridge::IndexedUpdate;
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{ClientContext, Error, RawJson, Version};
 
 use crate::{BackendFuture, PassThrough};
 
@@ -28,6 +28,8 @@ pub struct SessionSetup {
     pub params: RawJson,
     /// The version of the client.
     pub version: Version,
+    /// What the session takes over from it until a turn begins.
+    pub client: ClientContext,
     /// What was said so far, for an agent that does not remember.
     pub recap: SessionRecap,
 }

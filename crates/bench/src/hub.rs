@@ -1,6 +1,6 @@
 //! Sessions over the real binary: what it costs to keep input, to share a stream, to list and to replay.
 
-mod client;
+pub(crate) mod client;
 mod disk;
 mod fan;
 mod hop;

@@ -9,6 +9,7 @@ mod hub;
 mod idle;
 mod large;
 mod messages;
+mod model;
 mod nes;
 mod options;
 mod ours;
@@ -43,6 +44,8 @@ enum Bench {
     Hub(Options),
     /// `nudge acp --` beside the official conductor, between the same client and agent
     Relay(Options),
+    /// The stream of a model through `nudge acp`, beside libraries that read the same stream
+    Model(Options),
     /// Only Nudge's side of `peer`, `memory` or `stdio`, to look at with a profiler
     Profile { place: String },
     /// An agent, started by the benchmark itself, as are those below
@@ -55,6 +58,10 @@ enum Bench {
     #[command(hide = true)]
     Sink,
     #[command(hide = true)]
+    Provider,
+    #[command(hide = true)]
+    Reader { of: String, base: String, wish: String },
+    #[command(hide = true)]
     Idle { of: String, count: usize },
 }
 
@@ -64,12 +71,15 @@ fn main() -> Result<ExitCode> {
         Bench::Nes { quick } => nes::run(quick)?,
         Bench::Hub(options) => return hub::run(&options),
         Bench::Relay(options) => return relay::run(&options),
+        Bench::Model(options) => return model::run(&options),
         Bench::Profile { place } => cases::profile(&place)?,
         Bench::Agent { of } => agent(&of)?,
         Bench::Conductor { agent } => ends_with_parent().and_then(|()| relay::conductor(&agent))?,
         Bench::Pass { of } if of == "sdk" => sdk::relay()?,
         Bench::Pass { .. } => ours::relay()?,
         Bench::Sink => large::sink()?,
+        Bench::Provider => ends_with_parent().and_then(|()| model::provider())?,
+        Bench::Reader { of, base, wish } => model::reader(&of, &base, &wish)?,
         Bench::Idle { of, count } => idle::process(&of, count)?,
     }
     Ok(ExitCode::SUCCESS)

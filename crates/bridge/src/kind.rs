@@ -125,6 +125,7 @@ update_kinds! {
     ConfigOptionUpdate      "config_option_update"      Nobody  Whole [state];
     Notice                  "notice"                    Nobody  Whole [state];
     PermissionAnswer        "_nudge/permission_answer"  Nobody  Whole [stored];
+    SignedReasoning         "_nudge/signed_reasoning"   Nobody  Whole [stored];
     Foreign                 "_foreign"                  Nobody  Whole [stored replayed];
 }
 
@@ -150,6 +151,12 @@ impl UpdateKind {
     /// Whether a client that asks for the history is shown it.
     pub fn is_replayed(&self) -> bool {
         self.row().replayed
+    }
+
+    /// Whether clients are told of it when it comes.
+    pub fn is_shown(&self) -> bool {
+        let Row { stored, replayed, state, .. } = self.row();
+        !stored || *replayed || *state
     }
 
     /// Whether it tells how things stand now, rather than belong to the conversation.

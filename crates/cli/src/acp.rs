@@ -56,7 +56,8 @@ fn serving(args: &AcpArgs, settings: &Settings) -> Result<ServingMode> {
     let nes_by_agent = settings.nes_by == NesBy::Agent && agent.is_some();
     let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
     let (max_message, linger) = (settings.message_limit, settings.daemon_linger.asked());
-    Ok(ServingMode { trace, max_message, agent, nes_by_agent, rehearsal, linger })
+    let (model, provider) = (settings.agent_model.clone(), settings.agent_provider.clone());
+    Ok(ServingMode { trace, max_message, agent, nes_by_agent, rehearsal, model, provider, linger })
 }
 
 /// Passes everything on to the daemon.

@@ -7,8 +7,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use nudge_model::script::ScriptedModel;
 
 use crate::{
-    agents, config::ConfigArgs, daemon::DaemonArgs, logs::LogsArgs, packaging, refusal::RefusalFraming,
-    replay::ReplayArgs, sessions, settings,
+    agents, config::ConfigArgs, daemon::DaemonArgs, logs::LogsArgs, packaging, providers,
+    refusal::RefusalFraming, replay::ReplayArgs, sessions, settings,
 };
 
 /// Nudge sits between your editor and your coding agent and speaks the Agent Client Protocol (ACP) to both.
@@ -39,6 +39,7 @@ Try it:
   nudge watch last            follow the newest session of this folder, live
   nudge steer last \"use tabs\" say something to the agent while it works
   nudge approve               permit what it asks for
+  nudge login                 connect a model to the built-in agent
   nudge doctor                see whether all is well
   nudge config                see every setting and where it comes from
 
@@ -83,6 +84,9 @@ Examples:
     Answer(sessions::FillArgs),
     Watch(sessions::WatchArgs),
     Status(sessions::StatusArgs),
+    Login(providers::LoginArgs),
+    Logout(providers::LogoutArgs),
+    Providers(providers::ProvidersArgs),
     Config(ConfigArgs),
     Logs(LogsArgs),
     /// End the daemon; turns that run are cancelled, what waits is kept
@@ -148,7 +152,8 @@ impl CliCommand {
 /// Versions 1 and 2 (draft), one JSON-RPC message a line. Ends when standard input does.
 ///
 /// Suggests next edits (`nes/*` and `document/*`) and holds sessions with the built-in agent (`session/*`), which can be
-/// steered while it works (`session/inject`). No model is connected yet: the agent plays a rehearsal.
+/// steered while it works (`session/inject`). It asks the models of the providers that are set up: by keys in the environment,
+/// by `nudge login`, by the client (`providers/set`), or an Ollama of this machine.
 ///
 /// Sessions are held by a daemon that is started on demand, so that they outlive the editor; this process passes
 /// messages on to it.
@@ -156,6 +161,7 @@ impl CliCommand {
 #[command(after_help = "\
 Examples:
   nudge acp                  the built-in agent
+  nudge acp --model rehearsal   the same without a model, to see how it works
   nudge acp -- goose acp     in front of an agent
   nudge acp --agent claude   in front of one of `nudge agents`")]
 pub(crate) struct AcpArgs {

@@ -21,6 +21,8 @@ pub(crate) struct DataPlace {
     pub(crate) store: Option<String>,
     /// The settings file that a daemon of this place is to read, if one is named; an empty name stands for none.
     pub(crate) config: Option<OsString>,
+    /// Whether keys are put into the keyring of the system.
+    pub(crate) has_keyring: bool,
 }
 
 impl DataPlace {
@@ -32,6 +34,7 @@ impl DataPlace {
             data: settings.data_dir.clone(),
             store: settings.store_url.clone(),
             config: places.is_named.then(user),
+            has_keyring: settings.login_keyring,
         }
     }
 

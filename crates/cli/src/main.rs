@@ -13,6 +13,7 @@ mod logs;
 mod lsp;
 mod output;
 mod packaging;
+mod providers;
 mod refusal;
 mod replay;
 mod serving;
@@ -28,6 +29,7 @@ use nudge_process::shim;
 use crate::{
     args::{CliCommand, OnWrongSettings, ProgramArgs},
     data_place::DataPlace,
+    providers::LoginArgs,
     refusal::refuse_first_request,
     settings::{LoadedSettings, PlaceDoubt, SettingsProblem},
 };
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         if is_doctor { log::WantedLog::Errors } else { log::WantedLog::Warnings },
     );
     let outcome = match command {
+        CliCommand::Acp(_) if is_terminal_sign_in() => providers::login(&LoginArgs::default(), &place),
         CliCommand::Acp(acp) => acp::run(&acp, &place, settings),
         CliCommand::Lsp(_) => lsp::run(&place, settings),
         CliCommand::Agents(agents) => agents::list::run(&agents),
@@ -74,6 +77,9 @@ fn main() -> ExitCode {
         CliCommand::Answer(fill) => sessions::answer(&fill, &place),
         CliCommand::Watch(watch) => sessions::watch(&watch, &place, settings),
         CliCommand::Status(status) => sessions::status(&status, &place),
+        CliCommand::Login(login) => providers::login(&login, &place),
+        CliCommand::Logout(logout) => providers::logout(&logout, &place),
+        CliCommand::Providers(providers) => providers::run(&providers, &place),
         CliCommand::Config(config) => config::run(&config, &loaded),
         CliCommand::Logs(logs) => logs::run(&logs, &place),
         CliCommand::Stop => sessions::stop(&place),
@@ -91,6 +97,11 @@ fn main() -> ExitCode {
         output::remark(format!("nudge: {error:#}"));
         ExitCode::FAILURE
     })
+}
+
+/// Whether a client runs the command that starts its agent to let the user sign in.
+fn is_terminal_sign_in() -> bool {
+    std::env::var_os(nudge_gateway::LOGIN_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Tells what is wrong with the settings, as far as the command is to; its end, if it is not to go on.

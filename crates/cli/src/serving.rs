@@ -7,11 +7,17 @@ use nudge_adapt::AgentProgram;
 use nudge_agent::BuiltInSource;
 use nudge_gateway::{ConnectionAgent, ConnectionOptions, Gateway, NesProvider, ProgramInfo};
 use nudge_hub::{Environment, Hub, SessionSource};
-use nudge_model::script::ScriptedModel;
+use nudge_model::{ModelProvider, ModelWish, ProviderModels, ProviderOptions, script::ScriptedModel};
 use nudge_nes::NesService;
 use nudge_peer::{ConnectionLimits, FrameTap};
 
-use crate::{daemon::make_private, data_place::DataPlace, failpoint, version};
+use crate::{
+    daemon::{make_private, own_environment},
+    data_place::DataPlace,
+    failpoint,
+    providers::VaultLogins,
+    version,
+};
 
 /// How long a turn may be silent after its client has said its last word, before the answer is not waited for any more.
 const DRAIN: Duration = Duration::from_mins(10);
@@ -42,6 +48,12 @@ pub(crate) struct ServingMode {
     /// What the built-in agent plays in the sessions that this connection brings into use: the text of a rehearsal.
     #[serde(default)]
     pub(crate) rehearsal: Option<String>,
+    /// The model that is asked unless a session chooses another.
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+    /// The one provider that may be asked.
+    #[serde(default)]
+    pub(crate) provider: Option<String>,
     /// How many seconds the daemon is to stay from now on with nothing attached and nothing running.
     #[serde(default)]
     pub(crate) linger: Option<u64>,
@@ -97,14 +109,20 @@ pub(crate) async fn open_gateway(
     {
         return Err(error);
     }
-    let model = match rehearsal {
-        Some(text) => ScriptedModel::parse(text)?,
-        None => ScriptedModel::built_in(),
+    let logins = VaultLogins::at(place);
+    let models = ProviderModels::new(ProviderOptions {
+        environment: Some(Environment::new(own_environment())),
+        rehearsal: Some(Arc::new(ScriptedModel::built_in())),
+        stored: logins.clone().map(|logins| logins as _),
+    });
+    let built_in = match rehearsal {
+        Some(text) => BuiltInSource::of_model(Arc::new(ScriptedModel::parse(text)?)),
+        None => BuiltInSource::new(Arc::new(models.clone())),
     };
     let options = nudge_hub::HubOptions {
         store: place.store_url(),
         owners: place.owners(),
-        built_in: Arc::new(BuiltInSource::new(Arc::new(model))),
+        built_in: Arc::new(built_in),
         linger: LINGER,
         outlives_clients: is_daemon,
         observer: failpoint::observer(),
@@ -119,7 +137,14 @@ pub(crate) async fn open_gateway(
         build: version::BUILD.to_owned(),
         is_daemon,
     };
-    Ok(ProcessGateway { gateway: Gateway::new(nes, Some(hub.clone()), program), hub })
+    let gateway = Gateway::new(nes, Some(hub.clone()), program);
+    // Where all play the same, there is nothing to sign in to.
+    let gateway = if rehearsal.is_some() {
+        gateway
+    } else {
+        gateway.with_models(models, logins.map(|logins| logins as _))
+    };
+    Ok(ProcessGateway { gateway, hub })
 }
 
 impl ServingMode {
@@ -141,9 +166,17 @@ impl ServingMode {
             environment,
             agent,
             built_in: rehearsed(self)?,
+            models: self.wish(),
             nes: if self.nes_by_agent { NesProvider::Agent } else { NesProvider::Nudge },
             nes_clock: None,
         })
+    }
+}
+
+impl ServingMode {
+    fn wish(&self) -> ModelWish {
+        let provider = self.provider.as_deref().and_then(ModelProvider::named);
+        ModelWish { provider, model: self.model.clone() }
     }
 }
 
@@ -157,5 +190,5 @@ pub(crate) fn open_tap(serving: &ServingMode) -> Result<Option<FrameTap>> {
 /// What the built-in agent is to play for a connection, if it wants something of its own.
 pub(crate) fn rehearsed(serving: &ServingMode) -> Result<Option<SessionSource>> {
     let Some(text) = &serving.rehearsal else { return Ok(None) };
-    Ok(Some(Arc::new(BuiltInSource::new(Arc::new(ScriptedModel::parse(text)?)))))
+    Ok(Some(Arc::new(BuiltInSource::of_model(Arc::new(ScriptedModel::parse(text)?)))))
 }

@@ -11,6 +11,8 @@ use nudge_wire::{
 use serde::Serialize;
 use serde_json::json;
 
+use crate::sign_in::ClientSignIn;
+
 /// A capability of sessions: where each version says it, and who has it.
 struct SessionCapability {
     name: &'static str,
@@ -116,10 +118,15 @@ pub(crate) fn without_sessions(version: Version, release: &str) -> AgentInit {
 }
 
 /// What the built-in agent offers, suggestions aside.
-pub(crate) fn of_built_in(version: Version, release: &str) -> Result<AgentInit, NotAnObject> {
+pub(crate) fn of_built_in(
+    version: Version,
+    release: &str,
+    sign_in: Option<&ClientSignIn>,
+) -> Result<AgentInit, NotAnObject> {
     let capabilities = SESSION_CAPABILITIES.iter().filter(|capability| capability.built_in);
     let said = capabilities.filter_map(|capability| capability.said_in(version));
     let result = said.fold(introduction(version, release), |result, (path, value)| set(result, path, value));
+    let result = sign_in.map_or(result.clone(), |sign_in| with_models(result, version, &sign_in.methods()));
     let init = AgentInit::new(version, with_prompt_steers(result, version));
     let in_stream = vec![SteerInStream::Interrupt, SteerInStream::Finish];
     let inject = InjectCapability::new(vec![InjectMode::Queue, InjectMode::Steer], in_stream).with_replace();
@@ -152,6 +159,28 @@ pub(crate) fn in_front_of(agent: &AgentInit, version: Version, release: &str) ->
     let steered = init.clone().with_inject(&tier.capability(agent)).and_then(|init| init.with_steering(true));
     // An agent whose answer has no place for it can still be used.
     steered.unwrap_or(init)
+}
+
+/// Models of providers, which can be set and signed in to, and some of which take images and sounds; one that does not refuses
+/// them.
+fn with_models(result: RawJson, version: Version, sign_in: &RawJson) -> RawJson {
+    let said: &[(&[&str], &str)] = match version {
+        Version::V1 => &[
+            (&["agentCapabilities", "providers"], "{}"),
+            (&["agentCapabilities", "auth", "logout"], "{}"),
+            (&["agentCapabilities", "auth", "status"], "{}"),
+            (&["agentCapabilities", "promptCapabilities", "image"], "true"),
+            (&["agentCapabilities", "promptCapabilities", "audio"], "true"),
+        ],
+        Version::V2 => &[
+            (&["capabilities", "providers"], "{}"),
+            (&["capabilities", "auth", "status"], "{}"),
+            (&["capabilities", "session", "prompt", "image"], "{}"),
+            (&["capabilities", "session", "prompt", "audio"], "{}"),
+        ],
+    };
+    let result = said.iter().fold(result, |result, (path, value)| set(result, path, value));
+    set(result, &["authMethods"], sign_in.as_str())
 }
 
 fn with_prompt_steers(result: RawJson, version: Version) -> RawJson {
@@ -200,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_the_built_in_agent_offers_in_version_1() {
-        let said = read(&of_built_in(Version::V1, "1.2.3").unwrap());
+        let said = read(&of_built_in(Version::V1, "1.2.3", None).unwrap());
         assert_eq!(said["protocolVersion"], 1);
         assert_eq!(said["agentInfo"], json!({ "name": "nudge", "version": "1.2.3", "title": "Nudge" }));
         let capabilities = &said["agentCapabilities"];
@@ -216,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_the_built_in_agent_offers_in_version_2() {
-        let said = read(&of_built_in(Version::V2, "1.2.3").unwrap());
+        let said = read(&of_built_in(Version::V2, "1.2.3", None).unwrap());
         assert_eq!(said["protocolVersion"], 2);
         assert_eq!(said["info"]["name"], "nudge");
         let session = &said["capabilities"]["session"];

@@ -2,12 +2,16 @@
 
 use std::{
     fmt, io,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use nudge_hub::{Environment, SessionApi, SessionSource};
+use nudge_model::{ModelWish, ProviderModels};
 use nudge_peer::{Connect, ConnectionClosed, ConnectionLimits, Cx, FrameTap, Peer, UnhandledMessage};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{ClientContext, ConnectionId, ContextHold, Error, RawJson};
 use parking_lot::Mutex;
 
 use crate::{
@@ -16,7 +20,11 @@ use crate::{
     control,
     initialize::{InitializeParams, initialize},
     nes_methods::NesMethods,
+    sign_in::ClientSignIn,
 };
+
+/// How many connections there have been.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// How one connection is served.
 #[derive(Default, Clone)]
@@ -31,6 +39,8 @@ pub struct ConnectionOptions {
     pub agent: Option<ConnectionAgent>,
     /// The built-in agent of the sessions that it brings into use; that of the gateway unless set.
     pub built_in: Option<SessionSource>,
+    /// What the client wants of the models of the built-in agent.
+    pub models: ModelWish,
     /// Who makes next edit suggestions.
     pub nes: NesProvider,
     /// What tells the time of document events; the clock of the machine unless set.
@@ -64,12 +74,17 @@ impl ClientConnection {
             NesProvider::Nudge => nes.handlers(peer),
             NesProvider::Agent => peer,
         };
+        let id = ConnectionId(CONNECTIONS.fetch_add(1, Ordering::Relaxed));
+        let hold = gateway.providers().map(|providers| providers.connect(id, options.models.clone()));
         let routes = Arc::new(ClientRoutes {
+            id,
+            hold: hold.unwrap_or_default(),
             gateway,
             options,
             nes,
             cx: OnceLock::new(),
             sessions: Mutex::default(),
+            sign_in: Mutex::default(),
             agent: Mutex::default(),
         });
         let connection = peer
@@ -114,11 +129,16 @@ impl fmt::Debug for ClientConnection {
 
 /// Who answers what a client says.
 pub(crate) struct ClientRoutes {
+    pub(crate) id: ConnectionId,
+    /// Keeps what the client says about models, for its turns as well.
+    hold: ContextHold,
     pub(crate) gateway: Gateway,
     pub(crate) options: ConnectionOptions,
     pub(crate) nes: Arc<NesMethods>,
     cx: OnceLock<Cx>,
     sessions: Mutex<Option<Arc<SessionApi>>>,
+    /// How the models of the built-in agent are reached and signed in to, if it is that agent.
+    sign_in: Mutex<Option<Arc<ClientSignIn>>>,
     agent: Mutex<Option<AgentBehind>>,
 }
 
@@ -127,10 +147,23 @@ impl ClientRoutes {
         self.cx.get().ok_or_else(|| Error::internal("The connection is not open yet"))
     }
 
+    /// What sessions take over from the client.
+    pub(crate) fn context(&self) -> ClientContext {
+        let (environment, hold) = (self.options.environment.clone(), self.hold.clone());
+        ClientContext { environment, connection: Some(self.id), hold }
+    }
+
+    /// How the models of the built-in agent are reached, if it is that agent.
+    pub(crate) fn providers(&self) -> Option<&ProviderModels> {
+        let is_built_in = self.options.agent.is_none() && self.options.built_in.is_none();
+        self.gateway.providers().filter(|_| is_built_in)
+    }
+
     async fn initialize(&self, params: &RawJson) -> Result<RawJson, Error> {
         let initialized = initialize(self, params).await?;
         *self.sessions.lock() = initialized.sessions.map(Arc::new);
         *self.agent.lock() = initialized.agent;
+        *self.sign_in.lock() = initialized.sign_in;
         Ok(initialized.answer)
     }
 
@@ -142,7 +175,12 @@ impl ClientRoutes {
         };
         let Some(message) = message else { return Ok(()) };
         let Some(message) = control::answer(&self.gateway, message).await else { return Ok(()) };
-        let sessions = self.sessions.lock().clone();
+        let (sessions, sign_in) = (self.sessions.lock().clone(), self.sign_in.lock().clone());
+        let message = match sign_in {
+            Some(sign_in) => sign_in.take(sessions.as_ref(), message).await,
+            None => Some(message),
+        };
+        let Some(message) = message else { return Ok(()) };
         let message = match (sessions, message) {
             (Some(sessions), message) => sessions.handle(message).await,
             (None, UnhandledMessage::Request(request)) if self.wants_initialize(request.method()) => {
@@ -177,6 +215,7 @@ impl ClientRoutes {
     /// The client leaves its sessions, and its agent if nobody else uses it.
     fn leave(&self) {
         self.sessions.lock().take();
+        self.sign_in.lock().take();
         self.agent.lock().take();
     }
 }

@@ -4,11 +4,12 @@ use std::{fmt, io, sync::Arc};
 
 use nudge_adapt::AgentPool;
 use nudge_hub::Hub;
+use nudge_model::ProviderModels;
 use nudge_nes::NesService;
 use nudge_peer::Connect;
 use tokio::sync::Notify;
 
-use crate::{ClientConnection, ConnectionOptions, ProgramInfo};
+use crate::{ClientConnection, ConnectionOptions, LoginStore, ProgramInfo};
 
 /// What all connections of a process share: next edit suggestions, sessions, and the agents that are running.
 ///
@@ -19,6 +20,8 @@ pub struct Gateway(Arc<Shared>);
 struct Shared {
     nes: NesService,
     sessions: Option<Hub>,
+    providers: Option<ProviderModels>,
+    logins: Option<Arc<dyn LoginStore>>,
     agents: AgentPool,
     program: ProgramInfo,
     stop_asked: Notify,
@@ -28,7 +31,16 @@ impl Gateway {
     /// A gateway to next edit suggestions, and to sessions if there is a hub; without one all of `session/*` is refused.
     pub fn new(nes: NesService, sessions: Option<Hub>, program: ProgramInfo) -> Self {
         let (agents, stop_asked) = (AgentPool::default(), Notify::new());
-        Self(Arc::new(Shared { nes, sessions, agents, program, stop_asked }))
+        Self(Arc::new(Shared { nes, sessions, providers: None, logins: None, agents, program, stop_asked }))
+    }
+
+    /// Lets clients say how the models of the built-in agent are reached, and sign in if logins can be kept. To be called
+    /// before anything else.
+    pub fn with_models(self, models: ProviderModels, logins: Option<Arc<dyn LoginStore>>) -> Self {
+        let Some(shared) = Arc::into_inner(self.0) else {
+            panic!("models are set before the gateway is used");
+        };
+        Self(Arc::new(Shared { providers: Some(models), logins, ..shared }))
     }
 
     /// Makes the connection of a client ready to run.
@@ -55,8 +67,23 @@ impl Gateway {
         self.0.stop_asked.notify_one();
     }
 
+    /// Looks whether a user has signed in or out meanwhile, and tells the clients.
+    pub fn look_at_logins(&self) {
+        if let Some(providers) = &self.0.providers {
+            providers.look_at_stored();
+        }
+    }
+
     pub(crate) fn nes(&self) -> &NesService {
         &self.0.nes
+    }
+
+    pub(crate) fn providers(&self) -> Option<&ProviderModels> {
+        self.0.providers.as_ref()
+    }
+
+    pub(crate) fn logins(&self) -> Option<&Arc<dyn LoginStore>> {
+        self.0.logins.as_ref()
     }
 
     pub(crate) fn agents(&self) -> &AgentPool {

@@ -1,11 +1,14 @@
 //! `initialize`: which version is spoken, and what is offered.
 
+use std::sync::Arc;
+
 use nudge_hub::SessionApi;
 use nudge_wire::{Error, RawJson, Request, Version};
 use serde_json::Value;
 
 use crate::{
     ConnectionAgent, NesProvider, agent_behind::AgentBehind, capabilities, connection::ClientRoutes,
+    sign_in::ClientSignIn,
 };
 
 /// `initialize` of either version, read leniently: what version it asks for decides what it is.
@@ -23,6 +26,7 @@ pub(crate) struct InitializedClient {
     pub(crate) answer: RawJson,
     pub(crate) sessions: Option<SessionApi>,
     pub(crate) agent: Option<AgentBehind>,
+    pub(crate) sign_in: Option<Arc<ClientSignIn>>,
 }
 
 /// Takes what the client says of itself, and says what is offered.
@@ -37,10 +41,14 @@ pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Resul
     let (gateway, options, cx) = (&routes.gateway, &routes.options, routes.cx()?);
     let agent = AgentBehind::start(options.agent.as_ref(), gateway, &client, cx).await?;
     let release = &gateway.program().version;
+    let sign_in = routes.providers().map(|providers| {
+        let logins = gateway.logins().cloned();
+        Arc::new(ClientSignIn::new(providers.clone(), logins, routes.context(), &client, cx.clone()))
+    });
     let offered = match &agent {
         Some(agent) => Ok(capabilities::in_front_of(&agent.init().await?, version, release)),
         None if gateway.sessions().is_none() => Ok(capabilities::without_sessions(version, release)),
-        None => capabilities::of_built_in(version, release),
+        None => capabilities::of_built_in(version, release, sign_in.as_deref()),
     };
     let offered = offered.and_then(|offered| match options.nes {
         NesProvider::Nudge => routes.nes.initialize(&client, offered),
@@ -55,9 +63,9 @@ pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Resul
             (None, Some(ConnectionAgent::Source(source))) => Some(source.clone()),
             _ => None,
         };
-        hub.connect(cx.clone(), &client, options.environment.clone(), source, options.built_in.clone())
+        hub.connect(cx.clone(), &client, routes.context(), source, options.built_in.clone())
     });
-    Ok(InitializedClient { answer: with_agent_info(version, offered.result), sessions, agent })
+    Ok(InitializedClient { answer: with_agent_info(version, offered.result), sessions, agent, sign_in })
 }
 
 /// Who answers, also under the name that some pages of the draft of version 2 have for it.

@@ -8,6 +8,9 @@
 //! | `initialize` | what is offered, by Nudge and by the agent behind it | `initialize.rs`, `capabilities.rs` |
 //! | `nes/*`, `document/*`, options of suggestion sessions | next edit suggestions, or the agent if it was chosen for them | `nes_methods.rs` |
 //! | `_nudge/status`, `settle`, `questions`, `answer`, `stop` | the process itself | `control.rs` |
+//! | `providers/*`, with the built-in agent | how its models are reached | `provider_methods.rs` |
+//! | `authenticate`, `logout`, `auth/*`, with the built-in agent | how a user signs in | `sign_in.rs`, `setup_page/` |
+//! | `session/new`, with the built-in agent and no model | a form first, if the client shows one | `first_run.rs` |
 //! | `session/*` | the hub, `nudge_hub::SessionApi` | `crates/hub/src/methods.rs` |
 //! | anything else | the agent behind the connection, on its lane, byte for byte; without one -32601 | `agent_behind.rs` |
 //!
@@ -19,12 +22,20 @@ mod agent_behind;
 mod capabilities;
 mod connection;
 mod control;
+mod first_run;
+mod forms;
 mod gateway;
 mod initialize;
+mod logins;
 mod nes_methods;
+mod provider_methods;
+mod setup_page;
+mod sign_in;
 
 pub use agent_behind::{AgentFinder, ConnectionAgent};
 pub use connection::{ClientConnection, ConnectionOptions};
 pub use control::ProgramInfo;
 pub use gateway::Gateway;
+pub use logins::{LoginStore, SetupLogin};
 pub use nes_methods::{NesClock, NesProvider};
+pub use sign_in::LOGIN_VARIABLE;

@@ -12,7 +12,7 @@ use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, RequestResponder};
 use nudge_session::ClientOffers;
-use nudge_wire::{Environment, Error, RawJson, Version, caps::ClientInit};
+use nudge_wire::{ClientContext, Error, RawJson, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::{
@@ -34,8 +34,8 @@ pub(crate) struct ConnectedClient {
     pub(crate) offers: ClientOffers,
     /// What a client of version 1 understands beside the plain protocol.
     pub(crate) v1: Option<V1Client>,
-    /// What commands see of the environment in sessions that it brings into use.
-    pub(crate) environment: Option<Environment>,
+    /// What its turns, and the sessions that it brings into use, take over from it.
+    pub(crate) context: ClientContext,
     /// What runs the sessions that it begins; the built-in agent unless set.
     pub(crate) agent: Option<SessionSource>,
     /// Its own built-in agent; that of the process unless set.
@@ -95,7 +95,7 @@ impl ConnectedClient {
     pub(crate) fn start(
         id: ClientId,
         init: &ClientInit,
-        environment: Option<Environment>,
+        context: ClientContext,
         agent: Option<SessionSource>,
         built_in: Option<SessionSource>,
         cx: Cx,
@@ -108,19 +108,7 @@ impl ConnectedClient {
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting), observer));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self {
-            id,
-            version,
-            offers,
-            v1,
-            environment,
-            agent,
-            built_in,
-            cx,
-            queue,
-            waiting,
-            is_cut_off,
-        })
+        Arc::new(Self { id, version, offers, v1, context, agent, built_in, cx, queue, waiting, is_cut_off })
     }
 
     /// Queues `out`.

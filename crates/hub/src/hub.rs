@@ -16,7 +16,7 @@ use std::{
 use nudge_mailbox::ClientId;
 use nudge_peer::{CancellationToken, Cx};
 use nudge_store::{HeldLease, SessionLease, Store, StoreError, StoreOp, WriteBatch};
-use nudge_wire::{Environment, Error, RawJson, caps::ClientInit};
+use nudge_wire::{ClientContext, Error, RawJson, caps::ClientInit};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::{OnceCell, oneshot};
@@ -140,20 +140,19 @@ impl Hub {
         Ok(Self { shared })
     }
 
-    /// The session methods for a connection whose client has said this in `initialize`. Commands of the sessions it brings
-    /// into use see this environment, or that of the process.
-    /// Sessions it begins are run by `agent`, or by the built-in one: its own or that of the process.
+    /// The session methods for a connection whose client has said this in `initialize`. What its turns, and the
+    /// sessions that it brings into use, take over from it is `context`. Sessions it begins are run by `agent`, or by the built-in one: its own or that of the process.
     pub fn connect(
         &self,
         cx: Cx,
         init: &ClientInit,
-        environment: Option<Environment>,
+        context: ClientContext,
         agent: Option<SessionSource>,
         built_in: Option<SessionSource>,
     ) -> SessionApi {
         let id = ClientId(self.shared.clients.fetch_add(1, Ordering::Relaxed) + 1);
         let client =
-            ConnectedClient::start(id, init, environment, agent, built_in, cx, self.shared.observer.clone());
+            ConnectedClient::start(id, init, context, agent, built_in, cx, self.shared.observer.clone());
         SessionApi::new(Arc::clone(&self.shared), client)
     }
 

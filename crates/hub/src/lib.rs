@@ -24,7 +24,7 @@ mod time;
 pub use boundary::{BoundaryObserver, DurableBoundary};
 pub use hub::{Hub, HubError, HubOptions, HubStatus};
 pub use nudge_session::PendingMessage;
-pub use nudge_wire::Environment;
+pub use nudge_wire::{ClientContext, Environment};
 pub use session::{LiveStatus, OpenQuestion};
 pub use session_api::SessionApi;
 pub use sources::SessionSource;

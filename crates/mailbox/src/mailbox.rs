@@ -17,8 +17,8 @@ use crate::{
 ///
 /// # Order of calls
 ///
-/// 1. One input: [`accept`](Self::accept), [`revoke`](Self::revoke), [`replace`](Self::replace) or
-///    [`drop_prompts`](Self::drop_prompts).
+/// 1. One input: [`accept`](Self::accept), [`revoke`](Self::revoke), [`replace`](Self::replace),
+///    [`drop_prompts`](Self::drop_prompts) or [`forget`](Self::forget).
 /// 2. Where something may be delivered now: [`take_for_turn`](Self::take_for_turn) or [`take_steers`](Self::take_steers).
 /// 3. [`take_changes`](Self::take_changes), and commit them in that order, with the transcript entries of what was
 ///    taken, in one transaction.
@@ -135,6 +135,20 @@ impl<C: Clone> Mailbox<C> {
         }
     }
 
+    /// Forgets a message whose sender was told that it was not accepted, so that it can be sent again under the same key:
+    /// one that waits is gone, of any other the key is free.
+    pub fn forget(&mut self, id: &str) {
+        let waited = !self.take_waiting(|message| &*message.id == id).is_empty();
+        if waited {
+            self.fates.remove(id);
+        }
+        let known = self.keys.len();
+        self.keys.retain(|_, named| &**named != id);
+        if waited || self.keys.len() < known {
+            self.changes.push(MailboxChange::Forgotten { id: id.into() });
+        }
+    }
+
     /// Changes what a waiting message says; everything else about it stays, its place too.
     pub fn replace(&mut self, id: &str, content: C) -> Result<(), MailboxRefusal> {
         if self.fate(id) == Some(MessageFate::Delivered) {
@@ -222,12 +236,7 @@ impl<C: Clone> Mailbox<C> {
     }
 
     fn drop_where(&mut self, is_dropped: impl Fn(&MailboxMessage<C>) -> bool) -> Vec<MailboxMessage<C>> {
-        let mut dropped = Vec::new();
-        for waiting in [&mut self.steers, &mut self.queue] {
-            let (out, stay): (Vec<_>, Vec<_>) = mem::take(waiting).into_iter().partition(&is_dropped);
-            *waiting = stay.into();
-            dropped.extend(out);
-        }
+        let dropped = self.take_waiting(is_dropped);
         for message in &dropped {
             if let Some(key) = message.key.as_ref().filter(|_| message.dialect.frees_key()) {
                 self.keys.remove(key);
@@ -236,5 +245,15 @@ impl<C: Clone> Mailbox<C> {
             self.changes.push(MailboxChange::Revoked { id: message.id.clone() });
         }
         dropped
+    }
+
+    fn take_waiting(&mut self, is_taken: impl Fn(&MailboxMessage<C>) -> bool) -> Vec<MailboxMessage<C>> {
+        let mut taken = Vec::new();
+        for waiting in [&mut self.steers, &mut self.queue] {
+            let (out, stay): (Vec<_>, Vec<_>) = mem::take(waiting).into_iter().partition(&is_taken);
+            *waiting = stay.into();
+            taken.extend(out);
+        }
+        taken
     }
 }

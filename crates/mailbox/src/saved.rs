@@ -19,6 +19,11 @@ pub enum MailboxChange<C> {
         /// Which message.
         id: MessageId,
     },
+    /// The sender of a message was told that it was not accepted: one that waits is gone, of any other the key is free.
+    Forgotten {
+        /// Which message.
+        id: MessageId,
+    },
     /// Waiting messages became part of the conversation, in this order. The transcript gets them in the same commit.
     Delivered {
         /// Which messages.
@@ -65,6 +70,10 @@ impl<C> SavedMailbox<C> {
                 }
                 self.pending.retain(|message| !is_it(message));
                 self.revoked.push(id);
+            }
+            MailboxChange::Forgotten { id } => {
+                self.keys.retain(|(_, named)| *named != id);
+                self.pending.retain(|message| message.id != id);
             }
             MailboxChange::Delivered { ids } => {
                 self.pending.retain(|message| !ids.contains(&message.id));

@@ -1,16 +1,158 @@
 //! Why a model does not answer.
 
-/// Why a model does not answer, or stopped in the middle.
+use crate::ProviderReset;
+
+/// Why a model does not answer, or stopped in the middle. What it says is for people; nothing that a provider sent or was sent
+/// is quoted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The provider cannot be reached or is overloaded.
-    #[error("the model cannot be reached: {0}; try again in a moment")]
-    Unavailable(String),
+    /// The provider does not know the key, or there is none.
+    #[error("{provider} does not accept the key; set another with `nudge login {provider}`")]
+    Auth {
+        /// Which provider.
+        provider: String,
+    },
+    /// The key that is kept cannot be read.
+    #[error("the key for {provider} cannot be had: {what}")]
+    Key {
+        /// Which provider.
+        provider: String,
+        /// Why, in our words.
+        what: String,
+    },
+    /// The provider has no such model.
+    #[error("{provider} has no model `{model}`; choose another (option `model`)")]
+    UnknownModel {
+        /// Which provider.
+        provider: String,
+        /// Which model was asked for.
+        model: String,
+    },
+    /// What was said is longer than what the model can read.
+    #[error(
+        "the conversation is longer than what the model can read; begin a new session or choose a model with more room"
+    )]
+    ContextOverflow,
+    /// What was paid for is used up.
+    #[error("the quota at {provider} is used up{}", when(.reset.as_ref()))]
+    Quota {
+        /// Which provider.
+        provider: String,
+        /// When it is there again.
+        reset: Option<ProviderReset>,
+    },
+    /// Too many requests.
+    #[error("{provider} takes no more requests at the moment{}", when(.reset.as_ref()))]
+    RateLimited {
+        /// Which provider.
+        provider: String,
+        /// When it takes some again.
+        reset: Option<ProviderReset>,
+    },
+    /// Another request with the same key was told to wait, so this one was not sent.
+    #[error("{provider} takes no more requests at the moment; again in {}", crate::words::duration(*.wait))]
+    HeldBack {
+        /// Which provider.
+        provider: String,
+        /// How long it is still to be waited.
+        wait: std::time::Duration,
+    },
+    /// The provider is overloaded or has failed; another time it may work.
+    #[error("{provider} failed ({what}); try again in a moment")]
+    Unavailable {
+        /// Which provider.
+        provider: String,
+        /// How, in our words.
+        what: String,
+        /// When it may work again, if it says so.
+        reset: Option<ProviderReset>,
+    },
+    /// The provider cannot be reached, or went silent.
+    #[error("{provider} cannot be reached: {what}")]
+    Network {
+        /// Which provider.
+        provider: String,
+        /// What happened, in our words.
+        what: String,
+    },
+    /// What the provider sent cannot be read.
+    #[error("{provider} sent an answer that cannot be read ({what})")]
+    Malformed {
+        /// Which provider.
+        provider: String,
+        /// What was expected, in our words.
+        what: String,
+    },
     /// The provider did not take the request.
-    #[error("the model did not accept the request: {0}")]
-    Rejected(String),
+    #[error("{provider} did not take the request ({what})")]
+    Rejected {
+        /// Which provider.
+        provider: String,
+        /// Why, in our words.
+        what: String,
+    },
+    /// The provider did not take reasoning back that it had signed. Once more without it will do.
+    #[error("{provider} did not take its own reasoning back")]
+    Reasoning {
+        /// Which provider.
+        provider: String,
+    },
+    /// No provider is set up.
+    #[error("no model is set up; sign in, or run `nudge login`")]
+    NotSetUp,
     /// A rehearsal cannot be read.
     #[error("the rehearsal cannot be played: {0}; REHEARSAL.md describes the format")]
     Rehearsal(String),
+    /// A rehearsal says that the model fails.
+    #[error("the model cannot be reached: {0}; try again in a moment")]
+    Rehearsed(String),
+}
+
+impl ModelError {
+    /// Whether the same request may be answered another time.
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited { .. }
+                | Self::HeldBack { .. }
+                | Self::Unavailable { .. }
+                | Self::Network { .. }
+        )
+    }
+
+    /// When the provider says that it answers again.
+    pub fn reset(&self) -> Option<ProviderReset> {
+        match self {
+            Self::Quota { reset, .. } | Self::RateLimited { reset, .. } | Self::Unavailable { reset, .. } => {
+                *reset
+            }
+            Self::HeldBack { wait, .. } => Some(ProviderReset::After(*wait)),
+            _ => None,
+        }
+    }
+
+    /// One word for it, as `_meta.nudge.error` says it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Auth { .. } | Self::Key { .. } | Self::NotSetUp => "auth",
+            Self::UnknownModel { .. } => "unknown_model",
+            Self::ContextOverflow => "context_overflow",
+            Self::Quota { .. } => "quota",
+            Self::RateLimited { .. } | Self::HeldBack { .. } => "rate_limited",
+            Self::Unavailable { .. } | Self::Network { .. } | Self::Rehearsed(_) => "network",
+            Self::Malformed { .. } | Self::Rejected { .. } | Self::Reasoning { .. } | Self::Rehearsal(_) => {
+                "malformed"
+            }
+        }
+    }
+}
+
+/// When it goes on, as the end of a sentence.
+fn when(reset: Option<&ProviderReset>) -> String {
+    match reset {
+        Some(ProviderReset::After(wait)) => format!("; again in {}", crate::words::duration(*wait)),
+        Some(ProviderReset::At(time)) => format!("; again at {}", crate::words::time(*time)),
+        None => String::new(),
+    }
 }

@@ -3,7 +3,7 @@
 use nudge_wire::RawJson;
 use serde::Deserialize;
 
-use crate::ToolCall;
+use crate::{SignedReasoning, ToolCall};
 
 /// One question with all that was said before.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,49 @@ pub struct ModelRequest {
     pub messages: Vec<ChatMessage>,
     /// What it may call.
     pub tools: Vec<ToolSpec>,
+    /// How it is to answer.
+    pub options: AnswerOptions,
+}
+
+/// How a model is to answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AnswerOptions {
+    /// How long it may think first; as the provider sees fit unless set.
+    pub thinking: Option<ThinkingLevel>,
+    /// How many tokens its context has, where it can have several.
+    pub context_size: Option<u64>,
+    /// Whether it has to call a tool.
+    pub must_call: bool,
+    /// Whether reasoning that was signed is left out, because the provider did not take it.
+    pub without_reasoning: bool,
+}
+
+/// How long a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ThinkingLevel {
+    /// Not at all.
+    Off,
+    /// A little.
+    Low,
+    /// More.
+    Medium,
+    /// Long.
+    High,
+}
+
+impl ThinkingLevel {
+    /// All of them, shortest first.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
+
+    /// `off`, `low`, `medium`, `high`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
 }
 
 /// Something said before.
@@ -30,10 +73,8 @@ pub enum ChatMessage {
     },
     /// By the model: one answer, which may have been cut off, even before its first word.
     Agent {
-        /// The text of it.
-        text: String,
-        /// What it called.
-        calls: Vec<ToolCall>,
+        /// What it is made of, in the order in which it came.
+        parts: Vec<AnswerPart>,
     },
     /// What came of a call.
     Tool {
@@ -44,6 +85,39 @@ pub enum ChatMessage {
         /// Whether it did not work.
         failed: bool,
     },
+}
+
+/// A part of an answer that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerPart {
+    /// Text.
+    Text(String),
+    /// Reasoning that the model wants back before what follows it.
+    Reasoning(SignedReasoning),
+    /// A tool call.
+    Call(ToolCall),
+}
+
+impl ChatMessage {
+    /// The tools that a message of the model calls.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        let parts = if let Self::Agent { parts } = self { &parts[..] } else { &[] };
+        parts.iter().filter_map(|part| if let AnswerPart::Call(call) = part { Some(call) } else { None })
+    }
+
+    /// The text of a message, whoever said it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::User { text, .. } | Self::Tool { output: text, .. } => text.clone(),
+            Self::Agent { parts } => {
+                let texts = parts.iter().filter_map(|part| match part {
+                    AnswerPart::Text(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                texts.collect()
+            }
+        }
+    }
 }
 
 /// A tool a model may call.
@@ -100,7 +174,7 @@ struct Resource {
     text: Option<String>,
 }
 
-fn block_text(block: &RawJson) -> String {
+pub(crate) fn block_text(block: &RawJson) -> String {
     let block: Block = block.to().unwrap_or_default();
     match (block.text, block.resource, block.uri) {
         (Some(text), ..) if block.r#type == "text" => text,

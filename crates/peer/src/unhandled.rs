@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
-    ConnectionClosed, Cx, RequestResponder, outbound::FrameKind, pending::PendingWaiter,
+    CancellationToken, ConnectionClosed, Cx, RequestResponder, outbound::FrameKind, pending::PendingWaiter,
     shared::ConnectionShared,
 };
 
@@ -121,6 +121,16 @@ impl UnhandledMessage {
 }
 
 impl RawRequest {
+    /// The id that its answer names.
+    pub fn id(&self) -> &Id {
+        self.responder.id()
+    }
+
+    /// A token that is cancelled when the other side cancels the request. Who takes it decides how that ends.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.responder.cancellation()
+    }
+
     /// The method.
     pub fn method(&self) -> &ByteString {
         method(&self.message)

@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::{
-    client::{Client, PATIENCE},
-    recipe::Recipe,
-};
+use crate::client::{Client, PATIENCE};
 
 /// The version of the protocol that the client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +57,8 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Initializes the connection and authenticates if the agent wants that. There is no session yet.
-    pub fn connect(mut client: Client, version: Version, recipe: &Recipe) -> Result<Self> {
+    /// Initializes the connection, and authenticates by this method if there is one. There is no session yet.
+    pub fn connect(mut client: Client, version: Version, authenticate: Option<&str>) -> Result<Self> {
         let info = json!({ "name": "nudge-peers", "version": "1" });
         let params = match version {
             Version::V1 => json!({ "protocolVersion": 1, "clientCapabilities": {}, "clientInfo": info }),
@@ -71,7 +68,7 @@ impl Chat {
         if initialized["protocolVersion"] != version.number() {
             bail!("asked for version {}, it answers {}", version.number(), initialized["protocolVersion"]);
         }
-        if let Some(method) = &recipe.authenticate {
+        if let Some(method) = authenticate {
             let name = if version == Version::V1 { "authenticate" } else { "auth/login" };
             client.call(name, &json!({ "methodId": method }))?;
         }

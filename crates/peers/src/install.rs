@@ -49,6 +49,21 @@ impl Cache {
         })
     }
 
+    /// Installs these packages, and none that they name, into a Python of their own; gives its folder.
+    pub fn install_wheels(&self, folder: &str, packages: &[String]) -> Result<PathBuf> {
+        let path = self.root.join(folder);
+        self.once(folder, packages, |folder| {
+            self.run(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+            self.run(wheels(folder, "install").args(packages))
+        })?;
+        Ok(path)
+    }
+
+    /// Downloads these packages into a folder, with the Python of another.
+    pub fn download_wheels(&self, python: &Path, to: &Path, packages: &[String]) -> Result<()> {
+        self.run(wheels(python, "download").arg("--dest").arg(to).args(packages))
+    }
+
     /// The program of an agent.
     pub fn program(&self, recipe: &Recipe) -> PathBuf {
         let folder = self.root.join(recipe.folder());
@@ -133,6 +148,13 @@ impl Cache {
         }
         Ok(())
     }
+}
+
+/// Pip of a folder, for packages that need not be built.
+fn wheels(folder: &Path, task: &str) -> Command {
+    let mut pip = Command::new(folder.join("bin/pip"));
+    pip.args([task, "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]);
+    pip
 }
 
 /// A Python of this version: on the PATH, or one of pyenv's.

@@ -2,7 +2,7 @@
 //!
 //! [`recipe`] says how each is installed and started, [`install`] does it, [`run`] takes one agent through the
 //! [`steps`], and [`report`] tells how it went. The client is made of plain pipes and JSON and shares no code with
-//! what it judges.
+//! what it judges. [`real_model`] takes the built-in agent through a conversation with a model that runs on this machine.
 #![allow(clippy::disallowed_methods, reason = "it installs, starts and waits for real programs")]
 
 pub mod chat;
@@ -10,6 +10,7 @@ pub mod client;
 pub mod install;
 pub mod lossless;
 pub mod place;
+pub mod real_model;
 pub mod recipe;
 pub mod report;
 pub mod run;

@@ -13,6 +13,7 @@ use nudge_peers::{
     chat::Version,
     install::Cache,
     place::Route,
+    real_model,
     recipe::{self, Recipe},
     report::{self, Tried},
     run::{self, Outcome},
@@ -43,6 +44,15 @@ enum Task {
         /// These agents; all if none is named
         #[arg(long, value_name = "NAME")]
         only: Vec<String>,
+    },
+    /// Talk with a real model through the built-in agent
+    Model {
+        /// Where it is installed
+        #[arg(long, value_name = "DIR", default_value = "target/peers")]
+        cache: PathBuf,
+        /// A small model, which hardly makes sense: what is tried with every change
+        #[arg(long)]
+        quick: bool,
     },
     /// List the agents
     List,
@@ -89,6 +99,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().task {
         Task::Run(args) => run_all(&args),
         Task::Install { cache, only } => install(&cache, &only),
+        Task::Model { cache, quick } => model(&cache, quick),
         Task::List => list(),
         Task::Tee { folder, command } => match tee::run(&folder, &command) {
             Ok(code) => return ExitCode::from(code),
@@ -102,6 +113,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn model(cache: &std::path::Path, is_quick: bool) -> Result<()> {
+    real_model::run(&Cache::at(cache)?, &run::nudge()?, is_quick)
 }
 
 fn list() -> Result<()> {

@@ -143,7 +143,7 @@ impl<'a> Scene<'a> {
         if self.chat.is_none() {
             let command = self.place.command(self.cache, self.recipe, &self.provider.url(), &self.route)?;
             let client = Client::start(command, &self.place.errors())?;
-            let chat = Chat::connect(client, self.version, self.recipe)?;
+            let chat = Chat::connect(client, self.version, self.recipe.authenticate.as_deref())?;
             self.initialized = chat.initialized.clone();
             self.chat = Some(chat);
         }

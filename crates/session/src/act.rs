@@ -51,6 +51,7 @@ impl SessionCore {
         if self.turn.as_ref().is_some_and(|now| now.number == turn) {
             self.step.effects.push(SessionEffect::Cancel);
             self.cancel_permissions();
+            self.cancel_forms();
         }
     }
 
@@ -99,7 +100,7 @@ impl SessionCore {
     }
 
     pub(crate) fn wants_interrupt(&self) -> bool {
-        self.delivery.wants_interrupt(self.turn.as_ref(), self.questions.has_permissions())
+        self.delivery.wants_interrupt(self.turn.as_ref(), self.questions.needs_user())
     }
 
     /// Shows what is missing, answers, and from then on the client is shown all that comes. What waits for somebody to
@@ -129,8 +130,8 @@ impl SessionCore {
     fn state_update(&self) -> IndexedUpdate {
         match self.state() {
             SessionState::Idle => own_updates::idle(None),
-            _ if self.questions.has_permissions() => own_updates::requires_action(),
-            SessionState::Running | SessionState::RequiresAction => own_updates::running(),
+            SessionState::RequiresAction => own_updates::requires_action(),
+            SessionState::Running => own_updates::running(),
         }
     }
 

@@ -21,6 +21,7 @@ impl SessionCore {
     /// Takes in what the agent does.
     pub(crate) fn agent_event(&mut self, event: BackendEvent) {
         match event {
+            BackendEvent::Update(update) if !update.kind.is_shown() => self.keep_quietly(update),
             BackendEvent::Update(update) => {
                 self.note_title(&update);
                 self.record(update, None);
@@ -128,10 +129,10 @@ impl SessionCore {
 
     /// The agent is gone. It is started again.
     fn agent_lost(&mut self, error: &Error) {
-        let was_asked = self.questions.has_permissions();
+        let was_asked = self.questions.needs_user();
         self.forget_questions();
         if was_asked {
-            self.permission_closed();
+            self.user_is_free();
         }
         let title = format!("{}; it is started again", error.message);
         let meta = json!({ "nudge": { "agent": "gone" } });

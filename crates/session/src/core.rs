@@ -275,6 +275,7 @@ impl SessionCore {
     /// Numbers an update and notes it to be written down, but shows it to nobody.
     pub(crate) fn keep_quietly(&mut self, update: IndexedUpdate) {
         let seq = self.transcript.number();
+        self.draft.bytes += update.raw.as_str().len();
         self.draft.operations.push(StoreOperation::Append { seq, update });
     }
 
@@ -317,7 +318,7 @@ impl SessionCore {
     /// Gives out what may be delivered now, and notes it together with all else that changed in the mailbox.
     pub(crate) fn deliver(&mut self) {
         loop {
-            let delivery = self.delivery.poll(self.turn.as_mut(), self.questions.has_permissions());
+            let delivery = self.delivery.poll(self.turn.as_mut(), self.questions.needs_user());
             self.note_input_changes();
             match delivery {
                 Some(DeliveredMessages::Turn(messages)) => self.begin_turn(messages),

@@ -203,7 +203,9 @@ impl StoreOperation {
             Self::Input(InputChange { change, .. }) => match change {
                 MailboxChange::Added(message) => message.content.content.as_str().len(),
                 MailboxChange::Replaced { content, .. } => content.content.as_str().len(),
-                MailboxChange::Revoked { .. } | MailboxChange::Delivered { .. } => 0,
+                MailboxChange::Revoked { .. }
+                | MailboxChange::Forgotten { .. }
+                | MailboxChange::Delivered { .. } => 0,
             },
             Self::UpdateSession(change) => change.config.as_ref().map_or(0, |config| config.as_str().len()),
             Self::DeleteSession => 0,

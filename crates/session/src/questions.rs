@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{
-    AgentQuestion, QuestionId, REQUEST_PERMISSION, cancelled_permission, is_file_or_terminal, is_last_word,
-    nobody_answers,
+    AgentQuestion, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission, is_file_or_terminal,
+    is_last_word, nobody_answers,
 };
 use nudge_bridge::{ToV1, ToV2};
 use nudge_mailbox::ClientId;
@@ -33,9 +33,19 @@ enum Progress {
     /// One of the permissions, or its answer is on its way to the disk.
     Permission,
     /// It waits for its place; then somebody is asked.
-    Undecided,
+    Undecided {
+        /// Whether everybody was told that the user has to do something.
+        is_form: bool,
+    },
     /// A client is asked.
     Asked(AskedOne),
+}
+
+impl Progress {
+    /// Whether the turn waits for the user to fill it in.
+    fn is_form(&self) -> bool {
+        matches!(self, Self::Undecided { is_form: true } | Self::Asked(AskedOne { form: Some(_), .. }))
+    }
 }
 
 /// A question that one client is asked.
@@ -67,12 +77,18 @@ impl UnansweredQuestions {
 
     /// Whether the user is asked for anything.
     pub(crate) fn needs_user(&self) -> bool {
-        self.has_permissions() || self.forms().next().is_some()
+        self.has_permissions() || self.open.values().any(Progress::is_form)
     }
 
     /// How long the permission requests are that are open.
     pub(crate) fn permission_bytes(&self) -> usize {
         self.permissions.iter().map(|permission| permission.question.params.as_str().len()).sum()
+    }
+
+    /// The forms and pages that are open, or about to be.
+    fn form_ids(&self) -> Vec<QuestionId> {
+        let forms = self.open.iter().filter(|(_, progress)| progress.is_form());
+        forms.map(|(id, _)| *id).collect()
     }
 
     fn forms(&self) -> impl Iterator<Item = (AskId, &(Version, RawJson))> {
@@ -119,7 +135,12 @@ impl SessionCore {
         if question.is_permission() {
             return self.take_permission(question);
         }
-        self.questions.open.insert(question.id, Progress::Undecided);
+        let is_form = &*question.method == FORM && self.who_answers(FORM).is_some();
+        self.questions.open.insert(question.id, Progress::Undecided { is_form });
+        if is_form && let Some(turn) = &self.turn {
+            let told = turn.prompting_client();
+            self.record(own_updates::requires_action(), told);
+        }
         self.draft.acts.push(OutboxAct::AskOne(question));
     }
 
@@ -135,12 +156,16 @@ impl SessionCore {
 
     /// The agent does not want an answer any more.
     pub(crate) fn question_withdrawn(&mut self, id: QuestionId) {
+        let was_form = self.questions.open.get(&id).is_some_and(Progress::is_form);
         self.forget_question(id);
+        if was_form {
+            self.user_is_free();
+        }
         let permissions = &mut self.questions.permissions;
         if let Some(at) = permissions.iter().position(|permission| permission.question.id == id) {
             let permission = permissions.remove(at);
             self.withdraw_permission(&permission, None);
-            self.permission_closed();
+            self.user_is_free();
         }
     }
 
@@ -187,6 +212,17 @@ impl SessionCore {
         }
     }
 
+    /// Nobody fills in what the agent asks for any more: the turn is cancelled.
+    pub(crate) fn cancel_forms(&mut self) {
+        for id in self.questions.form_ids() {
+            if let Some(Progress::Asked(asked)) = self.questions.open.get(&id) {
+                let withdrawn = SessionEffect::WithdrawAsk { ask: asked.ask, client: asked.client };
+                self.step.effects.push(withdrawn);
+            }
+            self.answer_agent(id, Ok(cancelled_form()));
+        }
+    }
+
     /// Answers what the agent asks and nobody will: what was asked of everybody, and what nobody was asked yet.
     pub(crate) fn cancel_questions(&mut self) {
         self.cancel_permissions();
@@ -194,15 +230,15 @@ impl SessionCore {
         for (id, progress) in open {
             match progress {
                 Progress::Permission => self.answer_agent(id, Ok(cancelled_permission())),
-                Progress::Undecided => self.answer_agent(id, Err(nobody_answers("this request"))),
+                Progress::Undecided { .. } => self.answer_agent(id, Err(nobody_answers("this request"))),
                 Progress::Asked(_) => {}
             }
         }
     }
 
-    /// Nobody has to be asked any more, unless for something else.
-    pub(crate) fn permission_closed(&mut self) {
-        if !self.questions.has_permissions()
+    /// The user does not have to do anything any more, unless something else is asked.
+    pub(crate) fn user_is_free(&mut self) {
+        if !self.questions.needs_user()
             && let Some(turn) = &self.turn
         {
             let told = turn.prompting_client();
@@ -264,7 +300,11 @@ impl SessionCore {
                 self.step.effects.push(SessionEffect::Serve(question));
             }
             None if is_elicitation(&question.method) => {
+                let was_form = self.questions.open.get(&id).is_some_and(Progress::is_form);
                 self.answer_agent(id, Err(Error::method_not_found(&question.method)));
+                if was_form {
+                    self.user_is_free();
+                }
             }
             None => self.answer_agent(id, Err(nobody_answers(&question.method))),
         }
@@ -316,7 +356,11 @@ impl SessionCore {
             ClientAnswer::Refused(error) => Err(error),
             ClientAnswer::Gone => Err(nobody_answers(&asked.method)),
         };
+        let was_form = asked.form.is_some();
         self.answer_agent(question, answer);
+        if was_form {
+            self.user_is_free();
+        }
     }
 
     fn permission_answered(&mut self, at: usize, client: ClientId, answer: ClientAnswer) {
@@ -343,7 +387,7 @@ impl SessionCore {
         self.draft.is_durable = true;
         self.keep_quietly(own_updates::permission_answer(*version, params, &answer));
         self.draft.acts.push(OutboxAct::Permit { permission, by: client, answer });
-        self.permission_closed();
+        self.user_is_free();
     }
 
     /// An answer that is on disk goes to the agent, and the other clients are told that they are not asked any more.

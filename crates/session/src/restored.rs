@@ -98,7 +98,10 @@ pub(crate) fn interruption(
 /// A mailbox that was restored, and what it let go of, to be written down.
 pub(crate) fn dropped(mut mailbox: Mailbox<InputContent>) -> (Mailbox<InputContent>, Vec<StoreOperation>) {
     let changes = mailbox.take_changes().into_iter();
-    let dropped = changes.filter(|change| matches!(change, MailboxChange::Revoked { .. }));
+    let is_drop = |change: &MailboxChange<_>| {
+        matches!(change, MailboxChange::Revoked { .. } | MailboxChange::Forgotten { .. })
+    };
+    let dropped = changes.filter(is_drop);
     let operations = dropped.map(|change| StoreOperation::Input(InputChange { change, seq: 0 })).collect();
     (mailbox, operations)
 }

@@ -250,14 +250,13 @@ impl SessionCore {
     /// What waits on disk, without what was refused: whoever was refused may ask again under the same key.
     fn recovered_mailbox(&self, mut inputs: SavedMailbox<InputContent>) -> Option<Mailbox<InputContent>> {
         let StoreStall { refused, senders, .. } = self.lifecycle.stall.as_ref()?;
-        inputs.keys.retain(|(_, id)| !refused.contains(id));
         for message in &mut inputs.pending {
             message.client = senders.get(&message.id).copied().unwrap_or(message.client);
         }
         let mut mailbox = Mailbox::restore(inputs);
         for id in refused {
             // One that was never stored is unknown.
-            let _ = mailbox.revoke(id);
+            mailbox.forget(id);
         }
         Some(mailbox)
     }

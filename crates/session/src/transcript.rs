@@ -144,6 +144,24 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
+    #[test]
+    fn chunks_of_another_kind_are_of_another_message() {
+        let mut runs = MessageRuns::default();
+        let mut minted = 0;
+        let mut name = |kind: &str| {
+            let raw = RawJson::of(&serde_json::json!({ "sessionUpdate": kind })).expect("plain data is JSON");
+            let mut update = IndexedUpdate::read(&raw).expect("it has its kind");
+            runs.name(&mut update, || {
+                minted += 1;
+                format!("m{minted}").into()
+            });
+            update.message_id.expect("a chunk is of a message").to_string()
+        };
+        let kinds =
+            ["agent_message_chunk", "agent_message_chunk", "agent_thought_chunk", "agent_message_chunk"];
+        assert_eq!(kinds.map(&mut name), ["m1", "m1", "m2", "m3"]);
+    }
+
     /// An entry of so many bytes is shown.
     fn show(transcript: &mut SessionTranscript, bytes: usize) {
         let raw = RawJson::of(&"x".repeat(bytes - 2)).expect("a string is JSON");

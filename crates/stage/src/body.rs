@@ -25,14 +25,14 @@ pub(crate) fn full(text: impl Into<Bytes>) -> ResponseBody {
 }
 
 /// A body that grows with what is sent to it, and breaks when `BrokenBody` is sent.
-pub(crate) fn growing() -> (mpsc::Sender<Result<String, BrokenBody>>, ResponseBody) {
+pub(crate) fn growing() -> (mpsc::Sender<Result<Bytes, BrokenBody>>, ResponseBody) {
     // One at a time, so that what was sent before a gate is out when the gate is reached.
     let (sender, chunks) = mpsc::channel(1);
     (sender, Growing { chunks }.boxed_unsync())
 }
 
 struct Growing {
-    chunks: mpsc::Receiver<Result<String, BrokenBody>>,
+    chunks: mpsc::Receiver<Result<Bytes, BrokenBody>>,
 }
 
 impl Body for Growing {
@@ -43,8 +43,6 @@ impl Body for Growing {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenBody>>> {
-        self.chunks
-            .poll_recv(context)
-            .map(|chunk| chunk.map(|chunk| chunk.map(|text| Frame::data(text.into()))))
+        self.chunks.poll_recv(context).map(|chunk| chunk.map(|chunk| chunk.map(Frame::data)))
     }
 }

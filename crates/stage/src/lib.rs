@@ -21,15 +21,17 @@
 //! # }
 //! ```
 //!
-//! It speaks `OpenAI` chat completions and responses (base address: `url()` and `/v1`), Anthropic messages and Gemini (base
-//! address: `url()`), as streams and at once. Without rules it repeats what the user says. With rules, what no rule is for
+//! It speaks `OpenAI` chat completions and responses (base address: `url()` and `/v1`), Anthropic messages, Gemini, Ollama and
+//! Bedrock (base address: `url()`), as streams and at once. Without rules it repeats what the user says. With rules, what no rule is for
 //! gets a short harmless text, or an empty value of the schema if the answer has to be JSON.
 #![allow(clippy::disallowed_methods, reason = "this room listens on a socket")]
 
 mod body;
 mod conversation;
 mod dialect;
+mod event_stream;
 mod gate;
+mod offer;
 mod play;
 mod provider;
 mod reply;
@@ -37,9 +39,11 @@ mod rule;
 mod script;
 mod seen;
 mod server;
+mod signature;
 
 pub use conversation::{ConversationMessage, ConversationToolCall, MessageRole, OfferedTool, ToolResult};
 pub use gate::ReplyGate;
+pub use offer::OfferedModel;
 pub use provider::StageProvider;
 pub use reply::{FinishReason, ModelReply};
 pub use rule::ReplyRule;

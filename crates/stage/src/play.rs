@@ -2,12 +2,13 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use hyper::{Response, StatusCode, header};
 use tokio::sync::mpsc;
 
 use crate::{
     body::{BrokenBody, ResponseBody, full, growing},
-    dialect::{self, DialectVoice, ReplyPiece},
+    dialect::{self, ReplyPiece, StreamVoice},
     provider::ProviderShared,
     reply::{ModelReply, ReplyCandidate, ReplyEnding, ReplyFailure, ReplyStep},
     seen::{ExchangeOutcome, SeenRequest},
@@ -48,6 +49,7 @@ enum Act {
     Pause(Duration),
     Gate(String),
     Fail(ReplyFailure),
+    Raw(String),
     Cut,
 }
 
@@ -66,6 +68,7 @@ impl PlayedReply {
                 ReplyStep::Pause(pause) => Act::Pause(pause),
                 ReplyStep::Gate(name) => Act::Gate(name),
                 ReplyStep::Fail(failure) => Act::Fail(failure),
+                ReplyStep::Raw(text) => Act::Raw(text),
                 ReplyStep::Cut => Act::Cut,
             })
         });
@@ -97,6 +100,7 @@ impl PlayedReply {
                 Act::Pause(pause) => tokio::time::sleep(pause).await,
                 Act::Gate(name) => exchange.shared.gate(&name).pass().await,
                 Act::Fail(failure) => return Ok(refuse(exchange, seen, &failure)),
+                Act::Raw(_) => {}
                 Act::Cut if pieces.is_empty() => return broken(exchange),
                 Act::Cut => {
                     is_cut = true;
@@ -124,22 +128,21 @@ impl PlayedReply {
                 Some(Act::Gate(name)) => exchange.shared.gate(name).pass().await,
                 Some(Act::Fail(failure)) => return Ok(refuse(exchange, seen, failure)),
                 Some(Act::Cut) => return broken(exchange),
-                Some(Act::Say(_)) | None => break,
+                Some(Act::Say(_) | Act::Raw(_)) | None => break,
             }
             self.acts.pop_front();
         }
         let (sender, body) = growing();
         let voice = dialect::voice(seen);
         tokio::spawn(self.tell(exchange, voice, sender));
-        let kind = if seen.is_event_stream { "text/event-stream" } else { "application/json" };
-        Ok(respond(StatusCode::OK, kind, body))
+        Ok(respond(StatusCode::OK, seen.stream_type(), body))
     }
 
     async fn tell(
         self,
         exchange: PlayedExchange,
-        voice: Box<dyn DialectVoice>,
-        sender: mpsc::Sender<Result<String, BrokenBody>>,
+        voice: Box<dyn StreamVoice>,
+        sender: mpsc::Sender<Result<Bytes, BrokenBody>>,
     ) {
         let outcome = tokio::select! {
             outcome = self.tell_all(&exchange.shared, voice, &sender) => outcome,
@@ -151,11 +154,11 @@ impl PlayedReply {
     async fn tell_all(
         self,
         shared: &ProviderShared,
-        mut voice: Box<dyn DialectVoice>,
-        sender: &mpsc::Sender<Result<String, BrokenBody>>,
+        mut voice: Box<dyn StreamVoice>,
+        sender: &mpsc::Sender<Result<Bytes, BrokenBody>>,
     ) -> ExchangeOutcome {
         // A failed send means that the client is gone, which `tell` notices by itself.
-        let send = async |text: String| drop(sender.send(Ok(text)).await);
+        let send = async |bytes: Bytes| drop(sender.send(Ok(bytes)).await);
         send(voice.open()).await;
         let mut has_begun = false;
         for act in self.acts {
@@ -171,6 +174,7 @@ impl PlayedReply {
                     send(voice.fail(&failure)).await;
                     return ExchangeOutcome::Answered;
                 }
+                Act::Raw(text) => send(text.into()).await,
                 Act::Cut => {
                     let _ = sender.send(Err(BrokenBody)).await;
                     return ExchangeOutcome::Cut;
@@ -236,7 +240,7 @@ fn half(exchange: PlayedExchange, text: String) -> Response<ResponseBody> {
     response.headers_mut().insert(header::CONTENT_LENGTH, text.len().into());
     tokio::spawn(async move {
         let middle = text.floor_char_boundary(text.len() / 2);
-        let _ = sender.send(Ok(text[..middle].to_owned())).await;
+        let _ = sender.send(Ok(text[..middle].to_owned().into())).await;
         let _ = sender.send(Err(BrokenBody)).await;
         exchange.end(ExchangeOutcome::Cut);
     });

@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 
 use crate::{
-    ExchangeOutcome, ModelReply, ReplyGate, ReplyRule, ScriptError, SeenRequest, dialect, play::PlayedReply,
-    rule::ScriptedReply, script, server,
+    ExchangeOutcome, ModelReply, OfferedModel, ReplyGate, ReplyRule, ScriptError, SeenRequest, dialect,
+    play::PlayedReply, rule::ScriptedReply, script, server,
 };
 
 /// A provider that runs until it is dropped.
@@ -80,6 +80,16 @@ impl StageProvider {
         script::add(self, script)
     }
 
+    /// The models that it says it has, instead of one `fake-model`.
+    pub fn offer(&self, models: impl IntoIterator<Item = OfferedModel>) {
+        *self.shared.models.lock() = models.into_iter().collect();
+    }
+
+    /// The secret by which requests to Bedrock have to be signed, where they have no bearer's key.
+    pub fn sign_with(&self, secret: impl Into<String>) {
+        *self.shared.aws_secret.lock() = Some(secret.into());
+    }
+
     /// The gate of this name, at which replies wait that name it.
     pub fn gate(&self, name: &str) -> ReplyGate {
         self.shared.gate(name)
@@ -140,6 +150,8 @@ pub(crate) struct ProviderShared {
     gates: Mutex<HashMap<String, ReplyGate>>,
     calls: AtomicUsize,
     changes: watch::Sender<()>,
+    models: Mutex<Vec<OfferedModel>>,
+    aws_secret: Mutex<Option<String>>,
 }
 
 #[derive(Default)]
@@ -159,6 +171,16 @@ impl ProviderShared {
 
     pub(crate) fn aside(&self, what: String) {
         self.asides.lock().push(what);
+    }
+
+    /// The models that there are.
+    pub(crate) fn models(&self) -> Vec<OfferedModel> {
+        let models = self.models.lock().clone();
+        if models.is_empty() { vec![OfferedModel::new("fake-model")] } else { models }
+    }
+
+    pub(crate) fn aws_secret(&self) -> Option<String> {
+        self.aws_secret.lock().clone()
     }
 
     /// Keeps a request; returns its place.

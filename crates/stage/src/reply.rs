@@ -44,6 +44,7 @@ pub(crate) enum ReplyStep {
     Pause(Duration),
     Gate(String),
     Fail(ReplyFailure),
+    Raw(String),
     Cut,
 }
 
@@ -148,6 +149,11 @@ impl ModelReply {
     /// the event that the dialect has for that.
     pub fn and_error(self, status: u16, message: impl Into<String>) -> Self {
         self.step(ReplyStep::Fail(ReplyFailure { status, message: message.into(), retry_after: None }))
+    }
+
+    /// Then sends this as it is, in no dialect; only in streams.
+    pub fn and_raw(self, text: impl Into<String>) -> Self {
+        self.step(ReplyStep::Raw(text.into()))
     }
 
     /// Then breaks the connection, in the middle of the body, or before the status if nothing was said.

@@ -21,6 +21,10 @@ pub enum ProviderDialect {
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
+    /// Ollama's own chat.
+    Ollama,
+    /// Converse of Amazon Bedrock.
+    Bedrock,
 }
 
 /// What is known of a header.
@@ -76,7 +80,8 @@ impl SeenRequest {
             index: 0,
             dialect,
             path: path.to_owned(),
-            is_stream: is_stream.unwrap_or_else(|| body["stream"].as_bool().unwrap_or(false)),
+            is_stream: is_stream
+                .unwrap_or_else(|| body["stream"].as_bool().unwrap_or(dialect == ProviderDialect::Ollama)),
             headers: headers.iter().map(|(name, value)| kept(name.as_str(), value.as_bytes())).collect(),
             rule: None,
             outcome: ExchangeOutcome::Answering,
@@ -136,10 +141,22 @@ impl SeenRequest {
         self.headers.contains_key(name)
     }
 
-    /// The model that is asked for.
+    /// The model that is asked for; at Bedrock as it is in the path, escaped.
     pub fn model(&self) -> &str {
-        let in_path = || self.path.rsplit('/').next().and_then(|last| last.split(':').next());
+        let mut steps = self.path.rsplit('/');
+        let step = if self.dialect == ProviderDialect::Bedrock { steps.nth(1) } else { steps.next() };
+        let in_path = || step.and_then(|step| step.split(':').next());
         self.body["model"].as_str().or_else(in_path).unwrap_or_default()
+    }
+
+    /// The media type of an answer that is a stream.
+    pub(crate) fn stream_type(&self) -> &'static str {
+        match self.dialect {
+            ProviderDialect::Ollama => "application/x-ndjson",
+            ProviderDialect::Bedrock => "application/vnd.amazon.eventstream",
+            _ if self.is_event_stream => "text/event-stream",
+            _ => "application/json",
+        }
     }
 
     /// The schema that the answer has to follow, if it is to be JSON.
@@ -185,6 +202,13 @@ impl RequestRoute {
         }
         if path.ends_with("/messages") {
             return plain(ProviderDialect::Anthropic);
+        }
+        if path.ends_with("/api/chat") {
+            return plain(ProviderDialect::Ollama);
+        }
+        if path.ends_with("/converse") || path.ends_with("/converse-stream") {
+            let is_stream = Some(path.ends_with("-stream"));
+            return Some(Self { dialect: ProviderDialect::Bedrock, is_stream, is_event_stream: false });
         }
         let is_stream = Some(path.ends_with(":streamGenerateContent"));
         let is_event_stream = query.split('&').any(|pair| pair == "alt=sse");

@@ -4,7 +4,8 @@ use std::{net::TcpListener, sync::Arc, thread::JoinHandle};
 
 use http_body_util::BodyExt as _;
 use hyper::{
-    Method, Request, Response, StatusCode, body::Incoming, header, server::conn::http1, service::service_fn,
+    Method, Request, Response, StatusCode, body::Incoming, header, http::request::Parts, server::conn::http1,
+    service::service_fn,
 };
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
@@ -12,11 +13,13 @@ use tokio::sync::oneshot;
 
 use crate::{
     body::{BrokenBody, ResponseBody, full},
-    conversation,
+    conversation, dialect,
+    offer::{self, OfferedModel},
     play::{PlayedExchange, PlayedReply, refuse, respond},
     provider::ProviderShared,
     reply::ReplyFailure,
-    seen::{RequestRoute, SeenRequest},
+    seen::{ProviderDialect, RequestRoute, SeenRequest},
+    signature,
 };
 
 /// Serves until `stop` is dropped.
@@ -59,19 +62,24 @@ async fn answer(
     let path = head.uri.path();
     let route = RequestRoute::of(path, head.uri.query().unwrap_or_default());
     let Ok(body) = body.collect().await else { return Err(BrokenBody) };
+    let body = body.to_bytes();
     let Some(route) = route.filter(|_| head.method == Method::POST) else {
         shared.aside(format!("{} {path}", head.method));
         let wants_socket = head.headers.contains_key(header::UPGRADE);
-        return Ok(if wants_socket { no_sockets() } else { small_talk(&head.method, path) });
+        return Ok(if wants_socket { no_sockets() } else { small_talk(&shared, &head.method, path, &body) });
     };
-    let json = serde_json::from_slice(&body.to_bytes());
+    let json = serde_json::from_slice(&body);
     let is_json = json.is_ok();
     let mut seen = SeenRequest::new(route, path, &head.headers, json.unwrap_or(Value::Null));
     let fault = if is_json {
-        conversation::fault(seen.dialect, seen.messages())
+        conversation::fault(seen.dialect, seen.messages()).or_else(|| dialect::fault(&seen))
     } else {
         Some("the body has to be JSON, and not compressed".to_owned())
     };
+    if let Some(message) = unsigned_fault(&shared, &seen, &head, &body) {
+        let exchange = register(shared, &mut seen);
+        return Ok(refuse(exchange, &seen, &ReplyFailure { status: 403, message, retry_after: None }));
+    }
     if let Some(message) = fault {
         let exchange = register(shared, &mut seen);
         return Ok(refuse(exchange, &seen, &ReplyFailure { status: 400, message, retry_after: None }));
@@ -79,6 +87,13 @@ async fn answer(
     let play = choose(&shared, &mut seen);
     let exchange = register(shared, &mut seen);
     play.run(exchange, &seen).await
+}
+
+/// What Bedrock finds wrong with who asks.
+fn unsigned_fault(shared: &ProviderShared, seen: &SeenRequest, head: &Parts, body: &[u8]) -> Option<String> {
+    let is_bedrock = seen.dialect == ProviderDialect::Bedrock;
+    let fault = || signature::fault(shared.aws_secret().as_deref(), head, body);
+    is_bedrock.then(fault).flatten().map(str::to_owned)
 }
 
 fn register(shared: Arc<ProviderShared>, seen: &mut SeenRequest) -> PlayedExchange {
@@ -93,40 +108,43 @@ fn choose(shared: &ProviderShared, seen: &mut SeenRequest) -> PlayedReply {
 }
 
 /// What agents ask beside the answers of the model.
-fn small_talk(method: &Method, path: &str) -> Response<ResponseBody> {
+fn small_talk(shared: &ProviderShared, method: &Method, path: &str, body: &[u8]) -> Response<ResponseBody> {
     if method == Method::HEAD {
         return respond(StatusCode::OK, "application/json", full(""));
     }
+    if path.contains("/api/") {
+        return ollama_talk(&shared.models(), path, body);
+    }
     let body = match path.rsplit('/').next().unwrap_or_default() {
-        "models" => models(),
+        "models" => offer::hosted_list(&shared.models()),
         "count_tokens" => json!({"input_tokens": 10}),
         last if last.ends_with(":countTokens") => json!({"totalTokens": 10}),
-        last if path.contains("/models/") => model(last),
+        last if path.contains("/models/") => OfferedModel::new(last).hosted(),
         _ => json!({}),
     };
     respond(StatusCode::OK, "application/json", full(body.to_string()))
 }
 
+/// What clients of Ollama ask beside that.
+fn ollama_talk(models: &[OfferedModel], path: &str, body: &[u8]) -> Response<ResponseBody> {
+    let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+    let found = || models.iter().find(|model| asked["model"] == model.name);
+    let (status, body) = match path.rsplit('/').next().unwrap_or_default() {
+        "tags" => {
+            let tags: Vec<Value> = models.iter().map(OfferedModel::tagged).collect();
+            (StatusCode::OK, json!({ "models": tags }))
+        }
+        "version" => (StatusCode::OK, json!({"version": "0.12.0"})),
+        "show" => match found() {
+            Some(model) => (StatusCode::OK, model.shown()),
+            None => (StatusCode::NOT_FOUND, json!({"error": "model not found"})),
+        },
+        _ => (StatusCode::OK, json!({})),
+    };
+    respond(status, "application/json", full(body.to_string()))
+}
+
 /// Agents that would rather have a WebSocket fall back to plain requests.
 fn no_sockets() -> Response<ResponseBody> {
     respond(StatusCode::UPGRADE_REQUIRED, "application/json", full("{}"))
-}
-
-fn models() -> Value {
-    let model = model("fake-model");
-    json!({
-        "object": "list", "data": [model], "models": [model],
-        "has_more": false, "first_id": "fake-model", "last_id": "fake-model",
-    })
-}
-
-/// A model as `OpenAI`, Anthropic and Gemini describe one.
-fn model(id: &str) -> Value {
-    json!({
-        "id": id, "object": "model", "created": 1_750_000_000, "owned_by": "nobody",
-        "type": "model", "display_name": id, "created_at": "2025-06-15T00:00:00Z",
-        "name": format!("models/{id}"), "displayName": id, "inputTokenLimit": 1_000_000, "outputTokenLimit": 64_000,
-        "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
-        "slug": id,
-    })
 }

@@ -40,6 +40,8 @@ pub(crate) const COPY_ENTRIES: &str = "INSERT INTO entries (place, body) \
 
 pub(crate) const REPLACE_INPUT: &str =
     "UPDATE inputs SET content = $3 WHERE session = $1 AND id = $2 AND state = 0";
+pub(crate) const REMOVE_INPUT: &str = "DELETE FROM inputs WHERE session = $1 AND id = $2 AND state = 0";
+pub(crate) const FREE_INPUT_KEY: &str = "UPDATE inputs SET key = NULL WHERE session = $1 AND id = $2";
 pub(crate) const LEASE: &str = "SELECT owner, epoch, until FROM leases WHERE session = $1";
 pub(crate) const NEXT_EPOCH: &str =
     "UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value";

@@ -53,6 +53,11 @@ pub enum StoreOp {
         /// What became of it: anything but pending.
         state: InputState,
     },
+    /// Forgets an input that was not to be taken: a pending one is removed, of any other the key is free again.
+    ForgetInput {
+        /// Which one.
+        id: InputId,
+    },
 }
 
 /// What is written together or not at all.
@@ -87,7 +92,10 @@ impl StoreOp {
             Self::UpdateSession(change) => {
                 optional(&change.config) + change.title.as_ref().map_or(0, optional)
             }
-            Self::SetInput { .. } | Self::CopyTranscript { .. } | Self::DeleteSession => 0,
+            Self::SetInput { .. }
+            | Self::ForgetInput { .. }
+            | Self::CopyTranscript { .. }
+            | Self::DeleteSession => 0,
         }
     }
 }

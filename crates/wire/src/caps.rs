@@ -48,6 +48,21 @@ impl ClientInit {
         offered.is_some_and(|offered| offered.as_str().starts_with('{'))
     }
 
+    /// What the client names of `elicitation/create`; nothing is offered unless it is named.
+    pub fn elicitation_modes(&self) -> ElicitationModes {
+        let names = |mode| {
+            let offered = self.params.get(&[self.capabilities(), "elicitation", mode]);
+            offered.is_some_and(|offered| offered.as_str().starts_with('{'))
+        };
+        ElicitationModes { form: names("form"), url: names("url") }
+    }
+
+    /// Whether the client runs a program on a terminal for the user to sign in there.
+    pub fn has_terminal_sign_in(&self) -> bool {
+        let offered = self.params.get(&[self.capabilities(), "auth", "terminal"]);
+        offered.is_some_and(|offered| offered.as_str() == "true" || offered.as_str().starts_with('{'))
+    }
+
     /// The same with these kinds of suggestion.
     pub fn with_nes(self, nes: &ClientNesCapabilities) -> Result<Self, NotAnObject> {
         let params = self.nes_place().write(&self.params, nes)?;
@@ -74,6 +89,15 @@ impl ClientInit {
             Version::V2 => "capabilities",
         }
     }
+}
+
+/// What a client can show when an agent asks the user something.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ElicitationModes {
+    /// Forms.
+    pub form: bool,
+    /// Pages.
+    pub url: bool,
 }
 
 /// What an agent says in the result of `initialize`.

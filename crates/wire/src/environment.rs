@@ -1,6 +1,6 @@
 //! The environment in which commands run: that of the editor, whichever process runs them.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 /// Environment variables by name. Their values may be keys, so they are never shown.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -21,5 +21,37 @@ impl Environment {
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Environment({} variables)", self.0.len())
+    }
+}
+
+/// A connection of a client, by a number that no other connection of the process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u64);
+
+/// What a turn takes over from the client that begins it.
+#[derive(Debug, Clone, Default)]
+pub struct ClientContext {
+    /// What commands see of the environment; that of this process unless set.
+    pub environment: Option<Environment>,
+    /// Over which connection it came, if it came over one.
+    pub connection: Option<ConnectionId>,
+    /// Keeps what the client has said of itself, also when it has gone and its turn goes on.
+    pub hold: ContextHold,
+}
+
+/// Something that is kept for as long as somebody has a context.
+#[derive(Clone, Default)]
+pub struct ContextHold(Option<Arc<dyn Any + Send + Sync>>);
+
+impl ContextHold {
+    /// Keeps this.
+    pub fn new(kept: impl Any + Send + Sync) -> Self {
+        Self(Some(Arc::new(kept)))
+    }
+}
+
+impl fmt::Debug for ContextHold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ContextHold({})", if self.0.is_some() { "kept" } else { "nothing" })
     }
 }

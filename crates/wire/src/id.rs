@@ -54,6 +54,14 @@ impl Id {
         }
     }
 
+    /// The id's JSON text.
+    pub fn to_json(&self) -> RawJson {
+        match &self.0 {
+            Repr::Int(number) => RawJson::written(itoa::Buffer::new().format(*number).to_owned()),
+            Repr::Text(text) => RawJson::written(text.clone()),
+        }
+    }
+
     /// Appends the id's JSON text.
     pub fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {

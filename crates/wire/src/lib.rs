@@ -17,16 +17,19 @@ pub mod nes;
 pub mod raw;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod scrub;
+mod secret;
 pub mod slice;
 pub mod version;
 pub mod write;
 
 pub use agent_client_protocol_schema as acp;
-pub use environment::Environment;
+pub use environment::{ClientContext, ConnectionId, ContextHold, Environment};
 pub use error::{Error, ErrorCode};
 pub use id::Id;
 pub use message::{Message, MessageBody};
 
 pub use method::{Notification, Request};
 pub use raw::RawJson;
+pub use secret::SecretText;
 pub use version::Version;

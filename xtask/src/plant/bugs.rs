@@ -152,7 +152,12 @@ pub(super) const BUGS: &[Bug] = &[
         ".filter(|(seq, _)| !there.contains(seq));",
         ".filter(|_| true);",
     ),
-    bug("what was refused comes back after a full disk", STALL, "let _ = mailbox.revoke(id);", "let _ = id;"),
+    bug(
+        "what was refused comes back after a full disk",
+        STALL,
+        "mailbox.forget(id);",
+        "let _ = (id, &mut mailbox);",
+    ),
     bug(
         "a request that waits for a full disk is never answered",
         STALL,

@@ -6,7 +6,7 @@ use nudge_backend::{
 };
 use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_peer::PassedMessage;
-use nudge_wire::{Environment, Error, RawJson, Version};
+use nudge_wire::{ClientContext, Environment, Error, RawJson, Version};
 use tokio::time::Instant;
 
 use super::AdaptedSession;
@@ -26,7 +26,7 @@ impl Backend for AdaptedSession {
     }
 
     /// The environment is that of the agent's process.
-    fn prompt(&mut self, messages: Vec<UserMessage>, _: Option<Environment>) {
+    fn prompt(&mut self, messages: Vec<UserMessage>, _: ClientContext) {
         let now = Instant::now();
         let may_replay = self.replay.is_some_and(|replay| now < replay.over_at());
         let is_ready = self.link.is_some() && !may_replay;

@@ -47,7 +47,7 @@ impl Owner {
     }
 
     pub(crate) fn prompt(&mut self, words: &str) {
-        self.session.prompt(messages(words), None);
+        self.session.prompt(messages(words), nudge_wire::ClientContext::default());
     }
 
     pub(crate) fn steer(&mut self, words: &str) {

@@ -4,7 +4,7 @@ mod restore;
 
 use std::collections::VecDeque;
 
-use nudge_model::{ChatMessage, ToolCall, text_of};
+use nudge_model::{AnswerPart, ChatMessage, SignedReasoning, ToolCall, text_of};
 use nudge_wire::RawJson;
 
 use nudge_backend::UserMessage;
@@ -30,6 +30,11 @@ impl Conversation {
         Self::default()
     }
 
+    /// Whether nothing was said yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
     pub(crate) fn user(&mut self, message: &UserMessage, steer: bool) {
         let text = text_of(&message.content);
         self.push(ChatMessage::User { text, content: message.content.clone(), steer });
@@ -37,25 +42,53 @@ impl Conversation {
 
     /// The model begins to answer.
     pub(crate) fn agent(&mut self) {
-        self.push(ChatMessage::Agent { text: String::new(), calls: Vec::new() });
+        self.push(ChatMessage::Agent { parts: Vec::new() });
+    }
+
+    /// The model did not begin to answer after all.
+    pub(crate) fn drop_empty_answer(&mut self) {
+        if matches!(self.messages.back(), Some(ChatMessage::Agent { parts }) if parts.is_empty()) {
+            self.messages.pop_back();
+        }
     }
 
     pub(crate) fn text(&mut self, more: &str) {
-        if let Some(ChatMessage::Agent { text, .. }) = self.messages.back_mut() {
-            text.push_str(more);
-            self.bytes += more.len();
-            if text.len() > 2 * MOST_BYTES {
-                let cut = text.ceil_char_boundary(text.len() - MOST_BYTES);
-                text.drain(..cut);
-                self.bytes -= cut;
-            }
+        let Some(ChatMessage::Agent { parts }) = self.messages.back_mut() else { return };
+        if !matches!(parts.last(), Some(AnswerPart::Text(_))) {
+            parts.push(AnswerPart::Text(String::new()));
+        }
+        let Some(AnswerPart::Text(text)) = parts.last_mut() else { return };
+        text.push_str(more);
+        self.bytes += more.len();
+        if text.len() > 2 * MOST_BYTES {
+            let cut = text.ceil_char_boundary(text.len() - MOST_BYTES);
+            text.drain(..cut);
+            self.bytes -= cut;
+        }
+    }
+
+    /// Reasoning that the model wants back before what it says next.
+    pub(crate) fn reasoning(&mut self, reasoning: SignedReasoning) {
+        if let Some(ChatMessage::Agent { parts }) = self.messages.back_mut() {
+            self.bytes += reasoning.content.as_str().len();
+            parts.push(AnswerPart::Reasoning(reasoning));
+        }
+    }
+
+    /// The model does not take its reasoning back.
+    pub(crate) fn forget_reasoning(&mut self) {
+        for message in &mut self.messages {
+            let ChatMessage::Agent { parts } = message else { continue };
+            let forgotten = parts.extract_if(.., |part| matches!(part, AnswerPart::Reasoning(_)));
+            let bytes: usize = forgotten.map(|part| weight_of_part(&part)).sum();
+            self.bytes = self.bytes.saturating_sub(bytes);
         }
     }
 
     pub(crate) fn call(&mut self, call: ToolCall) {
-        if let Some(ChatMessage::Agent { calls, .. }) = self.messages.back_mut() {
+        if let Some(ChatMessage::Agent { parts }) = self.messages.back_mut() {
             self.bytes += weight_of_call(&call);
-            calls.push(call);
+            parts.push(AnswerPart::Call(call));
         }
     }
 
@@ -74,9 +107,7 @@ impl Conversation {
                     told.extend(open.drain(..).map(no_result));
                 }
             }
-            if let ChatMessage::Agent { calls, .. } = message {
-                open.extend(calls.iter().map(|call| call.id.clone()));
-            }
+            open.extend(message.calls().map(|call| call.id.clone()));
             told.push(message.clone());
         }
         told.extend(open.drain(..).map(no_result));
@@ -119,8 +150,16 @@ fn no_result(id: String) -> ChatMessage {
 fn weight(message: &ChatMessage) -> usize {
     match message {
         ChatMessage::User { text, content, .. } => text.len() + content.as_str().len(),
-        ChatMessage::Agent { text, calls } => text.len() + calls.iter().map(weight_of_call).sum::<usize>(),
+        ChatMessage::Agent { parts } => parts.iter().map(weight_of_part).sum(),
         ChatMessage::Tool { output, .. } => output.len(),
+    }
+}
+
+fn weight_of_part(part: &AnswerPart) -> usize {
+    match part {
+        AnswerPart::Text(text) => text.len(),
+        AnswerPart::Reasoning(reasoning) => reasoning.content.as_str().len(),
+        AnswerPart::Call(call) => weight_of_call(call),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use nudge_model::{ChatMessage, ToolCall, text_of};
+use nudge_bridge::UpdateKind;
+use nudge_model::{AnswerPart, ChatMessage, SignedReasoning, ToolCall, text_of};
 use nudge_wire::RawJson;
 use nudge_workspace::output;
 use serde::Deserialize;
 
-use super::Conversation;
+use super::{Conversation, weight_of_part};
 use nudge_backend::UserMessage;
 
 /// How many tool calls without an end are kept track of.
@@ -18,6 +19,10 @@ const MOST_OPEN: usize = 100;
 pub(super) struct RestoredReferences {
     /// The id of the message that is last in the history.
     last: Option<String>,
+    /// The answer that the last signed reasoning is of.
+    answer: Option<String>,
+    /// Whether an answer has begun of which no text is there yet.
+    is_begun: bool,
     /// The output so far of tool calls that have not ended.
     open: HashMap<String, String>,
 }
@@ -35,6 +40,7 @@ struct Update {
     status: Option<String>,
     raw_input: Option<RawJson>,
     raw_output: Option<RawJson>,
+    model: Option<String>,
 }
 
 pub(super) fn take_in(history: &mut Conversation, update: &RawJson) {
@@ -43,6 +49,7 @@ pub(super) fn take_in(history: &mut Conversation, update: &RawJson) {
         "user_message" | "user_message_chunk" => user(history, &update),
         "agent_message" | "agent_message_chunk" => agent(history, &update),
         "tool_call_update" => tool_call(history, &update),
+        kind if kind == UpdateKind::SignedReasoning.name() => reasoning(history, update),
         _ => {}
     }
 }
@@ -83,18 +90,37 @@ fn joined(a: &RawJson, b: &RawJson) -> RawJson {
 
 fn agent(history: &mut Conversation, update: &Update) {
     let text = text_of(&blocks(update));
-    let goes_on = is_same_message(history, update);
+    // An answer that has so far been thought about alone, or has called tools, goes on.
+    let goes_on = is_same_message(history, update) || history.restored.is_begun;
     if !goes_on || !matches!(history.messages.back(), Some(ChatMessage::Agent { .. })) {
         history.agent();
-        history.restored.last.clone_from(&update.message_id);
     } else if update.kind == "agent_message"
         && update.content.is_some()
-        && let Some(ChatMessage::Agent { text, .. }) = history.messages.back_mut()
+        && is_same_message(history, update)
+        && let Some(ChatMessage::Agent { parts }) = history.messages.back_mut()
     {
-        history.bytes = history.bytes.saturating_sub(text.len());
-        text.clear();
+        let forgotten: usize = parts
+            .extract_if(.., |part| matches!(part, AnswerPart::Text(_)))
+            .map(|text| weight_of_part(&text))
+            .sum();
+        history.bytes = history.bytes.saturating_sub(forgotten);
     }
+    history.restored.last.clone_from(&update.message_id);
+    history.restored.is_begun = false;
     history.text(&text);
+}
+
+/// Reasoning of an answer, which may be the first that there is of it.
+fn reasoning(history: &mut Conversation, update: Update) {
+    let (Some(model), Some(content)) = (update.model, update.content) else { return };
+    let is_next = update.message_id.is_some() && history.restored.answer != update.message_id;
+    if is_next || !matches!(history.messages.back(), Some(ChatMessage::Agent { .. })) {
+        history.agent();
+        history.restored.last = None;
+        history.restored.is_begun = true;
+    }
+    history.restored.answer = update.message_id;
+    history.reasoning(SignedReasoning { model, content });
 }
 
 fn tool_call(history: &mut Conversation, update: &Update) {

@@ -3,8 +3,9 @@
 use std::{pin::pin, time::Duration};
 
 use nudge_backend::is_unanswerable;
+use nudge_model::key_variables;
 use nudge_process::ProcessCommand;
-use nudge_wire::ErrorCode;
+use nudge_wire::{ErrorCode, scrub::StreamScrubber};
 use nudge_workspace::{
     CommandEvent, CommandExit, RunningCommand, in_environment,
     output::{self, ShownOutput},
@@ -36,6 +37,7 @@ impl AgentSession {
             "args": ["-c", run.command],
             "cwd": self.cwd.to_string_lossy(),
             "outputByteLimit": MOST_KEPT_BY_CLIENT,
+            "env": key_variables().map(|name| json!({ "name": name, "value": "" })).collect::<Vec<_>>(),
         });
         let opens = self.tell_client("terminal/create", asked).await?;
         let opened = self.open.client_opens.insert(opens).await;
@@ -104,10 +106,11 @@ impl AgentSession {
 
     fn start(&mut self, command: &str) -> std::io::Result<RunningCommand> {
         let command = ProcessCommand::new("sh").args(["-c", command]).current_dir(&self.cwd);
-        let command = match &self.environment {
+        let command = match &self.client.environment {
             Some(environment) => in_environment(environment, command),
             None => command,
         };
+        let command = key_variables().fold(command, ProcessCommand::env_remove);
         let (running, tree) = RunningCommand::start(command)?;
         self.open.tree = Some(tree);
         Ok(running)
@@ -121,11 +124,14 @@ impl AgentSession {
         terminal: &str,
         timeout: Duration,
     ) -> Result<End, Halt> {
+        let mut scrubber = StreamScrubber::new((*self.outlet.scrubber).clone());
         let mut time = pin!(tokio::time::sleep(timeout));
         let (exit, timed_out) = loop {
             tokio::select! {
                 said = running.next() => match said {
-                    CommandEvent::Output(bytes) => self.show(terminal, shown.push(bytes)).await?,
+                    CommandEvent::Output(bytes) => {
+                        self.show(terminal, shown.push(&scrubber.push(bytes))).await?;
+                    }
                     CommandEvent::Ended(exit) => break (exit, false),
                 },
                 () = &mut time => break (terminated(), true),
@@ -137,8 +143,9 @@ impl AgentSession {
         // Whatever the command has left running goes now, and with it what holds the output open.
         drop(self.open.tree.take());
         while let Some(bytes) = running.rest().await {
-            self.show(terminal, shown.push(bytes)).await?;
+            self.show(terminal, shown.push(&scrubber.push(bytes))).await?;
         }
+        self.show(terminal, shown.push(&scrubber.finish())).await?;
         Ok(End { exit, timed_out })
     }
 

@@ -7,12 +7,14 @@ mod stream;
 mod tool;
 mod turn;
 
-use std::{path::PathBuf, pin::pin, sync::Arc};
+use std::{borrow::Cow, path::PathBuf, pin::pin, sync::Arc};
 
-use nudge_backend::{AgentQuestion, BackendEvent, QuestionAnswer, TurnEnd, UserMessage, is_last_word};
+use nudge_backend::{
+    AgentQuestion, BackendEvent, QuestionAnswer, TurnEnd, UserMessage, is_file_or_terminal, is_last_word,
+};
 use nudge_bridge::IndexedUpdate;
-use nudge_model::LanguageModel;
-use nudge_wire::{Environment, RawJson, Version};
+use nudge_model::{ModelChoice, ModelError, ModelSource, SecretText};
+use nudge_wire::{ClientContext, Error as WireError, ErrorCode, RawJson, Version, scrub::SecretScrubber};
 use nudge_workspace::{IdSource, SessionDirectories};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
@@ -28,11 +30,11 @@ use open::OpenWork;
 
 /// Everything the task of a session has.
 pub(crate) struct AgentSession {
-    model: Arc<dyn LanguageModel>,
+    models: Arc<dyn ModelSource>,
     id: String,
     cwd: PathBuf,
-    /// What commands of the turn see of the environment.
-    environment: Option<Environment>,
+    /// For whom the turn is.
+    client: ClientContext,
     roots: Arc<SessionDirectories>,
     history: Conversation,
     ids: IdSource,
@@ -40,6 +42,10 @@ pub(crate) struct AgentSession {
     control: Arc<TurnControl>,
     /// What a cancelled turn has to put in order.
     open: OpenWork,
+    /// What the session has cost so far, as far as prices are known.
+    cost: f64,
+    /// Whether the user knows which model answers.
+    is_model_told: bool,
 }
 
 /// Why a turn stops before its end.
@@ -50,57 +56,76 @@ enum Halt {
     /// The user does not want it any more.
     Cancelled,
     /// The model failed.
-    Failed(nudge_model::ModelError),
+    Failed(ModelError),
 }
 
 impl AgentSession {
     pub(crate) fn new(
-        model: Arc<dyn LanguageModel>,
+        models: Arc<dyn ModelSource>,
         setup: AgentSetup,
         (config, control, asked): (Arc<Mutex<SessionConfig>>, Arc<TurnControl>, Arc<AskedQuestions>),
         events: mpsc::Sender<BackendEvent>,
     ) -> Self {
+        let is_model_told = !setup.history.is_empty();
         Self {
-            model,
+            models,
             id: setup.session_id,
             roots: Arc::new(SessionDirectories::new(setup.cwd.clone(), setup.additional_directories)),
             cwd: setup.cwd,
-            environment: None,
+            client: setup.client,
             history: setup.history,
             ids: IdSource::new(),
-            outlet: Outlet { config, events, asked },
+            outlet: Outlet { config, events, asked, scrubber: Arc::default() },
             control,
             open: OpenWork::default(),
+            cost: 0.0,
+            is_model_told,
         }
     }
 
     /// Runs until nobody needs it.
     pub(crate) async fn run(mut self) {
-        loop {
+        let mut changes = self.models.changes();
+        // There may be others since the session was opened.
+        let mut done = self.offer_models().await;
+        while done.is_ok() {
             let gone = self.outlet.events.clone();
             let work = tokio::select! {
                 biased;
                 work = self.control.work() => work,
                 () = gone.closed() => BetweenTurns::Leave,
+                Ok(()) = changes.changed() => BetweenTurns::OfferModels,
             };
-            let done = match work {
-                BetweenTurns::Prompt(messages, environment) => {
-                    self.environment = environment;
-                    self.turn(messages).await
+            done = match work {
+                BetweenTurns::Prompt(messages, client) => {
+                    self.client = client;
+                    self.learn_secrets();
+                    self.offer_models().await.and(self.turn(messages).await)
                 }
+                BetweenTurns::OfferModels => self.offer_models().await,
                 BetweenTurns::ReportConfig => self.outlet.report_config().await,
                 BetweenTurns::Leave => Err(Halt::Gone),
             };
-            if done.is_err() {
-                break;
-            }
         }
         self.stop_commands().await;
+    }
+
+    /// What is told from now on has none of the client's secrets in it.
+    fn learn_secrets(&mut self) {
+        let secrets = self.models.secrets(&self.client);
+        self.outlet.scrubber = Arc::new(SecretScrubber::new(secrets.iter().map(SecretText::reveal)));
+    }
+
+    /// Tells which models there are, if there are others than before.
+    async fn offer_models(&self) -> Result<(), Halt> {
+        self.outlet.offer_models(self.models.choices(&self.client)).await
     }
 
     /// One turn, to its end.
     async fn turn(&mut self, messages: Vec<UserMessage>) -> Result<(), Halt> {
         let (control, outlet) = (Arc::clone(&self.control), self.outlet.clone());
+        let (models, client) = (Arc::clone(&self.models), self.client.clone());
+        let mut changes = models.changes();
         let end = {
             let mut play = pin!(self.play(messages));
             loop {
@@ -112,6 +137,7 @@ impl AgentSession {
                         TurnSignal::ReportConfig => outlet.report_config().await?,
                     },
                     () = outlet.events.closed() => break Err(Halt::Gone),
+                    Ok(()) = changes.changed() => outlet.offer_models(models.choices(&client)).await?,
                     end = &mut play => break end,
                 }
             }
@@ -119,7 +145,7 @@ impl AgentSession {
         let end = match end {
             Ok(stop_reason) => TurnEnd::stopped(stop_reason),
             Err(Halt::Cancelled) => TurnEnd::cancelled(),
-            Err(Halt::Failed(error)) => TurnEnd::Failed(nudge_wire::Error::internal(error.to_string())),
+            Err(Halt::Failed(error)) => TurnEnd::Failed(failure(&error)),
             Err(Halt::Gone) => return Err(Halt::Gone),
         };
         self.put_in_order().await?;
@@ -129,12 +155,25 @@ impl AgentSession {
     }
 }
 
+/// How a turn ends whose model failed. One word says why; nothing that was sent or came is quoted.
+fn failure(error: &ModelError) -> WireError {
+    let said = match error {
+        ModelError::Auth { .. } | ModelError::NotSetUp => {
+            WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string())
+        }
+        _ => WireError::internal(error.to_string()),
+    };
+    said.reason(error.word())
+}
+
 /// Where events go, and the options they report.
 #[derive(Clone)]
 struct Outlet {
     config: Arc<Mutex<SessionConfig>>,
     events: mpsc::Sender<BackendEvent>,
     asked: Arc<AskedQuestions>,
+    /// Takes the secrets of the turn's client out of all that is told.
+    scrubber: Arc<SecretScrubber>,
 }
 
 impl Outlet {
@@ -149,6 +188,8 @@ impl Outlet {
         method: &'static str,
         params: RawJson,
     ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
+        // What is to be written or run is done as it was permitted.
+        let params = if is_file_or_terminal(method) { params } else { self.scrubbed(params) };
         let (id, coming) = self.asked.question(is_last_word(method));
         self.send(BackendEvent::Question(AgentQuestion { id, version, method: method.into(), params }))
             .await?;
@@ -156,12 +197,30 @@ impl Outlet {
     }
 
     async fn update(&self, update: RawJson) -> Result<(), Halt> {
+        let update = self.scrubbed(update);
         let update = IndexedUpdate::read(&update).expect("an update made here has its kind");
         self.send(BackendEvent::Update(update)).await
     }
 
+    /// JSON without secrets.
+    fn scrubbed(&self, json: RawJson) -> RawJson {
+        match self.scrubber.scrub_json(json.as_str()) {
+            Cow::Borrowed(_) => json,
+            Cow::Owned(text) => RawJson::written(text),
+        }
+    }
+
     fn config(&self) -> MutexGuard<'_, SessionConfig> {
         self.config.lock()
+    }
+
+    async fn offer_models(&self, choices: Vec<ModelChoice>) -> Result<(), Halt> {
+        let is_other = self.config().offer(choices);
+        if is_other {
+            let options = self.config().options();
+            self.update(update::config_options(&options)).await?;
+        }
+        Ok(())
     }
 
     async fn report_config(&self) -> Result<(), Halt> {

@@ -115,13 +115,14 @@ impl AgentSession {
         }
         if let Some(opens) = self.open.client_opens.take() {
             let (weak, outlet) = (self.outlet.events.downgrade(), self.outlet.clone());
-            let (config, asked) = (outlet.config, outlet.asked);
+            let Outlet { config, asked, scrubber, .. } = outlet;
             let session = self.id.clone();
             // The turn does not wait for the editor; the terminal must not stay, though, once it is there.
             tokio::spawn(async move {
                 let id = opens.await.ok().and_then(|opened| terminal_id(&opened.ok()?));
                 if let (Some(id), Some(events)) = (id, weak.upgrade()) {
-                    let _ = Outlet { config, events, asked }.end_client_terminal(&session, &id).await;
+                    let _ =
+                        Outlet { config, events, asked, scrubber }.end_client_terminal(&session, &id).await;
                 }
             });
         }

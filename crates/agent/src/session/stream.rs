@@ -1,16 +1,28 @@
 //! One question to the model, and its answer as it comes.
 
-use std::sync::Arc;
+use std::{
+    borrow::Cow,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use futures_util::StreamExt;
 use nudge_backend::BackendEvent;
-use nudge_model::{AnswerPiece, ModelRequest, StopReason, ToolCall};
+use nudge_model::{
+    AccessOrigin, AnswerOptions, AnswerPiece, ChosenModel, ModelError, ModelRequest, RetryPlan, StopReason,
+    TokenCount, ToolCall, known_model,
+};
+
+use nudge_wire::scrub::{SecretScrubber, StreamScrubber};
 
 use super::{AgentSession, Halt, open::OpenCall};
 use crate::{tools, tools::ToolInvocation, update};
 
 const SYSTEM: &str = "You are a coding agent. You work in the user's workspace with the tools you are given. Paths are \
     relative to the workspace. Be brief. What the user says while you work is more recent than what they said before.";
+
+/// The shortest pause that the user is told of.
+const SHOWN_PAUSE: Duration = Duration::from_secs(1);
 
 /// How many tools one answer may call; more are not run.
 const MOST_CALLS: usize = 64;
@@ -21,6 +33,8 @@ pub(super) struct ModelAnswer {
     pub(super) stop: StopReason,
     /// Whether the user interrupted it.
     pub(super) was_cut: bool,
+    /// Whether it says or does something.
+    pub(super) has_content: bool,
 }
 
 /// A tool call to be run.
@@ -31,20 +45,80 @@ pub(super) struct PlannedToolCall {
     pub(super) tool: Result<ToolInvocation, String>,
 }
 
+/// How a question to the model went.
+enum AskOutcome {
+    Answered(ModelAnswer),
+    /// It failed, before or after its first word.
+    Failed {
+        error: ModelError,
+        has_begun: bool,
+    },
+}
+
 impl AgentSession {
-    pub(super) async fn answer(&mut self) -> Result<ModelAnswer, Halt> {
-        let request = ModelRequest {
+    /// Asks the model. Gives nothing if it is to be asked again, after what the user has said meanwhile is taken in.
+    pub(super) async fn answer(&mut self, retry: &mut RetryPlan) -> Result<Option<ModelAnswer>, Halt> {
+        let mut without_reasoning = false;
+        loop {
+            self.outlet.send(BackendEvent::StreamStarted).await?;
+            self.open.streaming = true;
+            let (error, has_begun) = match self.ask(without_reasoning).await? {
+                AskOutcome::Answered(answer) => {
+                    self.end_stream().await?;
+                    return Ok(Some(answer));
+                }
+                AskOutcome::Failed { error, has_begun } => (error, has_begun),
+            };
+            self.history.drop_empty_answer();
+            if has_begun {
+                return Err(Halt::Failed(error));
+            }
+            if matches!(error, ModelError::Reasoning { .. }) && !without_reasoning {
+                without_reasoning = true;
+                // Nor will it be taken the next time.
+                self.history.forget_reasoning();
+                self.end_stream().await?;
+                continue;
+            }
+            let Some(wait) = retry.after(&error, SystemTime::now(), nudge_model::chance()) else {
+                return Err(Halt::Failed(error));
+            };
+            self.wait(&error, wait, retry.attempt()).await?;
+            return Ok(None);
+        }
+    }
+
+    /// One request, and its answer as far as it comes.
+    async fn ask(&mut self, without_reasoning: bool) -> Result<AskOutcome, Halt> {
+        let control = Arc::clone(&self.control);
+        let mut answer =
+            ModelAnswer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false, has_content: false };
+        self.learn_secrets();
+        let wanted = self.outlet.config().model().map(str::to_owned);
+        let chosen = tokio::select! {
+            biased;
+            () = control.interrupted() => {
+                answer.was_cut = true;
+                return Ok(AskOutcome::Answered(answer));
+            }
+            chosen = self.models.choose(&self.client, wanted.as_deref()) => chosen,
+        };
+        let chosen = match chosen {
+            Ok(chosen) => chosen,
+            Err(error) => return Ok(AskOutcome::Failed { error, has_begun: false }),
+        };
+        self.tell_model(&chosen).await?;
+        let options = self.outlet.config().answer_options();
+        let context = options.context_size.or(chosen.choice.as_ref().and_then(|choice| choice.context));
+        let mut pieces = chosen.model.stream(ModelRequest {
             system: SYSTEM.to_owned(),
             messages: self.history.messages(),
             tools: tools::specs(),
-        };
-        let control = Arc::clone(&self.control);
-        let mut pieces = self.model.stream(request);
-        self.outlet.send(BackendEvent::StreamStarted).await?;
-        self.open.streaming = true;
+            options: AnswerOptions { without_reasoning, ..options },
+        });
         self.history.agent();
         let mut ids = MessageIds::default();
-        let mut answer = ModelAnswer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false };
+        let (mut has_begun, mut tokens) = (false, None);
         loop {
             let piece = tokio::select! {
                 biased;
@@ -54,37 +128,93 @@ impl AgentSession {
                 }
                 piece = pieces.next() => piece,
             };
-            match piece {
+            let piece = match piece {
                 None => break,
-                Some(Err(error)) => return Err(Halt::Failed(error)),
-                Some(Ok(AnswerPiece::Stop(stop))) => {
+                Some(Err(error)) => {
+                    self.say_rest(&mut ids).await?;
+                    return Ok(AskOutcome::Failed { error, has_begun });
+                }
+                Some(Ok(piece)) => piece,
+            };
+            // Some count what they were asked before they answer.
+            has_begun |= !matches!(piece, AnswerPiece::Tokens(_));
+            answer.has_content |=
+                matches!(piece, AnswerPiece::Text(_) | AnswerPiece::ToolCall(_) | AnswerPiece::Plan(_));
+            match piece {
+                AnswerPiece::Stop(stop) => {
                     answer.stop = stop;
                     break;
                 }
-                Some(Ok(AnswerPiece::ToolCall(call))) if answer.calls.len() < MOST_CALLS => {
+                AnswerPiece::ToolCall(call) if answer.calls.len() < MOST_CALLS => {
+                    self.say_rest(&mut ids).await?;
                     answer.calls.push(self.announce(call).await?);
                 }
-                Some(Ok(piece)) => self.pass_on(piece, &mut ids).await?,
+                AnswerPiece::Tokens(count) => tokens = Some(count),
+                piece => self.pass_on(piece, &mut ids).await?,
             }
         }
         drop(pieces);
-        self.end_stream().await?;
-        Ok(answer)
+        self.say_rest(&mut ids).await?;
+        if let Some(tokens) = tokens {
+            self.count(tokens, chosen.model.name(), context).await?;
+        }
+        Ok(AskOutcome::Answered(answer))
+    }
+
+    /// Tells once in a session which model was found without anybody having chosen it.
+    async fn tell_model(&mut self, chosen: &ChosenModel) -> Result<(), Halt> {
+        let is_found = matches!(chosen.origin, Some(AccessOrigin::Variable(_) | AccessOrigin::Local));
+        let is_told = std::mem::replace(&mut self.is_model_told, true);
+        let (Some(origin), Some(choice)) = (&chosen.origin, &chosen.choice) else { return Ok(()) };
+        if is_told || !is_found || self.outlet.config().model().is_some() {
+            return Ok(());
+        }
+        let title = format!("{} answers", choice.id);
+        let more = format!("It was taken because of {origin}. The option `model` has others.");
+        self.outlet.update(update::notice("info", &title, &more)).await
+    }
+
+    /// Tells how full the context is, and what the session has cost, where both are known.
+    async fn count(&mut self, tokens: TokenCount, model: &str, context: Option<u64>) -> Result<(), Halt> {
+        let price = known_model(model).price;
+        self.cost += price.map_or(0.0, |price| price.of(tokens));
+        let Some(size) = context else { return Ok(()) };
+        let cost = price.map(|_| self.cost);
+        self.outlet.update(update::usage(tokens.input + tokens.output, size, cost)).await
+    }
+
+    /// Waits before the model is asked again. Past a second the user is told.
+    async fn wait(&mut self, error: &ModelError, wait: Duration, attempt: u32) -> Result<(), Halt> {
+        self.outlet.send(BackendEvent::Paused).await?;
+        self.open.paused = true;
+        if wait >= SHOWN_PAUSE {
+            let until = humantime::format_rfc3339_millis(SystemTime::now() + wait).to_string();
+            self.outlet.update(update::pause_notice(&error.to_string(), &until, attempt)).await?;
+        }
+        tokio::time::sleep(wait).await;
+        self.end_stream().await
     }
 
     async fn pass_on(&mut self, piece: AnswerPiece, ids: &mut MessageIds) -> Result<(), Halt> {
         match piece {
             AnswerPiece::Text(text) => {
-                let id = ids.text.get_or_insert_with(|| self.ids.mint("msg"));
-                self.outlet.update(update::message_chunk("agent_message_chunk", id, &text)).await?;
-                self.history.text(&text);
+                let text = ids.text_scrubber.push(&self.outlet.scrubber, text);
+                self.say(&text, ids).await?;
             }
             AnswerPiece::Thought(text) => {
-                let id = ids.thought.get_or_insert_with(|| self.ids.mint("thought"));
-                self.outlet.update(update::message_chunk("agent_thought_chunk", id, &text)).await?;
+                let text = ids.thought_scrubber.push(&self.outlet.scrubber, text);
+                self.think(&text, ids).await?;
+            }
+            // What has a key in it is not kept; the model can do without.
+            AnswerPiece::Reasoning(reasoning) if self.has_secret(reasoning.content.as_str()) => {}
+            AnswerPiece::Reasoning(reasoning) => {
+                let id = ids.answer.get_or_insert_with(|| self.ids.mint("answer"));
+                let kept = update::signed_reasoning(id, &reasoning);
+                self.outlet.send(BackendEvent::Update(kept)).await?;
+                self.history.reasoning(reasoning);
             }
             AnswerPiece::Plan(entries) => self.outlet.update(update::plan("plan", &entries)).await?,
-            AnswerPiece::Usage { used, size } => self.outlet.update(update::usage(used, size)).await?,
+            AnswerPiece::Usage { used, size } => self.outlet.update(update::usage(used, size, None)).await?,
             AnswerPiece::Paused => self.pause().await?,
             AnswerPiece::Resumed => {
                 self.outlet.send(BackendEvent::Resumed).await?;
@@ -93,6 +223,35 @@ impl AgentSession {
             _ => {}
         }
         Ok(())
+    }
+
+    async fn say(&mut self, text: &str, ids: &mut MessageIds) -> Result<(), Halt> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let id = ids.text.get_or_insert_with(|| self.ids.mint("msg"));
+        self.outlet.update(update::message_chunk("agent_message_chunk", id, text)).await?;
+        self.history.text(text);
+        Ok(())
+    }
+
+    async fn think(&mut self, text: &str, ids: &mut MessageIds) -> Result<(), Halt> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let id = ids.thought.get_or_insert_with(|| self.ids.mint("thought"));
+        self.outlet.update(update::message_chunk("agent_thought_chunk", id, text)).await
+    }
+
+    /// Says what was held back because it could have become a secret.
+    async fn say_rest(&mut self, ids: &mut MessageIds) -> Result<(), Halt> {
+        let (thought, text) = (ids.thought_scrubber.rest(), ids.text_scrubber.rest());
+        self.think(&thought, ids).await?;
+        self.say(&text, ids).await
+    }
+
+    fn has_secret(&self, text: &str) -> bool {
+        matches!(self.outlet.scrubber.scrub(text), Cow::Owned(_))
     }
 
     async fn pause(&mut self) -> Result<(), Halt> {
@@ -104,6 +263,7 @@ impl AgentSession {
 
     /// Tells of a call that the model wants, before it is run.
     async fn announce(&mut self, call: ToolCall) -> Result<PlannedToolCall, Halt> {
+        let call = ToolCall { input: tools::shallow(call.input), ..call };
         let id = self.ids.mint("call");
         let tool = ToolInvocation::read(&call);
         let shown = tools::describe(&call, tool.as_ref().ok(), &self.roots);
@@ -123,6 +283,33 @@ impl AgentSession {
 /// The ids of the messages of one answer, minted when they are needed.
 #[derive(Default)]
 struct MessageIds {
+    /// For what is kept of it and not shown.
+    answer: Option<String>,
     text: Option<String>,
     thought: Option<String>,
+    text_scrubber: TextScrubber,
+    thought_scrubber: TextScrubber,
+}
+
+/// Takes secrets out of text that comes in pieces.
+#[derive(Default)]
+struct TextScrubber(Option<StreamScrubber>);
+
+impl TextScrubber {
+    fn push(&mut self, scrubber: &SecretScrubber, text: String) -> String {
+        if scrubber.is_empty() && self.0.is_none() {
+            return text;
+        }
+        let stream = self.0.get_or_insert_with(|| StreamScrubber::new(scrubber.clone()));
+        lossless(stream.push(text.as_bytes()))
+    }
+
+    fn rest(&mut self) -> String {
+        self.0.take().map(|mut stream| lossless(stream.finish())).unwrap_or_default()
+    }
+}
+
+/// Secrets are text, so what is left of a text without them is text.
+fn lossless(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

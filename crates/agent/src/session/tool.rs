@@ -1,6 +1,6 @@
 //! Running one tool call: permission, progress, result.
 
-use std::{fmt::Write, sync::Arc};
+use std::{borrow::Cow, fmt::Write, sync::Arc};
 
 use nudge_backend::{BackendEvent, is_unanswerable};
 use nudge_workspace::{GuardedReason, WorkspacePath, blocking};
@@ -22,6 +22,7 @@ use crate::{
 impl AgentSession {
     /// Runs a call and reports it. A call that cannot be run is a failed one; the turn goes on.
     pub(super) async fn call(&mut self, call: PlannedToolCall) -> Result<(), Halt> {
+        self.learn_secrets();
         let outcome = match &call.tool {
             Err(why) => ToolOutcome::failed(why),
             Ok(tool) => self.outcome(&call.id, tool).await?,
@@ -73,7 +74,11 @@ impl AgentSession {
         self.outlet.update(update::tool_call(id, json!({ "status": "in_progress" }))).await
     }
 
-    async fn finish(&mut self, call: &PlannedToolCall, outcome: ToolOutcome) -> Result<(), Halt> {
+    async fn finish(&mut self, call: &PlannedToolCall, mut outcome: ToolOutcome) -> Result<(), Halt> {
+        // What goes to the model; what goes to clients is looked at on its way.
+        if let Cow::Owned(scrubbed) = self.outlet.scrubber.scrub(&outcome.output) {
+            outcome.output = scrubbed;
+        }
         let status = if outcome.failed { "failed" } else { "completed" };
         let mut fields = json!({ "status": status });
         if let Some(content) = outcome.content {

@@ -12,7 +12,7 @@ mod standing;
 mod walk;
 
 use nudge_model::{ToolCall, ToolSpec};
-use nudge_wire::error::expectation;
+use nudge_wire::{RawJson, error::expectation};
 use nudge_workspace::SessionDirectories;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -109,6 +109,28 @@ pub(crate) fn describe(call: &ToolCall, tool: Option<&ToolInvocation>, roots: &S
         "locations": location.into_iter().collect::<Vec<_>>(),
         "rawInput": call.input,
     })
+}
+
+/// How deep an input may be nested; no tool has a use for more, and not everything can read it.
+const DEEPEST_INPUT: usize = 64;
+
+/// An input as it can be shown and kept: one that is nested too deep is taken as text, which every tool refuses.
+pub(crate) fn shallow(input: RawJson) -> RawJson {
+    let (mut depth, mut deepest, mut in_string, mut is_escaped) = (0_usize, 0, false, false);
+    for byte in input.as_str().bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if deepest > DEEPEST_INPUT { RawJson::of(input.as_str()).expect("a text is JSON") } else { input }
 }
 
 /// What came of a call.

@@ -177,7 +177,10 @@ async fn options_and_commands_are_in_the_protocols_shape() {
     let script = nudge_model::script::ScriptedModel::built_in();
     let setup =
         nudge_agent::AgentSetup { cwd: driver.dir.path().to_owned(), ..nudge_agent::AgentSetup::default() };
-    let agent = BuiltInAgent::start(std::sync::Arc::new(script), setup);
+    let agent = BuiltInAgent::start(
+        std::sync::Arc::new(nudge_model::FixedModel::new(std::sync::Arc::new(script))),
+        setup,
+    );
     let commands = commands(&agent);
     assert_eq!(commands.len(), 3);
     assert!(commands.iter().all(|command| matches!(command, AvailableCommand::Command(_))));

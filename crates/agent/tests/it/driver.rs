@@ -13,7 +13,9 @@ use nudge_backend::{
     AgentQuestion, Backend, BackendEvent as Event, QuestionAnswer, QuestionId, TurnEnd, UserMessage,
     is_unanswerable, nobody_answers,
 };
-use nudge_model::{AnswerPieces, ChatMessage, LanguageModel, ModelRequest, script::ScriptedModel};
+use nudge_model::{
+    AnswerPieces, ChatMessage, FixedModel, LanguageModel, ModelRequest, script::ScriptedModel,
+};
 use nudge_testkit::PATIENCE;
 use nudge_wire::{RawJson, acp::v2};
 use parking_lot::Mutex;
@@ -74,9 +76,10 @@ impl Driver {
             cwd: dir.path().to_owned(),
             additional_directories: Vec::new(),
             config,
+            client: nudge_wire::ClientContext::default(),
             history,
         };
-        let agent = BuiltInAgent::start(model.clone(), setup);
+        let agent = BuiltInAgent::start(Arc::new(FixedModel::new(model.clone())), setup);
         Self {
             agent,
             dir,
@@ -105,7 +108,7 @@ impl Driver {
     }
 
     pub(crate) fn prompt(&mut self, text: &str) {
-        self.agent.prompt(vec![message(text)], None);
+        self.agent.prompt(vec![message(text)], nudge_wire::ClientContext::default());
     }
 
     pub(crate) fn set(&mut self, option: &str, value: &str) {

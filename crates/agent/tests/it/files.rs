@@ -125,8 +125,11 @@ async fn other_directories_of_the_session_are_reached() {
         additional_directories: vec![there.path().to_owned()],
         ..nudge_agent::AgentSetup::default()
     };
-    let mut agent = nudge_agent::BuiltInAgent::start(std::sync::Arc::new(script), setup);
-    agent.prompt(vec![crate::driver::message("x")], None);
+    let mut agent = nudge_agent::BuiltInAgent::start(
+        std::sync::Arc::new(nudge_model::FixedModel::new(std::sync::Arc::new(script))),
+        setup,
+    );
+    agent.prompt(vec![crate::driver::message("x")], nudge_wire::ClientContext::default());
     let mut told = String::new();
     while let Some(event) = agent.next().await {
         match event {

@@ -20,7 +20,7 @@ pub(crate) enum Home {
 }
 
 impl Home {
-    fn args(self) -> &'static [&'static str] {
+    pub(crate) fn args(self) -> &'static [&'static str] {
         match self {
             Self::Alone => &["acp", "--no-daemon", "--on-close=cancel"],
             Self::Daemon => &["acp"],

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::mapping::SPEC;
 
 /// Only stored, or only a name in the store: never sent.
-const UNSENT: [UpdateKind; 2] = [UpdateKind::PermissionAnswer, UpdateKind::Foreign];
+const UNSENT: [UpdateKind; 3] =
+    [UpdateKind::PermissionAnswer, UpdateKind::SignedReasoning, UpdateKind::Foreign];
 
 /// A kind without a row.
 const UNKNOWN: &str = "_weather";

@@ -177,7 +177,9 @@ async fn built_in() -> Result<String, String> {
 
 fn own_agent() -> Result<DownstreamCommand> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
-    let args = ["acp", "--config", "", "--no-daemon", "--data", "", "--store", "memory"];
+    // Whether a model is set up is another question, which `nudge providers` answers.
+    let args =
+        ["acp", "--config", "", "--no-daemon", "--data", "", "--store", "memory", "--model", "rehearsal"];
     Ok(DownstreamCommand {
         name: "the built-in agent".to_owned(),
         program: program.display().to_string(),

@@ -1,6 +1,6 @@
 //! What is said on the daemon's socket before ACP: one line each way.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ffi::OsString};
 
 use serde::{Deserialize, Serialize};
 
@@ -58,13 +58,7 @@ pub(crate) struct DaemonFarewell {
 impl RelayGreeting {
     /// That of this process.
     pub(crate) fn new(serving: ServingMode) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            env: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .collect(),
-            serving,
-        }
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), env: own_environment(), serving }
     }
 
     /// Whether the program that connects is newer than this one.
@@ -74,6 +68,13 @@ impl RelayGreeting {
         };
         numbers(&self.version) > numbers(env!("CARGO_PKG_VERSION"))
     }
+}
+
+/// The variables of this process that are text.
+pub(crate) fn own_environment() -> BTreeMap<String, String> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod state;
 mod stop;
 mod threads;
 
-pub(crate) use greeting::RelayGreeting;
+pub(crate) use greeting::{RelayGreeting, own_environment};
 pub(crate) use private::{check_data_folder, make_private, open_private};
 pub(crate) use relay::{WelcomedLink, relay};
 pub(crate) use server::{DaemonArgs, run};

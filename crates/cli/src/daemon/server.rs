@@ -188,7 +188,10 @@ async fn serve(
                 Some(AcceptedConnection::IsTooMuch(stream)) => drop(rooms.next().spawn(turn_away(Arc::clone(state), stream))),
                 None => {}
             },
-            _ = ticks.tick() => look_after(&mut daemon_socket, state),
+            _ = ticks.tick() => {
+                look_after(&mut daemon_socket, state);
+                state.process.gateway.look_at_logins();
+            }
             () = &mut unused => break,
             () = state.process.gateway.stop_asked() => break,
             _ = interrupt.recv() => break,

@@ -48,7 +48,9 @@ impl DaemonLink {
     pub(crate) fn start(place: &DataPlace, settings: &Settings) -> Result<Self> {
         // Sessions that are taken up here are served as the settings ask.
         let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
-        let serving = ServingMode { rehearsal, linger: settings.daemon_linger.asked(), ..serving() };
+        let (model, provider) = (settings.agent_model.clone(), settings.agent_provider.clone());
+        let linger = settings.daemon_linger.asked();
+        let serving = ServingMode { rehearsal, model, provider, linger, ..serving() };
         Self::over(daemon::reach(place, &serving)?)
     }
 

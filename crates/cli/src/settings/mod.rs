@@ -174,7 +174,8 @@ mod tests {
         // It panics if a default is of another type; what can be nothing is shown by a value that is not the default.
         Settings::collect(&found);
         let words = [("agent.name", "x"), ("agent.rehearsal", "/x"), ("data.dir", "/x"), ("store.url", "x")];
-        let more = [("trace.file", "/x"), ("log.level", "info")];
+        let more =
+            [("trace.file", "/x"), ("log.level", "info"), ("agent.model", "m"), ("agent.provider", "ollama")];
         let flags = words.into_iter().chain(more).map(|(key, text)| {
             let setting = TABLE.iter().find(|setting| setting.key == key).expect("it is in the table");
             (setting.env.name().into(), text.into())
@@ -189,15 +190,23 @@ mod tests {
         assert_eq!(settings.store_url.as_deref(), Some("x"));
         assert_eq!(settings.trace_file.as_deref(), Some(Path::new("/x")));
         assert_eq!(settings.log_level.asked().flatten().as_deref(), Some("info"));
+        assert_eq!(settings.agent_model.as_deref(), Some("m"));
+        assert_eq!(settings.agent_provider.as_deref(), Some("ollama"));
         let unset = TABLE.iter().filter(|setting| setting.default.value().is_none()).count();
-        assert_eq!(unset, 6, "a setting without a default is to be looked at here");
+        assert_eq!(unset, 8, "a setting without a default is to be looked at here");
     }
 
     /// Files of the program itself: not those of harnesses, which set variables for the programs that they start.
     const HARNESSES: &[&str] = &["bench", "interop", "peers", "editors", "testkit"];
-    /// Variables that are no settings: they are for tests of crashes, for builds, and marks on children.
-    const NO_SETTINGS: &[&str] =
-        &["\"NUDGE_FAILPOINT\"", "\"NUDGE_FAILPOINT_LOG\"", "\"NUDGE_CHILD_\"", "env!(\"NUDGE_BUILD_ID\")"];
+    /// Variables that are no settings: they are for tests of crashes, for builds, and marks on children and on a terminal that
+    /// a client opens for the user to sign in.
+    const NO_SETTINGS: &[&str] = &[
+        "\"NUDGE_FAILPOINT\"",
+        "\"NUDGE_FAILPOINT_LOG\"",
+        "\"NUDGE_CHILD_\"",
+        "\"NUDGE_LOGIN\"",
+        "env!(\"NUDGE_BUILD_ID\")",
+    ];
 
     fn sources(dir: &Path, into: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(dir).expect("a folder").flatten() {
@@ -209,6 +218,14 @@ mod tests {
                 into.push(path);
             }
         }
+    }
+
+    #[test]
+    fn every_provider_can_be_chosen() {
+        let setting =
+            TABLE.iter().find(|setting| setting.key == "agent.provider").expect("it is in the table");
+        let ids: Vec<_> = nudge_model::PROVIDERS.iter().map(|provider| provider.id).collect();
+        assert!(matches!(setting.kind, kind::ValueKind::Choice(names) if names == ids));
     }
 
     #[test]

@@ -45,6 +45,13 @@ const WRITES: InProject =
 /// Why a project file may not choose how long to wait for the agent.
 const WAITS: InProject = Refused("a project must not choose how long an agent that hangs is waited for");
 
+/// Why a project file may not choose the model.
+const READER: InProject = Refused("a project must not choose who reads what you say");
+
+/// The ids of the providers, which a test holds against their table.
+const PROVIDER_IDS: &[&str] =
+    &["anthropic", "openai", "azure", "gemini", "vertex", "bedrock", "ollama", "custom"];
+
 /// Makes the table of the rows, and the struct that holds what was chosen, with a field for each row.
 macro_rules! settings {
     ($( #[doc = $about:literal] $field:ident: $type:ty {
@@ -109,6 +116,30 @@ settings! {
         commands: IN_FRONT,
         in_project: WAITS,
     }
+    /// The model that the built-in agent asks unless a session chooses another; `rehearsal` is none, to see how it works
+    agent_model: Option<String> {
+        key: "agent.model",
+        kind: ValueKind::Text("the name of a model, with or without its provider; `nudge providers models` lists them"),
+        default: SettingDefault::Unset("the first of the first provider that is set up"),
+        env: Holds("NUDGE_MODEL"),
+        flag: Some(SettingFlag {
+            name: "model", form: Takes("MODEL"), on: SettingScope::Of(&["acp"]), excludes: None,
+        }),
+        commands: SESSIONS,
+        in_project: READER,
+    }
+    /// The one provider that the built-in agent may ask
+    agent_provider: Option<String> {
+        key: "agent.provider",
+        kind: ValueKind::Choice(PROVIDER_IDS),
+        default: SettingDefault::Unset("any that is set up"),
+        env: Holds("NUDGE_PROVIDER"),
+        flag: Some(SettingFlag {
+            name: "provider", form: Takes("PROVIDER"), on: SettingScope::Of(&["acp"]), excludes: None,
+        }),
+        commands: SESSIONS,
+        in_project: READER,
+    }
     /// Play FILE instead of the built-in rehearsal, in the sessions that are begun or taken up here
     agent_rehearsal: Option<PathBuf> {
         key: "agent.rehearsal",
@@ -162,6 +193,16 @@ settings! {
         flag: Some(SettingFlag { name: "store", form: Takes("URL"), on: SettingScope::All, excludes: None }),
         commands: SettingScope::All,
         in_project: PLACE,
+    }
+    /// Whether keys of providers are put into the keyring of the system, if it answers; else into a file only you can read
+    login_keyring: bool {
+        key: "login.keyring",
+        kind: ValueKind::Switch,
+        default: SettingDefault::Switch(true),
+        env: Holds("NUDGE_KEYRING"),
+        flag: None,
+        commands: SettingScope::Of(&["login", "acp", "daemon"]),
+        in_project: Refused("a project must not choose where your keys are kept"),
     }
     /// Without a daemon, what becomes of a turn that runs when standard input ends; with one it goes on
     session_on_close: ChosenValue<OnClose> {

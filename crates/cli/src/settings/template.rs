@@ -33,6 +33,7 @@ fn example(setting: &SettingRow) -> String {
         (ValueKind::Path { .. }, _) => "~/nudge.toml",
         (ValueKind::Store, _) => "~/nudge/sessions.db",
         (ValueKind::LogFilter, _) => "warn",
+        (ValueKind::Choice(names), _) => names[0],
         _ => "goose",
     };
     written(&ParsedValue::Text(or.to_owned()))

@@ -51,7 +51,10 @@ fn only_what_works_is_advertised() {
     assert_eq!(names(&v1["agentCapabilities"]["_meta"]), ["inject", "nes", "positionEncoding"]);
     assert_eq!(v1["authMethods"], json!([]));
     let v2 = &initialize(&json!({"protocolVersion": 2}))["result"];
-    assert_eq!(names(&v2["capabilities"]), ["session", "_meta", "nes", "positionEncoding"]);
+    assert_eq!(
+        names(&v2["capabilities"]),
+        ["session", "providers", "auth", "_meta", "nes", "positionEncoding"]
+    );
 }
 
 fn names(object: &Value) -> Vec<&String> {

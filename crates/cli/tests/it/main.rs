@@ -10,6 +10,7 @@ mod help;
 mod initialize;
 mod lsp;
 mod nes;
+mod providers;
 mod replay;
 mod sessions;
 mod trace;
@@ -24,9 +25,14 @@ fn nudge(args: &[&str]) -> Process {
 /// A settings file without settings.
 const NO_SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/no_settings.toml");
 
-/// Without a daemon, keeping nothing, and with no settings of whoever runs the tests, unless `env` says otherwise.
+/// Without a daemon and a model, keeping nothing, and with no settings of whoever runs the tests, unless `env` says otherwise.
 fn nudge_with(args: &[&str], env: &[(&str, &str)]) -> Process {
-    let alone = [("NUDGE_DAEMON", "off"), ("NUDGE_DATA", ""), ("NUDGE_CONFIG", NO_SETTINGS)];
+    let alone = [
+        ("NUDGE_DAEMON", "off"),
+        ("NUDGE_DATA", ""),
+        ("NUDGE_CONFIG", NO_SETTINGS),
+        ("NUDGE_MODEL", "rehearsal"),
+    ];
     let env = [&alone, env].concat();
     Process::start(env!("CARGO_BIN_EXE_nudge"), args, &env)
 }

@@ -19,7 +19,7 @@ async fn sessions() -> Hub {
     let options = nudge_hub::HubOptions {
         store: "memory".to_owned(),
         owners: None,
-        built_in: Arc::new(BuiltInSource::new(Arc::new(ScriptedModel::built_in()))),
+        built_in: Arc::new(BuiltInSource::of_model(Arc::new(ScriptedModel::built_in()))),
         linger: Duration::from_secs(1),
         outlives_clients: true,
         observer: None,

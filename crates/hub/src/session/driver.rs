@@ -14,7 +14,7 @@ use nudge_session::{
     SessionCore, SessionEffect, SessionInput, SessionRequest, SessionStart, SessionState, SessionStep,
 };
 use nudge_store::{SessionLease, SessionRow};
-use nudge_wire::{Environment, Error};
+use nudge_wire::{ClientContext, Error};
 use tokio::time::Instant;
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     session::{
         Commands, InUseRequest, LiveStatus, SessionCommand, SessionHandle,
         commits::{CommitQueue, CommitResult},
-        environments::SessionEnvironments,
+        contexts::SessionContexts,
         recover::{RETRY, retry},
         view::{ClientView, ShownUpdate, flush_time},
         waiters::{AnswerWaiter, JoiningClient},
@@ -52,7 +52,7 @@ pub(crate) struct SessionDriver {
     next_request: u64,
     /// What clients are being asked; dropping one withdraws it.
     pub(crate) asks: HashMap<(AskId, ClientId), DropGuard>,
-    pub(crate) environments: SessionEnvironments,
+    pub(crate) contexts: SessionContexts,
     commits: CommitQueue,
     /// What is to be done, oldest first.
     effects: VecDeque<SessionEffect>,
@@ -81,7 +81,7 @@ pub(crate) struct DriverParts {
     pub(crate) lease: SessionLease,
     pub(crate) agent: SessionAgent,
     pub(crate) stored: StoredParts,
-    pub(crate) environment: Option<Environment>,
+    pub(crate) client: ClientContext,
 }
 
 /// What a core begins with of what is stored.
@@ -96,7 +96,7 @@ pub(crate) struct StoredParts {
 impl SessionDriver {
     /// Starts the task.
     pub(crate) fn start(hub: Arc<HubShared>, parts: DriverParts) -> SessionHandle {
-        let DriverParts { row, lease, agent, stored, environment } = parts;
+        let DriverParts { row, lease, agent, stored, client } = parts;
         let (handle, commands) = SessionHandle::new(&row.cwd);
         let core = SessionCore::new(start_of(&hub, &row, &agent, stored), Moment::default());
         let driver = Self {
@@ -109,7 +109,7 @@ impl SessionDriver {
             waiters: HashMap::new(),
             next_request: 0,
             asks: HashMap::new(),
-            environments: SessionEnvironments::new(environment),
+            contexts: SessionContexts::new(client),
             commits: CommitQueue::default(),
             effects: VecDeque::new(),
             is_performing: false,
@@ -362,7 +362,7 @@ impl SessionDriver {
         self.views.retain(|view| view.client.id != client);
         self.waiters.retain(|_, waiter| !waiter.is_join_of(client));
         self.feed(SessionInput::Detach(client));
-        self.forget_environments();
+        self.forget_contexts();
     }
 
     fn detach_gone(&mut self) {
@@ -387,10 +387,10 @@ impl SessionDriver {
         self.handle.clone()
     }
 
-    /// Keeps the environments of those who are here or whose messages wait.
-    pub(crate) fn forget_environments(&mut self) {
-        let Self { environments, core, .. } = self;
-        environments.retain(|client| core.knows_client(client));
+    /// Keeps the contexts of those who are here or whose messages wait.
+    pub(crate) fn forget_contexts(&mut self) {
+        let Self { contexts, core, .. } = self;
+        contexts.retain(|client| core.knows_client(client));
     }
 
     fn status(&self) -> LiveStatus {

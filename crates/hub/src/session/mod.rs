@@ -3,8 +3,8 @@
 mod asks;
 mod attach;
 mod commits;
+mod contexts;
 mod driver;
-mod environments;
 mod perform;
 mod recover;
 mod restore;

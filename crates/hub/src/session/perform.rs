@@ -45,12 +45,12 @@ impl SessionDriver {
                     let _ = reply.send(AttachOutcome::ReadOn(Box::new(attach)));
                 }
             }
-            SessionEffect::TakenUpBy(client) => self.environments.resumes(client),
+            SessionEffect::TakenUpBy(client) => self.contexts.resumes(client),
             SessionEffect::Flush => self.views.iter_mut().for_each(|view| view.flush(&self.row.id)),
             SessionEffect::Prompt { messages, prompter } => {
-                self.environments.serve(prompter);
-                self.forget_environments();
-                self.agent.prompt(messages, self.environments.now().cloned());
+                self.contexts.serve(prompter);
+                self.forget_contexts();
+                self.agent.prompt(messages, self.contexts.now().clone());
             }
             SessionEffect::Steer(messages) => self.agent.steer(messages),
             SessionEffect::GoOn(messages) => self.agent.go_on(messages),
@@ -65,7 +65,7 @@ impl SessionDriver {
             SessionEffect::Ask { ask, client, question } => self.ask(ask, client, question),
             SessionEffect::WithdrawAsk { ask, client } => drop(self.asks.remove(&(ask, client))),
             SessionEffect::Serve(question) => {
-                self.agent.serve(question, self.environments.now().cloned());
+                self.agent.serve(question, self.contexts.now().environment.clone());
             }
             SessionEffect::Leave { parting, waiting } => self.leaves(parting, waiting),
         }
@@ -122,7 +122,7 @@ impl SessionDriver {
         if is_running && !is_v2 {
             view.show(&mut ShownUpdate::new(session, &state));
         }
-        self.environments.joins(client, view.client.environment.clone());
+        self.contexts.joins(client, view.client.context.clone());
         self.views.push(view);
         // The reader is gone only if the connection is.
         let _ = reply.send(AttachOutcome::Joined);

@@ -8,7 +8,7 @@ use nudge_session::{MessageRuns, RestoredSession, TranscriptPast, unknown_sessio
 use nudge_store::{
     SessionChange, SessionLease, SessionRow, StoreError, StoreOp, TranscriptPages, WriteBatch,
 };
-use nudge_wire::{Environment, Error, RawJson, Version};
+use nudge_wire::{ClientContext, Error, RawJson, Version};
 use serde_json::json;
 
 use crate::{
@@ -34,7 +34,7 @@ const LONGEST_ID: usize = 256;
 pub(crate) struct RestoreWish {
     /// The folders beside the working directory; those it had unless set.
     pub(crate) additional_directories: Option<Vec<String>>,
-    pub(crate) environment: Option<Environment>,
+    pub(crate) context: ClientContext,
     /// The agent that the client speaks to; the built-in one unless set.
     pub(crate) agent: Option<SessionSource>,
     /// Its own built-in agent; that of the process unless set.
@@ -49,7 +49,7 @@ impl RestoreWish {
     pub(crate) fn of(client: &ConnectedClient) -> Self {
         Self {
             additional_directories: None,
-            environment: client.environment.clone(),
+            context: client.context.clone(),
             agent: client.agent.clone(),
             built_in: client.built_in.clone(),
             version: client.version,
@@ -87,6 +87,7 @@ impl RestoreWish {
             agent_session_id: row.agent_session_id.clone(),
             params: params.unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] }))),
             version: self.version,
+            client: self.context.clone(),
             recap: recap::of(hub, name),
         }
     }
@@ -126,10 +127,10 @@ pub(crate) async fn begin(
         }
     }
     write_first(hub, &lease, ops).await?;
-    let environment = wish.environment.clone();
+    let client = wish.context.clone();
     let id = Arc::clone(&row.id);
     let stored = StoredParts { next_seq, ..StoredParts::default() };
-    Ok((id, start(hub, DriverParts { row, lease, agent, stored, environment })))
+    Ok((id, start(hub, DriverParts { row, lease, agent, stored, client })))
 }
 
 /// Writes down that there is a session. If that cannot be, it is nobody's.
@@ -197,9 +198,9 @@ async fn take_up(
     }));
     let batch = WriteBatch { session: row.id.clone(), lease: lease.clone(), ops };
     hub.store.commit(batch).await.map_err(store_error)?;
-    let environment = wish.environment.clone();
+    let client = wish.context.clone();
     let stored = StoredParts { mailbox, is_held: true, next_seq, next_input };
-    Ok(start(hub, DriverParts { row, lease, agent, stored, environment }))
+    Ok(start(hub, DriverParts { row, lease, agent, stored, client }))
 }
 
 fn start(hub: &Arc<HubShared>, parts: DriverParts) -> SessionHandle {

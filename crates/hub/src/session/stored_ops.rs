@@ -76,6 +76,7 @@ fn push_input_ops(ops: &mut Vec<StoreOp>, InputChange { change, seq }: InputChan
             ops.push(StoreOp::ReplaceInput { id, content });
         }
         MailboxChange::Revoked { id } => ops.push(set_input(id, InputState::Revoked)),
+        MailboxChange::Forgotten { id } => ops.push(StoreOp::ForgetInput { id }),
         MailboxChange::Delivered { ids } => {
             ops.extend(ids.into_iter().map(|id| set_input(id, InputState::Delivered)));
         }

@@ -74,6 +74,14 @@ impl Naive {
         }
     }
 
+    fn forget(&mut self, id: &str) {
+        let fate = self.fate(id);
+        self.0.retain(|(message, _)| fate != Some(MessageFate::Pending) || &*message.id != id);
+        for (message, _) in self.0.iter_mut().filter(|(message, _)| &*message.id == id) {
+            message.key = None;
+        }
+    }
+
     fn replace(&mut self, id: &str, content: u8) -> Result<(), MailboxRefusal> {
         let Some((message, fate)) = self.0.iter_mut().find(|(message, _)| &*message.id == id) else {
             return Err(MailboxRefusal::UnknownMessage);
@@ -101,6 +109,7 @@ fn is_prompt(message: &MailboxMessage<u8>) -> bool {
 enum Call {
     Accept { message: MailboxMessage<u8>, a_turn_runs: bool },
     Revoke(u8),
+    Forget(u8),
     Replace(u8, u8),
     DropPrompts,
     TakeForTurn,
@@ -117,6 +126,7 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
         8 => accept(),
         2 => (0..IDS).prop_map(Call::Revoke),
+        1 => (0..IDS).prop_map(Call::Forget),
         2 => (0..IDS, 1..9u8).prop_map(|(number, content)| Call::Replace(number, content)),
         1 => Just(Call::DropPrompts),
         3 => Just(Call::TakeForTurn),
@@ -166,6 +176,10 @@ impl Pair {
                     RevokedMessage::Already => None,
                 });
                 prop_assert_eq!(revoked, naive.revoke(&id(number)));
+            }
+            Call::Forget(number) => {
+                mailbox.forget(&id(number));
+                naive.forget(&id(number));
             }
             Call::Replace(number, content) => {
                 let replaced = mailbox.replace(&id(number), content);

@@ -38,11 +38,8 @@ pub(super) fn next(rehearsal: &Rehearsal, messages: &[ChatMessage]) -> Result<Sc
     }
     let acts = place.answer();
     let token_ms = turn.token_ms.unwrap_or(rehearsal.token_ms);
-    let calls = messages.iter().map(|message| match message {
-        ChatMessage::Agent { calls, .. } => calls.len(),
-        _ => 0,
-    });
-    Ok(ScriptScene { acts, values: place.values, token_ms, calls: calls.sum() })
+    let calls = messages.iter().flat_map(ChatMessage::calls).count();
+    Ok(ScriptScene { acts, values: place.values, token_ms, calls })
 }
 
 /// What the user said to begin the turn, and what followed.

@@ -92,7 +92,7 @@ impl Answer {
             self.push(AnswerPiece::Stop(reason(stop)));
         } else if let Some(why) = &act.error {
             let after = std::mem::take(&mut self.wait);
-            self.cues.push(ScriptCue { after, piece: Err(ModelError::Unavailable(why.clone())) });
+            self.cues.push(ScriptCue { after, piece: Err(ModelError::Rehearsed(why.clone())) });
         }
     }
 

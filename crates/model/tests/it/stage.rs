@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use futures_util::StreamExt;
-use nudge_model::{AnswerPiece, ChatMessage, LanguageModel, ModelError, ModelRequest, script::ScriptedModel};
+use nudge_model::{
+    AnswerPart, AnswerPiece, ChatMessage, LanguageModel, ModelError, ModelRequest, script::ScriptedModel,
+};
 use nudge_wire::RawJson;
 use tokio::time::Instant;
 
@@ -36,11 +38,7 @@ impl Stage {
     }
 
     pub(crate) fn result(&mut self, output: &str) {
-        let calls = self.messages.iter().rev().find_map(|message| match message {
-            ChatMessage::Agent { calls, .. } => Some(calls.clone()),
-            _ => None,
-        });
-        let id = calls.unwrap().last().unwrap().id.clone();
+        let id = self.messages.iter().flat_map(ChatMessage::calls).last().unwrap().id.clone();
         self.messages.push(ChatMessage::Tool { id, output: output.to_owned(), failed: false });
     }
 
@@ -84,7 +82,8 @@ impl Stage {
                 }
             }
         }
-        self.messages.push(ChatMessage::Agent { text, calls });
+        let parts = std::iter::once(AnswerPart::Text(text)).chain(calls.into_iter().map(AnswerPart::Call));
+        self.messages.push(ChatMessage::Agent { parts: parts.collect() });
         let _ = write!(told, " {}", began.elapsed().as_millis());
         told
     }

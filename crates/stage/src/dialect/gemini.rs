@@ -93,6 +93,32 @@ pub(super) fn error(failure: &ReplyFailure) -> Value {
     json!({"error": error})
 }
 
+/// What the third generation refuses: since the user last spoke, an answer whose first call has not its signature.
+pub(super) fn fault(model: &str, body: &Value) -> Option<String> {
+    if !model.starts_with("gemini-3") {
+        return None;
+    }
+    let contents = list(body, "contents");
+    let is_said = |content: &Value| {
+        content["role"] == "user"
+            && list(content, "parts").iter().any(|part| part.get("functionResponse").is_none())
+    };
+    let since = contents.iter().rposition(is_said).map_or(0, |last| last + 1);
+    let first_call = |content: &'_ Value| {
+        list(content, "parts").iter().find(|part| part.get("functionCall").is_some()).cloned()
+    };
+    let wrong = |call: &Value| match call["thoughtSignature"].as_str() {
+        Some(SIGNATURE | NO_SIGNATURE) => None,
+        Some(_) => Some("Thought signature is not valid.".to_owned()),
+        None => Some("Function call is missing a thought_signature in functionCall parts.".to_owned()),
+    };
+    contents[since..].iter().filter_map(first_call).find_map(|call| wrong(&call))
+}
+
+const SIGNATURE: &str = "ZmFrZQ==";
+/// What stands for a signature where there is none.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
 /// One answer.
 pub(super) struct GeminiVoice {
     id: String,
@@ -100,11 +126,13 @@ pub(super) struct GeminiVoice {
     is_event_stream: bool,
     /// Whether the array has an element, where the stream is one.
     has_begun: bool,
+    /// Whether there are thoughts whose signature has not been given yet.
+    is_unsigned: bool,
 }
 
 impl GeminiVoice {
     pub(super) fn new(number: usize, model: String, is_event_stream: bool) -> Self {
-        Self { id: format!("resp-{number}"), model, is_event_stream, has_begun: false }
+        Self { id: format!("resp-{number}"), model, is_event_stream, has_begun: false, is_unsigned: false }
     }
 
     fn response(&self, parts: &Value, ending: Option<&ReplyEnding>) -> Value {
@@ -119,6 +147,23 @@ impl GeminiVoice {
                 "promptTokenCount": input, "candidatesTokenCount": output, "totalTokenCount": input + output,
             },
         })
+    }
+
+    /// What is said; thoughts are signed on the first call, or else at the end.
+    fn part(&mut self, piece: &ReplyPiece) -> Value {
+        let mut part = part(piece);
+        match piece {
+            ReplyPiece::Thought(_) => self.is_unsigned = true,
+            ReplyPiece::Call { .. } => self.sign(&mut part),
+            ReplyPiece::Text(_) => {}
+        }
+        part
+    }
+
+    fn sign(&mut self, part: &mut Value) {
+        if std::mem::take(&mut self.is_unsigned) {
+            part["thoughtSignature"] = json!(SIGNATURE);
+        }
     }
 
     fn frame(&mut self, data: &Value) -> String {
@@ -141,12 +186,15 @@ impl DialectVoice for GeminiVoice {
     }
 
     fn say(&mut self, piece: &ReplyPiece) -> String {
-        let response = self.response(&json!([part(piece)]), None);
+        let part = self.part(piece);
+        let response = self.response(&json!([part]), None);
         self.frame(&response)
     }
 
     fn close(&mut self, ending: &ReplyEnding) -> String {
-        let response = self.response(&json!([{"text": ""}]), Some(ending));
+        let mut last = json!({"text": ""});
+        self.sign(&mut last);
+        let response = self.response(&json!([last]), Some(ending));
         self.frame(&response) + self.bracket()
     }
 
@@ -158,12 +206,14 @@ impl DialectVoice for GeminiVoice {
         let (thoughts, text) = (joined_thoughts(pieces), joined_text(pieces));
         let mut parts = Vec::new();
         if !thoughts.is_empty() {
-            parts.push(part(&ReplyPiece::Thought(thoughts)));
+            parts.push(self.part(&ReplyPiece::Thought(thoughts)));
         }
-        let calls: Vec<_> =
-            pieces.iter().filter(|piece| matches!(piece, ReplyPiece::Call { .. })).map(part).collect();
+        let calls = pieces.iter().filter(|piece| matches!(piece, ReplyPiece::Call { .. }));
+        let calls: Vec<_> = calls.map(|call| self.part(call)).collect();
         if !text.is_empty() || calls.is_empty() {
-            parts.push(part(&ReplyPiece::Text(text)));
+            let mut text = part(&ReplyPiece::Text(text));
+            self.sign(&mut text);
+            parts.push(text);
         }
         parts.extend(calls);
         self.response(&json!(parts), Some(ending))

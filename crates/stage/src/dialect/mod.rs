@@ -1,10 +1,13 @@
 //! The dialects: how requests are read and how answers are said.
 
 mod anthropic;
+mod bedrock;
 mod chat;
 mod gemini;
+mod ollama;
 mod responses;
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -24,7 +27,17 @@ pub(crate) enum ReplyPiece {
     Call { id: String, tool: OfferedTool, arguments: Value },
 }
 
-/// Says one answer in a dialect: either `open`, `say` and so on, `close`, which return the bytes of a stream, or `whole`.
+/// Says one answer: either `open`, `say` and so on, `close`, which return the bytes of a stream, or `whole`.
+pub(crate) trait StreamVoice: Send {
+    fn open(&mut self) -> Bytes;
+    fn say(&mut self, piece: &ReplyPiece) -> Bytes;
+    fn close(&mut self, ending: &ReplyEnding) -> Bytes;
+    /// Reports an error within the stream, which ends with it.
+    fn fail(&mut self, failure: &ReplyFailure) -> Bytes;
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value;
+}
+
+/// The same in a dialect whose streams are text.
 pub(crate) trait DialectVoice: Send {
     fn open(&mut self) -> String;
     fn say(&mut self, piece: &ReplyPiece) -> String;
@@ -34,13 +47,37 @@ pub(crate) trait DialectVoice: Send {
     fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value;
 }
 
-pub(crate) fn voice(seen: &SeenRequest) -> Box<dyn DialectVoice> {
+impl<T: DialectVoice> StreamVoice for T {
+    fn open(&mut self) -> Bytes {
+        DialectVoice::open(self).into()
+    }
+
+    fn say(&mut self, piece: &ReplyPiece) -> Bytes {
+        DialectVoice::say(self, piece).into()
+    }
+
+    fn close(&mut self, ending: &ReplyEnding) -> Bytes {
+        DialectVoice::close(self, ending).into()
+    }
+
+    fn fail(&mut self, failure: &ReplyFailure) -> Bytes {
+        DialectVoice::fail(self, failure).into()
+    }
+
+    fn whole(&mut self, pieces: &[ReplyPiece], ending: &ReplyEnding) -> Value {
+        DialectVoice::whole(self, pieces, ending)
+    }
+}
+
+pub(crate) fn voice(seen: &SeenRequest) -> Box<dyn StreamVoice> {
     let (number, model) = (seen.index, seen.model().to_owned());
     match seen.dialect {
         ProviderDialect::Chat => Box::new(chat::ChatVoice::new(number, model, &seen.body)),
-        ProviderDialect::Responses => Box::new(responses::ResponsesVoice::new(number, model)),
+        ProviderDialect::Responses => Box::new(responses::ResponsesVoice::new(number, model, &seen.body)),
         ProviderDialect::Anthropic => Box::new(anthropic::AnthropicVoice::new(number, model)),
         ProviderDialect::Gemini => Box::new(gemini::GeminiVoice::new(number, model, seen.is_event_stream)),
+        ProviderDialect::Ollama => Box::new(ollama::OllamaVoice::new(model)),
+        ProviderDialect::Bedrock => Box::new(bedrock::BedrockVoice::default()),
     }
 }
 
@@ -50,6 +87,8 @@ pub(crate) fn messages(dialect: ProviderDialect, body: &Value) -> Vec<Conversati
         ProviderDialect::Responses => responses::messages(body),
         ProviderDialect::Anthropic => anthropic::messages(body),
         ProviderDialect::Gemini => gemini::messages(body),
+        ProviderDialect::Ollama => ollama::messages(body),
+        ProviderDialect::Bedrock => bedrock::messages(body),
     }
 }
 
@@ -59,6 +98,16 @@ pub(crate) fn tools(dialect: ProviderDialect, body: &Value) -> Vec<OfferedTool> 
         ProviderDialect::Responses => responses::tools(body),
         ProviderDialect::Anthropic => anthropic::tools(body),
         ProviderDialect::Gemini => gemini::tools(body),
+        ProviderDialect::Ollama => ollama::tools(body),
+        ProviderDialect::Bedrock => bedrock::tools(body),
+    }
+}
+
+/// What a real provider would refuse, beside what all would.
+pub(crate) fn fault(seen: &SeenRequest) -> Option<String> {
+    match seen.dialect {
+        ProviderDialect::Gemini => gemini::fault(seen.model(), &seen.body),
+        _ => None,
     }
 }
 
@@ -68,6 +117,8 @@ pub(crate) fn error(dialect: ProviderDialect, failure: &ReplyFailure) -> Value {
         ProviderDialect::Chat | ProviderDialect::Responses => chat::error(failure),
         ProviderDialect::Anthropic => anthropic::error(failure),
         ProviderDialect::Gemini => gemini::error(failure),
+        ProviderDialect::Ollama => ollama::error(failure),
+        ProviderDialect::Bedrock => bedrock::error(failure),
     }
 }
 
@@ -80,6 +131,8 @@ pub(crate) fn wanted_schema(dialect: ProviderDialect, body: &Value) -> Option<&V
         ProviderDialect::Gemini => {
             &["/generationConfig/responseJsonSchema", "/generationConfig/responseSchema"]
         }
+        ProviderDialect::Ollama => &["/format"],
+        ProviderDialect::Bedrock => &[],
     };
     let is_text = |value: &Value| value["type"] == "text";
     places.iter().find_map(|place| body.pointer(place)).filter(|schema| !is_text(schema))

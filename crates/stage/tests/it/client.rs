@@ -50,6 +50,11 @@ pub(crate) async fn read(mut body: Incoming) -> (String, bool) {
     }
 }
 
+/// The whole of a body that is no text.
+pub(crate) async fn read_bytes(body: Incoming) -> Vec<u8> {
+    body.collect().await.expect("a whole body").to_bytes().to_vec()
+}
+
 /// The next part of a body.
 pub(crate) async fn next(body: &mut Incoming) -> Option<Result<String, ()>> {
     let frame = body.frame().await?;

@@ -105,6 +105,39 @@ async fn calls_come_whole() {
 }
 
 #[tokio::test]
+async fn thoughts_are_signed_and_the_third_generation_wants_that_back() {
+    let signed = |answer: &str| {
+        let parts =
+            events(answer).into_iter().map(|(_, data)| data["candidates"][0]["content"]["parts"][0].clone());
+        parts.filter(|part| part["thoughtSignature"] == "ZmFrZQ==").collect::<Vec<_>>()
+    };
+    let call = || ModelReply::call("read_file", json!({}));
+    let thinking = ModelReply::thinking("Hm.");
+    let reply = thinking.clone().and_call("read_file", json!({})).and_call("read_file", json!({}));
+    let parts = signed(&stream(STREAM, reply).await);
+    assert!(matches!(&parts[..], [part] if part["functionCall"]["name"] == "read_file"), "{parts:?}");
+    let parts = signed(&stream(STREAM, thinking.and_text("So.")).await);
+    assert!(matches!(&parts[..], [part] if part["text"] == ""), "{parts:?}");
+    assert_eq!(signed(&stream(STREAM, call()).await), Vec::<Value>::new());
+    let provider = StageProvider::start().await;
+    for (model, signature, status) in [
+        ("gemini-2.5-pro", None, 200),
+        ("gemini-3-pro", None, 400),
+        ("gemini-3-pro", Some("another"), 400),
+        ("gemini-3-pro", Some("ZmFrZQ=="), 200),
+        ("gemini-3-pro", Some("skip_thought_signature_validator"), 200),
+    ] {
+        let mut body = follow_up("c", false);
+        if let Some(signature) = signature {
+            body["contents"][1]["parts"][0]["thoughtSignature"] = json!(signature);
+        }
+        let path = format!("/v1beta/models/{model}:generateContent");
+        let (answered, body) = post_json(&provider, &path, &body).await;
+        assert_eq!(answered, status, "{model} {signature:?} {body}");
+    }
+}
+
+#[tokio::test]
 async fn streams_stop_for_other_reasons() {
     let cases = [
         (ModelReply::empty(), r#""finishReason":"STOP""#),

@@ -173,3 +173,26 @@ async fn streams_stop_for_other_reasons() {
         assert_eq!((last.as_deref(), data.pointer(place)), (Some(name), Some(&json!(expected))));
     }
 }
+
+#[tokio::test]
+async fn reasoning_is_encrypted_for_who_wants_it() {
+    for (include, expected) in
+        [(json!([]), Value::Null), (json!(["reasoning.encrypted_content"]), json!("ZmFrZQ=="))]
+    {
+        let provider = StageProvider::start().await;
+        provider.on_any().reply(ModelReply::thinking("Hm.").and_text("a"));
+        let mut body = ask("hi", false);
+        body["include"] = include;
+        let (_, answer) = post_json(&provider, PATH, &body).await;
+        assert_eq!(answer["output"][0]["encrypted_content"], expected);
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_no_dialect_is_sent_as_it_is() {
+    let provider = StageProvider::start().await;
+    provider.on_any().reply(ModelReply::empty().and_raw("data: {oops").and_cut());
+    let response = post(&provider, PATH, &ask("hi", true)).await.expect("an answer");
+    let (text, is_complete) = read(response.into_body()).await;
+    assert!(text.ends_with("data: {oops") && !is_complete, "{text}");
+}

@@ -97,6 +97,7 @@ struct Change<'b> {
 enum To<'b> {
     Content(&'b str),
     State(InputState),
+    Forgotten,
 }
 
 impl<'b> Plan<'_, 'b> {
@@ -119,6 +120,7 @@ impl<'b> Plan<'_, 'b> {
                 StoreOp::SetInput { id, state } => {
                     self.change_input(&batch.session, id, To::State(*state))?;
                 }
+                StoreOp::ForgetInput { id } => self.change_input(&batch.session, id, To::Forgotten)?,
             }
         }
         Ok(Ok(()))
@@ -269,6 +271,13 @@ impl<'b> Plan<'_, 'b> {
         for run in changes.chunk_by(|(_, one), (_, next)| one.to.is_same_state(&next.to)) {
             match run[0].1.to {
                 To::State(state) => self.set_inputs(run, state).await?,
+                To::Forgotten => {
+                    let (key, change) = &run[0];
+                    for sql in [sql::REMOVE_INPUT, sql::FREE_INPUT_KEY] {
+                        let query = sqlx::query(sql).bind(key).bind(&**change.id);
+                        query.execute(&mut *self.conn).await?;
+                    }
+                }
                 To::Content(content) => {
                     let (key, change) = &run[0];
                     let query = sqlx::query(sql::REPLACE_INPUT).bind(key).bind(&**change.id).bind(content);

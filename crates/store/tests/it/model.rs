@@ -92,6 +92,12 @@ impl Model {
                 Some(input) => (input.state, input.content) = (*state, None),
                 None => return "InputNotPending",
             },
+            StoreOp::ForgetInput { id } => {
+                known.inputs.retain(|input| input.id != *id || input.state != InputState::Pending);
+                for input in known.inputs.iter_mut().filter(|input| input.id == *id) {
+                    input.key = None;
+                }
+            }
         }
         "ok"
     }
@@ -143,6 +149,7 @@ fn op() -> impl Strategy<Value = StoreOp> {
         1 => (from, 0..12_u64).prop_map(|(from, up_to)| StoreOp::CopyTranscript { from: from.into(), up_to }),
         4 => (id.clone(), 0..9_u64).prop_map(|(id, seq)| StoreOp::AddInput(input(id, seq))),
         3 => (id.clone(), "[a-z]{1,3}").prop_map(|(id, content)| StoreOp::ReplaceInput { id: id.into(), content }),
+        1 => id.clone().prop_map(|id| StoreOp::ForgetInput { id: id.into() }),
         3 => (id, state).prop_map(|(id, state)| StoreOp::SetInput { id: id.into(), state }),
     ]
 }

@@ -14,6 +14,7 @@ mod lifecycle;
 mod named;
 mod permission;
 mod reached;
+mod secrets;
 mod shared;
 mod small_disk;
 mod tools;

@@ -118,5 +118,5 @@ pub(crate) const REHEARSAL: &str = include_str!("../../../../cli/tests/rehearsal
 /// The built-in agent, playing this.
 pub(crate) fn rehearsed(text: &str) -> SessionSource {
     let script = ScriptedModel::parse(text).expect("it can be played");
-    Arc::new(BuiltInSource::new(Arc::new(script)))
+    Arc::new(BuiltInSource::of_model(Arc::new(script)))
 }

@@ -93,6 +93,12 @@ impl State {
                 let input = session.pending(id)?;
                 (input.state, input.content) = (*state, None);
             }
+            StoreOp::ForgetInput { id } => {
+                session.inputs.retain(|input| input.id != *id || input.state != InputState::Pending);
+                for input in session.inputs.iter_mut().filter(|input| input.id == *id) {
+                    input.key = None;
+                }
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use nudge_backend::{
 };
 use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_peer::PassedMessage;
-use nudge_wire::{Environment, Error, RawJson, Version};
+use nudge_wire::{ClientContext, Environment, Error, RawJson, Version};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -46,8 +46,8 @@ impl Backend for ScriptedBackend {
         self.reports.try_recv().ok()
     }
 
-    fn prompt(&mut self, messages: Vec<UserMessage>, environment: Option<Environment>) {
-        self.notes_environment(environment);
+    fn prompt(&mut self, messages: Vec<UserMessage>, client: ClientContext) {
+        self.notes_environment(client.environment);
         self.note(words("prompt", &messages));
     }
 

@@ -246,10 +246,10 @@ fn an_agent_with_own_tools_is_told_that_nobody_answers() {
 fn a_form_is_asked_of_somebody_who_is_able() {
     check(
         "given ann dan turn
-         asks f elicitation/create -> ask dan f
+         asks f elicitation/create -> note(asking), show asking but ann, ask dan f
          state?                    -> RequiresAction
          asks?                     -> f
-         dan answers f filled      -> tell f: filled
+         dan answers f filled      -> note(running), tell f: filled, show running but ann
          state?                    -> Running
          dan leaves
          asks g elicitation/create -> tell g: no [Method not found: elicitation/create]",
@@ -262,9 +262,38 @@ fn a_form_may_be_filled_in_elsewhere() {
         "given ann dan
          dan prompts a             -> save(+a >a user:a running)
          disk                      -> answer a: is a, show user a, show running, prompt a by dan
-         asks f elicitation/create -> ask dan f
-         former answers f filled   -> unask dan f, tell f: filled
+         asks f elicitation/create -> note(asking), show asking, ask dan f
+         former answers f filled   -> note(running), unask dan f, tell f: filled, show running
          dan answers f late",
+    );
+}
+
+#[test]
+fn a_form_is_withdrawn_when_the_turn_is_cancelled() {
+    check(
+        "given dan
+         dan prompts a             -> save(+a >a user:a running)
+         disk                      -> answer a: is a, show user a, show running, prompt a by dan
+         asks f elicitation/create -> note(asking), show asking, ask dan f
+         cancel                    -> cancel, unask dan f, tell f: {\"action\":\"cancel\"}",
+    );
+}
+
+#[test]
+fn a_steer_waits_until_a_form_is_filled_in() {
+    check(
+        "given dan
+         dan prompts a             -> save(+a >a user:a running)
+         disk                      -> answer a: is a, show user a, show running, prompt a by dan
+         asks f elicitation/create -> note(asking), show asking, ask dan f
+         disk
+         dan steers s              -> save(+s)
+         disk                      -> answer s: is s
+         break                     -> go on
+         dan answers f filled      -> note(running), tell f: filled, show running
+         disk
+         break                     -> save(>s user:s)
+         disk                      -> show user s, go on with s",
     );
 }
 

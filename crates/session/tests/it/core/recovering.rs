@@ -67,6 +67,23 @@ fn who_was_refused_may_ask_again_under_the_same_key() {
 }
 
 #[test]
+fn an_inject_that_was_refused_and_written_may_be_sent_again_under_its_key() {
+    check(
+        "given ann bob turn
+         says hi             -> note(words:hi), show words hi
+         ann queues b key=k  -> save(+b)
+         disk full written   -> flush, answer b: no [no room], answer a: no [no room], cancel,
+                                show idle error no room, forget options
+         recover             -> save(~b words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                                show interrupted [it could not be stored]
+         ends cancelled      -> note(idle:cancelled row), show idle cancelled
+         ann queues d key=k  -> save(+d >d user:d running)
+         disk
+         disk                -> answer d: is d, show user d, show running, prompt d by ann",
+    );
+}
+
+#[test]
 fn the_turn_that_was_abandoned_ends_later() {
     check(
         "given ann bob turn
@@ -205,7 +222,7 @@ fn what_was_refused_and_written_all_the_same_is_taken_back() {
          bob queues b      -> save(+b)
          disk full written -> flush, answer b: no [no room], answer a: no [no room], cancel,
                               show idle error no room, forget options
-         recover           -> save(-b words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+         recover           -> save(~b words:hi interrupted:[it:could:not:be:stored] idle:cancelled title=title),
                               show interrupted [it could not be stored]
          pending?
          ends cancelled    -> note(idle:cancelled row), show idle cancelled",
@@ -236,7 +253,7 @@ fn the_key_of_a_prompt_that_was_refused_is_free_though_its_delivery_was_written(
          ends                -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
          ann prompts b key=k -> save(+b >b user:b running)
          disk full written   -> flush, answer b: no [no room], show idle error no room, forget options
-         recover             -> save(idle:end_turn title=title)
+         recover             -> save(~b idle:end_turn title=title)
          ann prompts c key=k -> save(+c >c user:c running)",
     );
 }

@@ -85,6 +85,7 @@ fn change(play: &Play, change: &MailboxChange<InputContent>) -> String {
             format!("{}={}", play.message(id), text_of(&content.content))
         }
         MailboxChange::Revoked { id } => format!("-{}", play.message(id)),
+        MailboxChange::Forgotten { id } => format!("~{}", play.message(id)),
         MailboxChange::Delivered { ids } => {
             let ids = ids.iter().map(|id: &MessageId| format!(">{}", play.message(id)));
             ids.collect::<Vec<_>>().join(" ")

@@ -43,7 +43,7 @@ impl Disk {
             let StoreOperation::Input(InputChange { change, .. }) = operation else { return true };
             let waits = |id: &MessageId| inputs.pending.iter().any(|message| message.id == *id);
             let is_there = match change {
-                MailboxChange::Added(_) => true,
+                MailboxChange::Added(_) | MailboxChange::Forgotten { .. } => true,
                 MailboxChange::Replaced { id, .. } | MailboxChange::Revoked { id } => waits(id),
                 MailboxChange::Delivered { ids } => ids.iter().all(waits),
             };
@@ -100,7 +100,7 @@ impl Disk {
             }
             MailboxChange::Replaced { content, .. } => content.params = None,
             MailboxChange::Delivered { ids } => self.deliver(ids, written),
-            MailboxChange::Revoked { .. } => {}
+            MailboxChange::Revoked { .. } | MailboxChange::Forgotten { .. } => {}
         }
         self.inputs.apply(change);
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    conversation::OfferedTool,
+    conversation::{OfferedTool, list},
     dialect::{CREATED, DialectVoice, ReplyPiece, chat, event, fragments, input_text},
     reply::{FinishReason, ReplyEnding, ReplyFailure},
 };
@@ -12,6 +12,8 @@ use crate::{
 pub(crate) struct ResponsesVoice {
     number: usize,
     model: String,
+    /// What reasoning is encrypted to, for clients that want to send it back.
+    encrypted: Option<&'static str>,
     /// The number of the next event.
     sequence: u64,
     /// The items that are done.
@@ -73,8 +75,10 @@ impl Kind {
 }
 
 impl ResponsesVoice {
-    pub(crate) fn new(number: usize, model: String) -> Self {
-        Self { number, model, sequence: 0, output: Vec::new(), open: None }
+    pub(crate) fn new(number: usize, model: String, body: &Value) -> Self {
+        let is_wanted = list(body, "include").iter().any(|name| name == "reasoning.encrypted_content");
+        let encrypted = is_wanted.then_some("ZmFrZQ==");
+        Self { number, model, encrypted, sequence: 0, output: Vec::new(), open: None }
     }
 
     fn event(&mut self, kind: &str, members: Value) -> String {
@@ -120,7 +124,10 @@ impl ResponsesVoice {
         let (part_name, text_name, place) = kind.names();
         let whole = json!({"item_id": id, "output_index": index, place: 0, "text": text});
         let part = json!({"item_id": id, "output_index": index, place: 0, "part": kind.part(&text)});
-        let item = kind.item(&id, Some(&text));
+        let mut item = kind.item(&id, Some(&text));
+        if kind == Kind::Reasoning {
+            item["encrypted_content"] = json!(self.encrypted);
+        }
         self.event(&format!("{text_name}.done"), whole)
             + &self.event(&format!("{part_name}.done"), part)
             + &self.finish_item(&item)

@@ -1,0 +1,99 @@
+//! What happens when a session is to begin and there is no model: the user chooses how to get one, by a form if the client has
+//! one. Nothing secret is asked for in a form; a key is typed on a page.
+
+use std::sync::Arc;
+
+use nudge_model::{ModelProvider, ProviderAccess, REHEARSAL};
+use nudge_wire::{Error, Id};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    SetupLogin,
+    forms::{FormAnswer, RequestForms},
+    logins::blocking,
+    sign_in::ClientSignIn,
+};
+
+const KEY: &str = "key";
+const ADDRESS: &str = "address";
+const OLLAMA: &str = "ollama";
+
+/// Sees to it that the client has a model, or says how the user can.
+pub(crate) async fn make_ready(sign_in: &ClientSignIn, request: &Id) -> Result<(), Error> {
+    if sign_in.providers.is_ready(&sign_in.client).await {
+        return Ok(());
+    }
+    if !sign_in.modes.form {
+        return Err(sign_in.required());
+    }
+    let forms = sign_in.forms(request);
+    let message = "No model is set up yet. What shall answer?";
+    let FormAnswer::Accepted(content) = forms.form(message, &choices(sign_in).await).await? else {
+        return Err(sign_in.required());
+    };
+    match content["choice"].as_str().unwrap_or_default() {
+        KEY => sign_in.login_by_page(&forms).await?,
+        ADDRESS => ask_for_address(sign_in, &forms).await?,
+        REHEARSAL => play_rehearsals(sign_in),
+        // It was started meanwhile, or has got a model.
+        _ => {}
+    }
+    let is_ready = sign_in.providers.is_ready(&sign_in.client).await;
+    if is_ready { Ok(()) } else { Err(sign_in.required()) }
+}
+
+/// The form: only what can be done from here.
+async fn choices(sign_in: &ClientSignIn) -> Value {
+    let mut choices = Vec::new();
+    if sign_in.providers.is_ollama_there(&sign_in.client).await {
+        choices.push(json!({ "const": OLLAMA, "title": "Ollama, which runs here but has no model that calls tools: after `ollama pull`" }));
+    }
+    if sign_in.modes.url && sign_in.logins.is_some() {
+        choices.push(json!({ "const": KEY, "title": "A provider, with an API key (opens a page)" }));
+    }
+    choices.push(json!({ "const": ADDRESS, "title": "A server of my own, by its address" }));
+    choices.push(json!({ "const": REHEARSAL, "title": "No model: a rehearsal, to see how it works" }));
+    let choice = json!({ "type": "string", "title": "Model", "oneOf": choices,
+        "description": "In a terminal, `nudge login` does the same." });
+    json!({ "type": "object", "properties": { "choice": choice }, "required": ["choice"] })
+}
+
+async fn ask_for_address(sign_in: &ClientSignIn, forms: &RequestForms) -> Result<(), Error> {
+    let address = json!({ "type": "string", "format": "uri", "title": "Address", "minLength": 1, "maxLength": 2000,
+        "description": "Of a server that speaks like OpenAI's, such as http://127.0.0.1:8080/v1" });
+    let schema = json!({ "type": "object", "properties": { "address": address }, "required": ["address"] });
+    let message = "Where is the server? If it needs a key, run `nudge login custom` in a terminal instead.";
+    let FormAnswer::Accepted(content) = forms.form(message, &schema).await? else {
+        return Err(sign_in.required());
+    };
+    let access = access_at(&content)?;
+    let tested = sign_in.providers.test(&access, &sign_in.client).await;
+    tested.map_err(|error| {
+        Error::internal(format!("The server cannot be used: {error}")).reason(error.word())
+    })?;
+    match &sign_in.logins {
+        Some(logins) => {
+            let login = SetupLogin::at(access.provider, &access.base_url);
+            let logins = Arc::clone(logins);
+            blocking(move || logins.keep(login)).await.map_err(Error::internal)?;
+        }
+        None => sign_in.providers.set(&sign_in.client, access),
+    }
+    Ok(())
+}
+
+fn access_at(content: &Map<String, Value>) -> Result<ProviderAccess, Error> {
+    let custom = ModelProvider::named("custom").expect("it is in the table");
+    let address = content["address"].as_str().unwrap_or_default();
+    let access = ProviderAccess::stored(custom, Some(address), None);
+    access.ok_or_else(|| {
+        Error::invalid_params("Invalid params: the address has to begin with http:// or https://")
+    })
+}
+
+/// From now on, for all that this client begins, until it sets a provider.
+fn play_rehearsals(sign_in: &ClientSignIn) {
+    if let Some(connection) = sign_in.client.connection {
+        sign_in.providers.rehearse(connection);
+    }
+}
