@@ -26,10 +26,27 @@ pub struct AgentQuestion {
 /// The method by which an agent asks for permission.
 pub const REQUEST_PERMISSION: &str = "session/request_permission";
 
+/// The method by which an agent asks for a form to be filled in, or for a page to be visited.
+pub const CREATE_ELICITATION: &str = "elicitation/create";
+
 impl AgentQuestion {
     /// Whether the user is asked for permission.
     pub fn is_permission(&self) -> bool {
         &*self.method == REQUEST_PERMISSION
+    }
+
+    /// Whether the user is asked to fill in a form or to visit a page.
+    pub fn is_form(&self) -> bool {
+        &*self.method == CREATE_ELICITATION
+    }
+
+    /// The answer to what the user is asked and does not answer; none to what a client answers by itself.
+    pub fn cancelled(&self) -> Option<RawJson> {
+        match &*self.method {
+            REQUEST_PERMISSION => Some(cancelled_permission()),
+            CREATE_ELICITATION => Some(cancelled_form()),
+            _ => None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{
-    AgentQuestion, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission, is_file_or_terminal,
+    AgentQuestion, CREATE_ELICITATION, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission, is_file_or_terminal,
     is_last_word, nobody_answers,
 };
 use nudge_bridge::{ToV1, ToV2};
@@ -14,9 +14,6 @@ use crate::{
     AskId, Attendee, ClientAnswer, OpenAsk, SessionCore, SessionEffect, attendance::is_elicitation,
     outbox::OutboxAct, own_updates,
 };
-
-/// The method by which an agent asks for a form to be filled in.
-const FORM: &str = "elicitation/create";
 
 /// A permission request that is open. Every client is asked, and the first answer counts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -124,7 +121,7 @@ impl SessionCore {
         });
         let forms = self.questions.forms().map(|(ask, (version, params))| {
             let params = params.clone();
-            OpenAsk { ask, version: *version, method: FORM, params }
+            OpenAsk { ask, version: *version, method: CREATE_ELICITATION, params }
         });
         permissions.chain(forms).collect()
     }
@@ -135,7 +132,7 @@ impl SessionCore {
         if question.is_permission() {
             return self.take_permission(question);
         }
-        let is_form = &*question.method == FORM && self.who_answers(FORM).is_some();
+        let is_form = question.is_form() && self.who_answers(&question.method).is_some();
         self.questions.open.insert(question.id, Progress::Undecided { is_form });
         if is_form && let Some(turn) = &self.turn {
             let told = turn.prompting_client();
@@ -327,7 +324,7 @@ impl SessionCore {
 
     fn ask_client(&mut self, client: ClientId, question: AgentQuestion) {
         let ask = self.questions.next_ask();
-        let form = (&*question.method == FORM).then(|| (question.version, question.params.clone()));
+        let form = question.is_form().then(|| (question.version, question.params.clone()));
         let is_last_word = is_last_word(&question.method);
         let method = Arc::clone(&question.method);
         let asked = AskedOne { ask, client, method, form, is_last_word };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nudge_backend::{BackendEvent, BackendParting, cancelled_permission};
+use nudge_backend::{BackendEvent, BackendParting};
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::{ClientId, Mailbox, MessageId, SavedMailbox};
 use nudge_wire::{Error, RawJson};
@@ -130,6 +130,7 @@ impl SessionCore {
         if turn.as_ref().is_some_and(RunningTurn::is_prompted) {
             self.step.effects.push(SessionEffect::Cancel);
         }
+        self.cancel_forms();
         self.cancel_questions();
         if let Some(turn) = turn {
             self.abandon(&turn, why);
@@ -177,10 +178,10 @@ impl SessionCore {
         match event {
             BackendEvent::Update(update) if !update.kind.is_stored() => self.show_in_stall(update),
             BackendEvent::BreakPoint => self.go_on(Vec::new()),
-            BackendEvent::Question(question) if question.is_permission() => {
-                self.step.effects.push(SessionEffect::AnswerAgent(question.id, Ok(cancelled_permission())));
-            }
-            BackendEvent::Question(question) => self.take_question(question),
+            BackendEvent::Question(question) => match question.cancelled() {
+                Some(answer) => self.step.effects.push(SessionEffect::AnswerAgent(question.id, Ok(answer))),
+                None => self.take_question(question),
+            },
             BackendEvent::QuestionWithdrawn(id) => self.forget_question(id),
             BackendEvent::Notification(message) => self.draft.acts.push(OutboxAct::Notify(message)),
             BackendEvent::Config(config) => {

@@ -321,6 +321,23 @@ fn a_close_that_could_not_be_written_leaves_held_what_was_held() {
 }
 
 #[test]
+fn in_the_answer_to_a_form() {
+    check(
+        "given dan
+         dan prompts a             -> save(+a >a user:a running)
+         disk                      -> answer a: is a, show user a, show running, prompt a by dan
+         asks f elicitation/create -> note(asking), show asking, ask dan f
+         disk full                 -> flush, cancel, unask dan f, tell f: {\"action\":\"cancel\"},
+                                      show idle error no room, forget options
+         dan answers f filled
+         asks g elicitation/create -> tell g: {\"action\":\"cancel\"}
+         ends cancelled
+         recover                   -> save(asking interrupted:[it:could:not:be:stored] idle:cancelled title=title),
+                                      show interrupted [it could not be stored]",
+    );
+}
+
+#[test]
 fn the_agent_is_given_files_all_the_same() {
     check(
         "given cat turn
