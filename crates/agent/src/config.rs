@@ -141,9 +141,9 @@ impl SessionConfig {
         model_options::chosen(&self.choices, self.model())
     }
 
-    /// How the model is to answer.
-    pub(crate) fn answer_options(&self) -> AnswerOptions {
-        model_options::answer_options(self.choice(), |id| self.options.get(id).cloned())
+    /// How a model is to answer.
+    pub(crate) fn answer_options(&self, model: Option<&ModelChoice>) -> AnswerOptions {
+        model_options::answer_options(model, |id| self.options.get(id).cloned())
     }
 
     /// Takes in which models there are; tells whether the options are others now.

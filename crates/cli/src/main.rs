@@ -60,7 +60,9 @@ fn main() -> ExitCode {
         if is_doctor { log::WantedLog::Errors } else { log::WantedLog::Warnings },
     );
     let outcome = match command {
-        CliCommand::Acp(_) if is_terminal_sign_in() => providers::login(&LoginArgs::default(), &place),
+        CliCommand::Acp(_) if is_terminal_sign_in() => {
+            providers::login(&LoginArgs::to(settings.agent_provider.clone()), &place)
+        }
         CliCommand::Acp(acp) => acp::run(&acp, &place, settings),
         CliCommand::Lsp(_) => lsp::run(&place, settings),
         CliCommand::Agents(agents) => agents::list::run(&agents),

@@ -166,7 +166,7 @@ impl ServingMode {
             environment,
             agent,
             built_in: rehearsed(self)?,
-            models: self.wish(),
+            models: self.wish()?,
             nes: if self.nes_by_agent { NesProvider::Agent } else { NesProvider::Nudge },
             nes_clock: None,
         })
@@ -174,9 +174,14 @@ impl ServingMode {
 }
 
 impl ServingMode {
-    fn wish(&self) -> ModelWish {
-        let provider = self.provider.as_deref().and_then(ModelProvider::named);
-        ModelWish { provider, model: self.model.clone() }
+    /// A provider that is not known is not left out: then any could be asked.
+    fn wish(&self) -> Result<ModelWish> {
+        let known = |id: &str| {
+            ModelProvider::named(id)
+                .with_context(|| format!("the daemon that runs knows no provider `{id}`; try `nudge stop`"))
+        };
+        let provider = self.provider.as_deref().map(known).transpose()?;
+        Ok(ModelWish { provider, model: self.model.clone() })
     }
 }
 

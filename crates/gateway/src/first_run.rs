@@ -17,6 +17,10 @@ use crate::{
 const KEY: &str = "key";
 const ADDRESS: &str = "address";
 const OLLAMA: &str = "ollama";
+/// A server of the user's own.
+const CUSTOM: &str = "custom";
+/// How often it is asked for an address.
+const TRIES: usize = 3;
 
 /// Sees to it that the client has a model, or says how the user can.
 pub(crate) async fn make_ready(sign_in: &ClientSignIn, request: &Id) -> Result<(), Error> {
@@ -26,20 +30,36 @@ pub(crate) async fn make_ready(sign_in: &ClientSignIn, request: &Id) -> Result<(
     if !sign_in.modes.form {
         return Err(sign_in.required());
     }
-    let forms = sign_in.forms(request);
+    let asked = ask(sign_in, &sign_in.forms(request)).await;
+    // It may have been set up in a terminal instead.
+    if sign_in.providers.is_ready(&sign_in.client).await {
+        return Ok(());
+    }
+    asked.and(Err(sign_in.required()))
+}
+
+/// Has the user choose.
+async fn ask(sign_in: &ClientSignIn, forms: &RequestForms) -> Result<(), Error> {
     let message = "No model is set up yet. What shall answer?";
-    let FormAnswer::Accepted(content) = forms.form(message, &choices(sign_in).await).await? else {
-        return Err(sign_in.required());
+    let (choices, mut changes) = (choices(sign_in).await, sign_in.providers.subscribe());
+    let is_set_up_elsewhere = async {
+        // The sender is in the providers.
+        while changes.changed().await.is_ok() && !sign_in.providers.has_access(&sign_in.client) {}
     };
+    let answer = tokio::select! {
+        answer = forms.form(message, &choices) => answer?,
+        // The form is taken back.
+        () = is_set_up_elsewhere => return Ok(()),
+    };
+    let FormAnswer::Accepted(content) = answer else { return Err(sign_in.required()) };
     match content["choice"].as_str().unwrap_or_default() {
-        KEY => sign_in.login_by_page(&forms).await?,
-        ADDRESS => ask_for_address(sign_in, &forms).await?,
+        KEY => sign_in.login_by_page(forms).await?,
+        ADDRESS => ask_for_address(sign_in, forms).await?,
         REHEARSAL => play_rehearsals(sign_in),
         // It was started meanwhile, or has got a model.
         _ => {}
     }
-    let is_ready = sign_in.providers.is_ready(&sign_in.client).await;
-    if is_ready { Ok(()) } else { Err(sign_in.required()) }
+    Ok(())
 }
 
 /// The form: only what can be done from here.
@@ -51,7 +71,9 @@ async fn choices(sign_in: &ClientSignIn) -> Value {
     if sign_in.modes.url && sign_in.logins.is_some() {
         choices.push(json!({ "const": KEY, "title": "A provider, with an API key (opens a page)" }));
     }
-    choices.push(json!({ "const": ADDRESS, "title": "A server of my own, by its address" }));
+    if sign_in.providers.pinned(&sign_in.client).is_none_or(|pinned| pinned.id == CUSTOM) {
+        choices.push(json!({ "const": ADDRESS, "title": "A server of my own, by its address" }));
+    }
     choices.push(json!({ "const": REHEARSAL, "title": "No model: a rehearsal, to see how it works" }));
     let choice = json!({ "type": "string", "title": "Model", "oneOf": choices,
         "description": "In a terminal, `nudge login` does the same." });
@@ -62,15 +84,27 @@ async fn ask_for_address(sign_in: &ClientSignIn, forms: &RequestForms) -> Result
     let address = json!({ "type": "string", "format": "uri", "title": "Address", "minLength": 1, "maxLength": 2000,
         "description": "Of a server that speaks like OpenAI's, such as http://127.0.0.1:8080/v1" });
     let schema = json!({ "type": "object", "properties": { "address": address }, "required": ["address"] });
-    let message = "Where is the server? If it needs a key, run `nudge login custom` in a terminal instead.";
-    let FormAnswer::Accepted(content) = forms.form(message, &schema).await? else {
-        return Err(sign_in.required());
-    };
-    let access = access_at(&content)?;
-    let tested = sign_in.providers.test(&access, &sign_in.client).await;
-    tested.map_err(|error| {
-        Error::internal(format!("The server cannot be used: {error}")).reason(error.word())
-    })?;
+    let mut wrong = String::new();
+    for _ in 0..TRIES {
+        let message = format!(
+            "{wrong}Where is the server? If it needs a key, run `nudge login custom` in a terminal instead."
+        );
+        let FormAnswer::Accepted(content) = forms.form(&message, &schema).await? else {
+            return Err(sign_in.required());
+        };
+        wrong = match access_at(&content) {
+            Some(access) => match sign_in.providers.test(&access, &sign_in.client).await {
+                Ok(_) => return keep(sign_in, access).await,
+                Err(error) => format!("It cannot be used: {error}. "),
+            },
+            None => "It has to begin with http:// or https://, and to have no user, password or query. "
+                .to_owned(),
+        };
+    }
+    Err(Error::internal(format!("No server was found. {}", wrong.trim_end())).reason("network"))
+}
+
+async fn keep(sign_in: &ClientSignIn, access: ProviderAccess) -> Result<(), Error> {
     match &sign_in.logins {
         Some(logins) => {
             let login = SetupLogin::at(access.provider, &access.base_url);
@@ -82,13 +116,10 @@ async fn ask_for_address(sign_in: &ClientSignIn, forms: &RequestForms) -> Result
     Ok(())
 }
 
-fn access_at(content: &Map<String, Value>) -> Result<ProviderAccess, Error> {
-    let custom = ModelProvider::named("custom").expect("it is in the table");
+fn access_at(content: &Map<String, Value>) -> Option<ProviderAccess> {
+    let custom = ModelProvider::named(CUSTOM).expect("it is in the table");
     let address = content["address"].as_str().unwrap_or_default();
-    let access = ProviderAccess::stored(custom, Some(address), None);
-    access.ok_or_else(|| {
-        Error::invalid_params("Invalid params: the address has to begin with http:// or https://")
-    })
+    ProviderAccess::stored(custom, Some(address), None)
 }
 
 /// From now on, for all that this client begins, until it sets a provider.

@@ -125,6 +125,8 @@ impl ClientSignIn {
             let ready = tokio::select! {
                 ready = first_run::make_ready(&sign_in, request.id()) => ready,
                 () = cancelled.cancelled() => Err(Error::cancelled()),
+                // Nobody will answer, and nobody waits for it.
+                () = sign_in.cx.input_ended() => Err(Error::cancelled()),
             };
             match ready {
                 Ok(()) => drop(sessions.handle(UnhandledMessage::Request(request)).await),
@@ -155,6 +157,8 @@ impl ClientSignIn {
             let done = tokio::select! {
                 done = sign_in.login(&request) => done,
                 () = cancelled.cancelled() => Err(Error::cancelled()),
+                // Nobody will answer, and nobody waits for it.
+                () = sign_in.cx.input_ended() => Err(Error::cancelled()),
             };
             let _ = request.respond(done.map(|()| json!({}))).await;
         });
@@ -188,7 +192,8 @@ impl ClientSignIn {
         let logins = self.logins.clone().ok_or_else(|| self.required())?;
         let page = SetupPage::open(self.providers.clone(), logins, self.client.clone()).await;
         let page = page.map_err(|_| Error::internal("No page can be opened on this computer"))?;
-        let message = "Set up a model on this page. What you type there stays on this computer.";
+        let message = "Set up a model on this page. What you type there goes to Nudge on this computer, and from there to \
+            the provider alone. If the page does not open, run `nudge login` in a terminal where Nudge runs.";
         let (id, url) = (page.id().to_owned(), page.url().to_owned());
         let mut done = std::pin::pin!(page.done());
         let is_done = tokio::select! {
@@ -214,12 +219,14 @@ impl ClientSignIn {
     }
 
     async fn logout(&self) -> Result<(), Error> {
-        if let Some(logins) = self.logins.clone() {
-            let forgotten = blocking(move || logins.forget_all()).await;
-            forgotten.map_err(|why| Error::internal(format!("What is kept cannot be removed: {why}")))?;
-        }
         if let Some(connection) = self.client.connection {
             self.providers.sign_out(connection);
+        }
+        if let Some(logins) = self.logins.clone() {
+            let forgotten = blocking(move || logins.forget_all()).await;
+            forgotten.map_err(|why| Error::internal(format!("Not all that is kept is removed: {why}")))?;
+            // Whoever is told of changes hears of it now.
+            self.providers.look_at_stored();
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use reqwest::{
     header::{HeaderName, HeaderValue},
 };
 
-use crate::{ApiType, AwsCredentials, ModelProvider, SecretText, sigv4::SignableRequest};
+use crate::{ApiType, AwsCredentials, ModelError, ModelProvider, SecretText, sigv4::SignableRequest};
 
 /// Where a way to a provider comes from. The first that there is counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl ProviderAccess {
         Ok(Self {
             provider,
             api_type,
-            base_url: address(base_url).ok_or(AccessError::BadAddress)?,
+            base_url: whole(address(base_url).ok_or(AccessError::BadAddress)?, api_type),
             headers: headers.collect::<Option<_>>().ok_or(AccessError::BadHeader)?,
             key: None,
             aws: None,
@@ -125,16 +125,26 @@ impl ProviderAccess {
         let said = first(provider.address_variables);
         let aws = if key.is_none() { aws_credentials(provider, &variable) } else { None };
         let signing = aws.as_ref().map(|_| (AWS_KEY_ID, ""));
+        let key = key.map(|(name, key)| (name, key.trim()));
         let origin = key.or(signing).or(said)?.0;
         let base_url = match said {
             Some((_, url)) => address(&with_scheme(url, provider))?,
             None => own_address(provider, &variable)?,
         };
         let api_type = provider.api_at(&base_url);
-        let base_url = if api_type == ApiType::Azure { azure(base_url) } else { base_url };
+        let base_url = whole(base_url, api_type);
         let key = key.map(|(_, key)| SecretText::new(key));
         let origin = AccessOrigin::Variable(origin);
-        Some(Self { provider, api_type, base_url, headers: Vec::new(), key, aws, origin, unread_key: None })
+        let (headers, unread_key) = (Vec::new(), None);
+        let access = Self { provider, api_type, base_url, headers, key, aws, origin, unread_key };
+        // Where the provider itself is, nobody is answered without a key.
+        let is_its_own = provider.base_url == Some(&access.base_url) && provider.id != "ollama";
+        (access.has_credential() || !is_its_own).then_some(access)
+    }
+
+    /// Whether it says who asks.
+    pub(crate) fn has_credential(&self) -> bool {
+        self.key.is_some() || self.aws.is_some() || self.unread_key.is_some()
     }
 
     /// The provider at this address, or else at its own, with this key.
@@ -145,7 +155,7 @@ impl ProviderAccess {
     ) -> Option<Self> {
         let base_url = address(&with_scheme(base_url.or(provider.base_url)?, provider))?;
         let api_type = provider.api_at(&base_url);
-        let base_url = if api_type == ApiType::Azure { azure(base_url) } else { base_url };
+        let base_url = whole(base_url, api_type);
         let (origin, headers) = (AccessOrigin::Stored, Vec::new());
         Some(Self { provider, api_type, base_url, headers, key, aws: None, origin, unread_key: None })
     }
@@ -204,9 +214,25 @@ impl ProviderAccess {
             ApiType::Gemini => ("x-goog-api-key", key.to_owned()),
             _ => ("authorization", format!("Bearer {key}")),
         };
+        // One that cannot be sent is told of before.
         let Ok(mut value) = HeaderValue::from_str(&value) else { return Vec::new() };
         value.set_sensitive(true);
         vec![(HeaderName::from_static(name), value)]
+    }
+
+    /// Where its key comes from; where there is none, where one can be had from.
+    pub(crate) fn key_origin(&self) -> AccessOrigin {
+        let has_key = self.has_credential() || !self.headers.is_empty();
+        if has_key { self.origin.clone() } else { AccessOrigin::Stored }
+    }
+
+    /// Why its key cannot be sent, if it cannot.
+    pub(crate) fn unsendable_key(&self) -> Option<ModelError> {
+        let is_sendable = |key: &SecretText| HeaderValue::from_str(key.reveal()).is_ok();
+        self.key.as_ref().filter(|key| !is_sendable(key)).map(|_| ModelError::Key {
+            provider: self.provider.id.to_owned(),
+            what: format!("it has characters that no key has ({})", self.origin),
+        })
     }
 
     /// The headers that sign a request, which is posted as JSON now. None where it is not signed, or the client itself says who
@@ -265,7 +291,13 @@ fn address(text: &str) -> Option<String> {
 /// `OLLAMA_HOST` may be a mere host and port.
 fn with_scheme(url: &str, provider: &ModelProvider) -> String {
     let is_bare = provider.id == "ollama" && !url.contains("://");
-    let url = url.replace("0.0.0.0", "127.0.0.1");
+    // What listens on every address is reached at this one.
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let rest = match rest.strip_prefix("0.0.0.0") {
+        Some(end) if end.is_empty() || end.starts_with([':', '/']) => format!("127.0.0.1{end}"),
+        _ => rest.to_owned(),
+    };
+    let url = if scheme.is_empty() { rest } else { format!("{scheme}://{rest}") };
     match (is_bare, url.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())) {
         (true, true) => format!("http://{url}"),
         (true, false) => format!("http://{url}:11434"),
@@ -282,8 +314,10 @@ fn own_address<'e>(
         "vertex" => {
             let project = variable("GOOGLE_CLOUD_PROJECT")?;
             let location = variable("GOOGLE_CLOUD_LOCATION").map_or("us-central1", String::as_str);
+            // What is nowhere in particular has no place in its name.
+            let place = if location == "global" { String::new() } else { format!("{location}-") };
             address(&format!(
-                "https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}"
+                "https://{place}aiplatform.googleapis.com/v1/projects/{project}/locations/{location}"
             ))
         }
         "bedrock" => {
@@ -318,8 +352,13 @@ fn aws_credentials<'e>(
     })
 }
 
-/// The endpoint of a resource is said without the path of its API.
-fn azure(base_url: String) -> String {
+/// An address with the path of its API, which the users of some leave out.
+fn whole(base_url: String, api_type: ApiType) -> String {
+    let path = match api_type {
+        ApiType::Azure => "/openai/v1",
+        ApiType::Gemini => "/v1beta",
+        _ => return base_url,
+    };
     let has_path = Url::parse(&base_url).is_ok_and(|url| url.path().len() > 1);
-    if has_path { base_url } else { format!("{base_url}/openai/v1") }
+    if has_path { base_url } else { format!("{base_url}{path}") }
 }

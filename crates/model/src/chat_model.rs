@@ -59,6 +59,8 @@ impl LanguageModel for ProviderModel {
             post = post.header(name, value);
         }
         for (name, value) in signature {
+            let Ok(mut value) = reqwest::header::HeaderValue::from_str(&value) else { continue };
+            value.set_sensitive(true);
             post = post.header(name, value);
         }
         let post = with_headers(post, &self.access);
@@ -170,7 +172,7 @@ impl StreamedAnswer {
     fn stream_error(&self, fault: StreamFault) -> ModelError {
         let provider = self.access.provider.id.to_owned();
         match fault {
-            StreamFault::Provider(fault) => fault_error(&provider, &self.model, fault, None),
+            StreamFault::Provider(fault) => fault_error(&self.access, &self.model, fault, None),
             StreamFault::Malformed(what) => ModelError::Malformed { provider, what: what.to_owned() },
             StreamFault::CutOff => {
                 ModelError::Network { provider, what: "the answer ended before its end".to_owned() }
@@ -187,7 +189,10 @@ async fn send(
     dialect: &dyn ApiDialect,
     limiter: &ProviderLimiter,
 ) -> Result<ProviderResponse, ModelError> {
-    let error = |fault, reset| fault_error(access.provider.id, model, fault, reset);
+    let error = |fault, reset| fault_error(access, model, fault, reset);
+    if let Some(error) = access.unsendable_key() {
+        return Err(error);
+    }
     if let Some(wait) = limiter.wait() {
         return Err(ModelError::HeldBack { provider: access.provider.id.to_owned(), wait });
     }
@@ -210,14 +215,14 @@ async fn send(
 
 /// What a fault of a provider is called.
 pub(crate) fn fault_error(
-    provider: &str,
+    access: &ProviderAccess,
     model: &str,
     fault: ProviderFault,
     reset: Option<ProviderReset>,
 ) -> ModelError {
-    let provider = provider.to_owned();
+    let provider = access.provider.id.to_owned();
     match fault {
-        ProviderFault::Auth => ModelError::Auth { provider },
+        ProviderFault::Auth => ModelError::Auth { provider, origin: access.key_origin() },
         ProviderFault::UnknownModel => ModelError::UnknownModel { provider, model: model.to_owned() },
         ProviderFault::ContextOverflow => ModelError::ContextOverflow,
         ProviderFault::Quota => ModelError::Quota { provider, reset },

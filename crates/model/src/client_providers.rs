@@ -56,6 +56,13 @@ impl ClientProviders {
         self.0.lock().entry(connection).or_default().rehearses = true;
     }
 
+    /// A model was set up for everybody: nobody rehearses for want of one.
+    pub(crate) fn end_rehearsals(&self) {
+        for known in self.0.lock().values_mut() {
+            known.rehearses = false;
+        }
+    }
+
     /// A client sets how a provider is reached.
     pub(crate) fn set(&self, client: &ClientContext, access: ProviderAccess) {
         self.put(client, access.provider, SaidOfProvider::Set(access));
@@ -75,10 +82,10 @@ impl ClientProviders {
         }
     }
 
-    /// Forgets what a client has set; what it wants stays.
+    /// Forgets what a client has set; what it wants stays, and what it wants used no more.
     pub(crate) fn sign_out(&self, connection: ConnectionId) {
         if let Some(known) = self.0.lock().get_mut(&connection) {
-            known.said.clear();
+            known.said.retain(|_, said| matches!(said, SaidOfProvider::Disabled));
             known.rehearses = false;
         }
     }

@@ -1,6 +1,6 @@
 //! Why a model does not answer.
 
-use crate::ProviderReset;
+use crate::{AccessOrigin, ProviderReset};
 
 /// Why a model does not answer, or stopped in the middle. What it says is for people; nothing that a provider sent or was sent
 /// is quoted.
@@ -8,8 +8,16 @@ use crate::ProviderReset;
 #[non_exhaustive]
 pub enum ModelError {
     /// The provider does not know the key, or there is none.
-    #[error("{provider} does not accept the key; set another with `nudge login {provider}`")]
+    #[error("{}", not_accepted(.provider, .origin))]
     Auth {
+        /// Which provider.
+        provider: String,
+        /// Where the key comes from, or would have to.
+        origin: AccessOrigin,
+    },
+    /// The provider of a turn cannot be used any more, and the turn is not to go on with another.
+    #[error("{provider} is not set up any more; say it again to have another model answer")]
+    SignedOut {
         /// Which provider.
         provider: String,
     },
@@ -59,7 +67,7 @@ pub enum ModelError {
         wait: std::time::Duration,
     },
     /// The provider is overloaded or has failed; another time it may work.
-    #[error("{provider} failed ({what}); try again in a moment")]
+    #[error("{provider} failed ({what}){}", when_or_soon(.reset.as_ref()))]
     Unavailable {
         /// Which provider.
         provider: String,
@@ -92,8 +100,11 @@ pub enum ModelError {
         /// Why, in our words.
         what: String,
     },
-    /// The provider did not take reasoning back that it had signed. Once more without it will do.
-    #[error("{provider} did not take its own reasoning back")]
+    /// The provider did not take reasoning back that it had signed, or cannot think as it was told to. Once more without either
+    /// will do.
+    #[error(
+        "{provider} does not let the model think like this; choose another level (option `thought_level`)"
+    )]
     Reasoning {
         /// Which provider.
         provider: String,
@@ -121,6 +132,17 @@ impl ModelError {
         )
     }
 
+    /// Whether signing in may help.
+    pub fn wants_sign_in(&self) -> bool {
+        match self {
+            // What is kept comes after these.
+            Self::Auth { origin, .. } => {
+                !matches!(origin, AccessOrigin::Connection | AccessOrigin::Variable(_))
+            }
+            _ => matches!(self, Self::NotSetUp),
+        }
+    }
+
     /// When the provider says that it answers again.
     pub fn reset(&self) -> Option<ProviderReset> {
         match self {
@@ -135,7 +157,7 @@ impl ModelError {
     /// One word for it, as `_meta.nudge.error` says it.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Auth { .. } | Self::Key { .. } | Self::NotSetUp => "auth",
+            Self::Auth { .. } | Self::Key { .. } | Self::SignedOut { .. } | Self::NotSetUp => "auth",
             Self::UnknownModel { .. } => "unknown_model",
             Self::ContextOverflow => "context_overflow",
             Self::Quota { .. } => "quota",
@@ -146,6 +168,26 @@ impl ModelError {
             }
         }
     }
+}
+
+/// That a key is not accepted, and where another can be given.
+fn not_accepted(provider: &str, origin: &AccessOrigin) -> String {
+    match origin {
+        AccessOrigin::Connection => {
+            format!("{provider} does not accept the key that the client has set; set another there")
+        }
+        AccessOrigin::Variable(name) => format!(
+            "{provider} does not accept the key that the environment of the client has; correct {name} there"
+        ),
+        AccessOrigin::Stored | AccessOrigin::Local => {
+            format!("{provider} does not accept the key; set another with `nudge login {provider}`")
+        }
+    }
+}
+
+/// When it goes on, also where nobody says so.
+fn when_or_soon(reset: Option<&ProviderReset>) -> String {
+    if reset.is_some() { when(reset) } else { "; try again in a moment".to_owned() }
 }
 
 /// When it goes on, as the end of a sentence.

@@ -30,7 +30,7 @@ const ERROR_BODY: Duration = Duration::from_secs(2);
 const MOST_OF_AN_ERROR: usize = 64 * 1024;
 
 /// What of a client's environment decides how the network is reached.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct NetworkSettings {
     http_proxy: Option<String>,
     https_proxy: Option<String>,
@@ -129,7 +129,7 @@ fn add(roots: &mut RootCertStore, path: &str) -> Result<(), String> {
 }
 
 /// The connections to providers, one set for each way to reach the network.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ProviderHttp {
     clients: Mutex<HashMap<NetworkSettings, Client>>,
 }

@@ -72,7 +72,7 @@ async fn answer(
         return match status {
             // It has none; what the user names is asked for.
             404 | 405 | 501 => Ok(None),
-            _ => Err(fault_error(access.provider.id, "", dialect.fault(status, &body), reset)),
+            _ => Err(fault_error(access, "", dialect.fault(status, &body), reset)),
         };
     }
     let mut body = Vec::new();

@@ -23,9 +23,27 @@ pub(crate) fn ordered<'m>(access: &ProviderAccess, models: &'m [ListedModel]) ->
         at.unwrap_or(preferred.len())
     };
     let mut ordered: Vec<_> = models.iter().filter(|model| is_usable(model)).collect();
-    // Of those that are alike the largest, where a size is said, else as the provider lists them.
-    ordered.sort_by_key(|model| (rank(model), std::cmp::Reverse(model.bytes)));
+    // Of those that are alike the largest, where a size is said, then the newest, else as the provider lists them.
+    ordered.sort_by_key(|model| {
+        let newest = std::cmp::Reverse((model.bytes, gpt_version(&model.id)));
+        (rank(model), is_variant(&model.id), newest)
+    });
     ordered
+}
+
+/// Whether a model is one for a purpose, or a small or dear one, of several of its kind.
+fn is_variant(id: &str) -> bool {
+    let for_all = ["nano", "mini", "lite", "search", "chat", "research", "audio", "image"];
+    let of_gpt = ["pro", "codex", "max"];
+    id.split(['-', '.', '/'])
+        .any(|part| for_all.contains(&part) || id.starts_with("gpt") && of_gpt.contains(&part))
+}
+
+/// `(5, 1)` of `gpt-5.1`; other makers list the newest first.
+fn gpt_version(id: &str) -> Option<(u32, u32)> {
+    let number = id.strip_prefix("gpt-")?.split('-').next()?;
+    let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// A model as clients may choose it.
@@ -45,5 +63,32 @@ pub(crate) fn choice(access: &ProviderAccess, model: &ListedModel) -> ModelChoic
         thinking: if model.thinks.unwrap_or(known.thinks) { ThinkingLevel::ALL.to_vec() } else { Vec::new() },
         images: model.takes_images.unwrap_or(known.images),
         audio: known.audio,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ModelProvider;
+
+    fn first(provider: &str, listed: &[&str]) -> Vec<String> {
+        let provider = ModelProvider::named(provider).expect("it is in the table");
+        let access = ProviderAccess::stored(provider, None, None).expect("it has an address");
+        let models: Vec<_> =
+            listed.iter().map(|id| ListedModel { id: (*id).to_owned(), ..ListedModel::default() }).collect();
+        ordered(&access, &models).into_iter().map(|model| model.id.clone()).collect()
+    }
+
+    #[test]
+    fn the_plain_newest_model_comes_first() {
+        let listed = ["gpt-4.1", "gpt-5-pro", "gpt-5-nano", "gpt-5", "gpt-5.1-codex", "gpt-5.1", "o3"];
+        let expected = ["gpt-5.1", "gpt-5", "gpt-5.1-codex", "gpt-5-pro", "gpt-5-nano", "gpt-4.1", "o3"];
+        assert_eq!(first("openai", &listed), expected);
+        let listed = ["claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5", "claude-sonnet-4-0"];
+        let expected = ["claude-sonnet-4-5", "claude-sonnet-4-0", "claude-opus-4-5", "claude-haiku-4-5"];
+        assert_eq!(first("anthropic", &listed), expected);
+        let listed = ["gemini-2.5-flash-lite", "gemini-2.5-flash", "gemini-2.5-pro"];
+        let expected = ["gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"];
+        assert_eq!(first("gemini", &listed), expected);
     }
 }

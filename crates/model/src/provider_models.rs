@@ -168,7 +168,12 @@ impl ProviderModels {
         ContextHold::new(ConnectionGuard { models: Arc::downgrade(&self.0), connection })
     }
 
-    /// A client wants rehearsals until it sets a provider.
+    /// The one provider that a client may use, if it was started so.
+    pub fn pinned(&self, client: &ClientContext) -> Option<&'static ModelProvider> {
+        self.0.clients.wish(client).provider
+    }
+
+    /// A client wants rehearsals until a model is set up.
     pub fn rehearse(&self, connection: ConnectionId) {
         self.0.clients.rehearse(connection);
     }
@@ -198,7 +203,7 @@ impl ProviderModels {
         access: &ProviderAccess,
         client: &ClientContext,
     ) -> Result<ChosenModel, ModelError> {
-        let wanted = self.0.clients.wish(client).model;
+        let wanted = self.0.clients.wish(client).model.filter(|model| model != REHEARSAL);
         let wanted = wanted.as_deref().and_then(|wanted| match wanted.split_once('/') {
             Some((provider, model)) if provider == access.provider.id => Some(model),
             Some((provider, _)) if ModelProvider::named(provider).is_some() => None,
@@ -303,10 +308,15 @@ impl ProviderModels {
 impl Shared {
     /// What is kept on this machine now.
     fn stored_now(&self) -> Vec<ProviderAccess> {
-        if self.stored.look() {
+        let is_other = self.stored.look();
+        let accesses = self.stored.accesses();
+        if is_other {
+            if !accesses.is_empty() {
+                self.clients.end_rehearsals();
+            }
             self.tell_change();
         }
-        self.stored.accesses()
+        accesses
     }
 
     fn tell_change(&self) {
@@ -336,7 +346,13 @@ impl Shared {
         // The keys of an account may be there for anything; they are used for models if the user wants that.
         let is_meant =
             |access: &ProviderAccess| access.aws.is_none() || self.clients.wish(client).names(provider);
-        ProviderAccess::from_environment(provider, self.environment(client)).filter(is_meant).or_else(stored)
+        let found = ProviderAccess::from_environment(provider, self.environment(client)).filter(is_meant);
+        match found {
+            Some(found) if found.has_credential() => Some(found),
+            // An address alone does not come before a login with a key.
+            Some(found) => stored().filter(ProviderAccess::has_credential).or(Some(found)),
+            None => stored(),
+        }
     }
 
     /// All ways that there are for a client: what it has set comes first. Where there is none, an Ollama of this machine.
@@ -387,6 +403,9 @@ impl Shared {
             (Arc::clone(self), access.clone(), self.environment(client).clone());
         tokio::spawn(async move {
             let asked = shared.ask_for_list(&access, &environment).await;
+            // What was there is better than nothing; whether it still is shows when it is asked.
+            let kept = before.clone().filter(|before| asked.is_err() && is_used(before));
+            let asked = kept.unwrap_or(asked);
             let is_same = before.as_ref() == Some(&asked);
             sender.send_replace(Some(asked));
             if !is_same {
@@ -399,7 +418,7 @@ impl Shared {
     async fn ask_for_list(&self, access: &ProviderAccess, environment: &Environment) -> ListOutcome {
         let client =
             self.http.client(environment, access).await.map_err(|what| http::network(access, &what))?;
-        let access = &self.stored.with_key(access).await?;
+        let access = &self.stored.with_key(access, environment).await?;
         let dialect = dialect::of(access.api_type);
         let patience = if access.origin == AccessOrigin::Local { LOOKING_TIME } else { LIST_TIME };
         let asked = tokio::time::timeout(patience, model_list::ask(&client, access, &*dialect)).await;
@@ -431,7 +450,7 @@ impl Shared {
                 .map_err(|what| http::network(access, &what))?,
             limiter: self.limiter(access),
             model: model.to_owned(),
-            access: self.stored.with_key(access).await?,
+            access: self.stored.with_key(access, environment).await?,
         })
     }
 
@@ -448,13 +467,21 @@ impl Shared {
                 choices.extend(ordered(&access, &models).into_iter().map(|model| choice(&access, model)));
             }
         }
-        if let Some(wanted) = &wish.model
-            && let Some(at) = choices.iter().position(|choice| is_named(&choice.id, wanted))
-        {
-            choices[..=at].rotate_right(1);
+        if let Some(wanted) = &wish.model {
+            match choices.iter().position(|choice| is_named(&choice.id, wanted)) {
+                Some(at) => choices[..=at].rotate_right(1),
+                None => choices.splice(0..0, self.unlisted(client, wanted)).for_each(drop),
+            }
         }
         choices.truncate(MOST_CHOICES);
         choices
+    }
+
+    /// A model that is wanted and that no list has, if it is clear whose it is.
+    fn unlisted(&self, client: &ClientContext, wanted: &str) -> Option<ModelChoice> {
+        let accesses = self.accesses(client);
+        let (access, model) = named_at(&accesses, wanted)?;
+        Some(choice(access, &ListedModel { id: model.to_owned(), ..ListedModel::default() }))
     }
 
     async fn choose(
@@ -473,14 +500,11 @@ impl Shared {
         if wanted == Some(REHEARSAL) {
             return self.rehearsal();
         }
-        if let Some((provider, model)) = wanted.and_then(|wanted| wanted.split_once('/'))
-            && let Some(provider) = ModelProvider::named(provider)
-        {
-            let access = accesses.iter().find(|access| access.provider == provider);
-            return self.chosen(access.ok_or(ModelError::NotSetUp)?, client, model).await;
+        if let Some((access, model)) = wanted.and_then(|wanted| named_at(&accesses, wanted)) {
+            return self.chosen(access, client, model).await;
         }
-        if let (Some(wanted), [access]) = (wanted, &accesses[..]) {
-            return self.chosen(access, client, wanted).await;
+        if wanted.and_then(named_provider).is_some() {
+            return Err(ModelError::NotSetUp);
         }
         self.choose_listed(&accesses, client, wanted).await
     }
@@ -502,6 +526,10 @@ impl Shared {
                     if let Some(model) = models.iter().find(is_it) {
                         return self.chosen(access, client, &model.id).await;
                     }
+                }
+                // What another provider would be told was meant for this one.
+                Some(Err(error)) if access.origin != AccessOrigin::Local && error.may_pass() => {
+                    return Err(error);
                 }
                 Some(Err(error)) if access.origin != AccessOrigin::Local => failed = failed.or(Some(error)),
                 _ => {}
@@ -543,6 +571,26 @@ impl Shared {
         let asked = self.model(access, client, model).await?;
         let (choice, origin) = (Some(choice(access, &listed)), Some(access.origin.clone()));
         Ok(ChosenModel { model: Arc::new(asked), choice, origin })
+    }
+}
+
+/// The provider that the name of a model begins with.
+fn named_provider(wanted: &str) -> Option<&'static ModelProvider> {
+    wanted.split_once('/').and_then(|(provider, _)| ModelProvider::named(provider))
+}
+
+/// Where a model of this name is asked, and under which name, if that is clear: at the provider that it begins with, or at the only
+/// one that there is. Some servers have models whose names begin with a provider's.
+fn named_at<'a, 'w>(
+    accesses: &'a [ProviderAccess],
+    wanted: &'w str,
+) -> Option<(&'a ProviderAccess, &'w str)> {
+    let named = named_provider(wanted);
+    let of_provider = accesses.iter().find(|access| Some(access.provider) == named);
+    match (of_provider, accesses) {
+        (Some(access), _) => Some((access, wanted.split_once('/').map_or(wanted, |(_, model)| model))),
+        (None, [only]) if named.is_none() || only.is_anybodys() => Some((only, wanted)),
+        _ => None,
     }
 }
 

@@ -35,8 +35,9 @@ impl RetryPlan {
         }
         let wait = match error.reset().map(|reset| reset.from(now)) {
             Some(wait) if wait > MOST_WAIT => return None,
-            Some(wait) => wait,
-            None => backoff.mul_f64(0.75 + 0.5 * chance.clamp(0.0, 1.0)),
+            Some(wait) if !wait.is_zero() => wait,
+            // At once is what was tried just now, and the clocks of two machines differ.
+            _ => backoff.mul_f64(0.75 + 0.5 * chance.clamp(0.0, 1.0)),
         };
         self.attempt += 1;
         Some(wait)
@@ -75,6 +76,7 @@ mod tests {
     fn what_the_provider_asks_for_is_done_up_to_a_minute() {
         assert_eq!(waits(&limited(Some(Duration::from_mins(1))), 0.3), [60_000; 6]);
         assert!(waits(&limited(Some(Duration::from_secs(61))), 0.3).is_empty());
+        assert_eq!(waits(&limited(Some(Duration::ZERO)), 0.5)[..2], [1000, 2000], "that was tried already");
         let mut plan = RetryPlan::default();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(5);
         let error = ModelError::RateLimited { provider: "Them".into(), reset: Some(ProviderReset::At(at)) };
@@ -96,7 +98,7 @@ mod tests {
     fn what_will_not_pass_is_not_tried_again() {
         let provider = String::from("Them");
         for error in [
-            ModelError::Auth { provider: provider.clone() },
+            ModelError::Auth { provider: provider.clone(), origin: crate::AccessOrigin::Stored },
             ModelError::ContextOverflow,
             ModelError::Quota { provider: provider.clone(), reset: None },
             ModelError::Malformed { provider: provider.clone(), what: "JSON".into() },

@@ -6,12 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nudge_wire::Environment;
 use parking_lot::Mutex;
 
 use crate::{ModelError, ModelProvider, ProviderAccess, SecretText};
 
 /// How long a key that was read is taken for what there is: a command may print another each time.
 const KEY_AGE: Duration = Duration::from_mins(1);
+/// How many keys that were read are remembered, so that they are kept out of what is told.
+const MOST_KEYS: usize = 64;
 /// How long a key that could not be read is left alone.
 const FAILED_AGE: Duration = Duration::from_secs(5);
 
@@ -33,8 +36,12 @@ pub trait StoredLogins: Send + Sync {
         None
     }
 
-    /// The key of a provider. May wait for the user or for a program. The error is for people.
-    fn key(&self, provider: &'static ModelProvider) -> Result<Option<SecretText>, String>;
+    /// The key of a provider. May wait for the user, or for a program, which runs in this environment. The error is for people.
+    fn key(
+        &self,
+        provider: &'static ModelProvider,
+        environment: &Environment,
+    ) -> Result<Option<SecretText>, String>;
 }
 
 /// What is known of what is kept.
@@ -42,9 +49,9 @@ pub trait StoredLogins: Send + Sync {
 pub(crate) struct StoredAccess {
     logins: Option<Arc<dyn StoredLogins>>,
     seen: Mutex<SeenLogins>,
-    keys: Mutex<HashMap<&'static str, ReadKey>>,
-    /// Held by who reads a key, so that nobody is asked twice at once.
-    reading: tokio::sync::Mutex<()>,
+    keys: Arc<Mutex<ReadKeys>>,
+    /// Held by who reads the key of a provider, so that nobody is asked twice at once.
+    reading: Mutex<HashMap<&'static str, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 #[derive(Default)]
@@ -52,6 +59,28 @@ struct SeenLogins {
     stamp: Option<u64>,
     accesses: Vec<ProviderAccess>,
     readable_keys: Vec<SecretText>,
+}
+
+/// The keys that were read.
+#[derive(Default)]
+struct ReadKeys {
+    /// By provider.
+    now: HashMap<&'static str, ReadKey>,
+    /// Also those that were replaced since: what has been told of them is still about.
+    ever: Vec<SecretText>,
+}
+
+impl ReadKeys {
+    fn put(&mut self, provider: &'static str, read: ReadKey) {
+        if let Ok(Some(key)) = &read.outcome
+            && !self.ever.contains(key)
+        {
+            // A command may print another each time.
+            self.ever.drain(..self.ever.len().saturating_sub(MOST_KEYS - 1));
+            self.ever.push(key.clone());
+        }
+        self.now.insert(provider, read);
+    }
 }
 
 struct ReadKey {
@@ -100,22 +129,41 @@ impl StoredAccess {
         self.seen.lock().accesses.clone()
     }
 
-    /// A way with its key.
-    pub(crate) async fn with_key(&self, access: &ProviderAccess) -> Result<ProviderAccess, ModelError> {
+    /// A way with its key, for a client with this environment.
+    pub(crate) async fn with_key(
+        &self,
+        access: &ProviderAccess,
+        environment: &Environment,
+    ) -> Result<ProviderAccess, ModelError> {
         let (Some(stamp), Some(logins)) = (access.unread_key, &self.logins) else {
             return Ok(access.clone());
         };
         let id = access.provider.id;
-        let _reading = self.reading.lock().await;
-        let known = |key: &ReadKey| key.is_fresh(stamp).then(|| key.outcome.clone());
-        let known = self.keys.lock().get(id).and_then(known);
-        let outcome = if let Some(outcome) = known {
+        let known = || {
+            let known = |key: &ReadKey| key.is_fresh(stamp).then(|| key.outcome.clone());
+            self.keys.lock().now.get(id).and_then(known)
+        };
+        let outcome = if let Some(outcome) = known() {
             outcome
         } else {
-            let outcome = read(Arc::clone(logins), access.provider, stamp).await;
-            let read = ReadKey { stamp, since: Instant::now(), outcome: outcome.clone() };
-            self.keys.lock().insert(id, read);
-            outcome
+            let reading = Arc::clone(self.reading.lock().entry(id).or_default());
+            let reading = reading.lock_owned().await;
+            match known() {
+                Some(outcome) => outcome,
+                None => {
+                    let (keys, provider) = (Arc::clone(&self.keys), access.provider);
+                    let reads = read(Arc::clone(logins), provider, stamp, environment.clone());
+                    // Beside whoever waits for it: who gives up leaves no second question to the user behind.
+                    let read = tokio::spawn(async move {
+                        let _reading = reading;
+                        let outcome = reads.await;
+                        let read = ReadKey { stamp, since: Instant::now(), outcome: outcome.clone() };
+                        keys.lock().put(id, read);
+                        outcome
+                    });
+                    read.await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))
+                }
+            }
         };
         let key = outcome.map_err(|what| ModelError::Key { provider: id.to_owned(), what })?;
         Ok(access.clone().with_key(key))
@@ -124,7 +172,7 @@ impl StoredAccess {
     /// Every key that was read, or could be.
     pub(crate) fn secrets(&self) -> Vec<SecretText> {
         let mut secrets = self.seen.lock().readable_keys.clone();
-        secrets.extend(self.keys.lock().values().filter_map(|key| key.outcome.clone().ok().flatten()));
+        secrets.extend(self.keys.lock().ever.iter().cloned());
         secrets
     }
 
@@ -139,9 +187,10 @@ async fn read(
     logins: Arc<dyn StoredLogins>,
     provider: &'static ModelProvider,
     stamp: u64,
+    environment: Environment,
 ) -> Result<Option<SecretText>, String> {
     let read = tokio::task::spawn_blocking(move || {
-        let key = logins.key(provider)?;
+        let key = logins.key(provider, &environment)?;
         if logins.stamp() == stamp { Ok(key) } else { Err("it has just been replaced; try again".to_owned()) }
     });
     read.await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))
@@ -176,7 +225,7 @@ mod tests {
                 .collect()
         }
 
-        fn key(&self, _: &'static ModelProvider) -> Result<Option<SecretText>, String> {
+        fn key(&self, _: &'static ModelProvider, _: &Environment) -> Result<Option<SecretText>, String> {
             self.reads.fetch_add(1, Ordering::Relaxed);
             let number = self.number.fetch_add(u64::from(self.is_busy), Ordering::Relaxed);
             match number {
@@ -191,9 +240,13 @@ mod tests {
         (Arc::clone(&logins), StoredAccess::new(Some(logins)))
     }
 
+    fn nowhere() -> Environment {
+        Environment::new(std::collections::BTreeMap::new())
+    }
+
     async fn key(stored: &StoredAccess) -> Result<String, ModelError> {
         stored.look();
-        let access = stored.with_key(&stored.accesses()[0]).await?;
+        let access = stored.with_key(&stored.accesses()[0], &nowhere()).await?;
         Ok(format!("{} {}", access.base_url, access.key.expect("it has one").reveal()))
     }
 
@@ -216,7 +269,8 @@ mod tests {
         stored.look();
         let before = stored.accesses();
         logins.number.store(1, Ordering::Relaxed);
-        assert!(matches!(stored.with_key(&before[0]).await, Err(ModelError::Key { .. })), "it is another's");
+        let read = stored.with_key(&before[0], &nowhere()).await;
+        assert!(matches!(read, Err(ModelError::Key { .. })), "it is another's");
         let (_, busy) = self::stored(PlayedLogins { is_busy: true, ..PlayedLogins::default() });
         assert!(matches!(key(&busy).await, Err(ModelError::Key { .. })), "it is replaced while it is read");
     }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_wire::SecretText;
+use nudge_wire::{Environment, SecretText};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The longest output that is read.
@@ -32,7 +32,7 @@ pub enum KeyCommandError {
     #[error("the key command is empty, or a quote in it is not closed")]
     NoCommand,
     /// It does not start.
-    #[error("the key command does not start; is the program there?")]
+    #[error("the key command does not start; is the program on the PATH of the editor, or named in full?")]
     NotStarted,
     /// It fails.
     #[error("the key command failed; run it in a terminal to see why")]
@@ -72,11 +72,11 @@ impl KeyCommand {
         &self.words
     }
 
-    /// Runs it and takes what it prints. What it says on standard error goes nowhere.
-    pub fn run(&self, limit: Duration) -> Result<SecretText, KeyCommandError> {
+    /// Runs it in this environment and takes what it prints. What it says on standard error goes nowhere.
+    pub fn run(&self, limit: Duration, environment: &Environment) -> Result<SecretText, KeyCommandError> {
         let deadline = Instant::now() + limit;
         let mut command = Command::new(self.program());
-        command.args(&self.words[1..]).current_dir("/");
+        command.args(&self.words[1..]).current_dir("/").env_clear().envs(environment.variables());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // A group of its own, so that it can be ended with all that it has started.
         let mut child = command.process_group(0).spawn().map_err(|_| KeyCommandError::NotStarted)?;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use nudge_wire::SecretText;
+use nudge_wire::{Environment, SecretText};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -81,14 +81,14 @@ impl Vault {
         rows.into_iter().map(|(provider, row)| self.entry(provider, row)).collect()
     }
 
-    /// The key of a provider, if one is kept; a keyring or a command may be waited for.
-    pub fn get(&self, provider: &str) -> Result<Option<SecretText>, VaultError> {
+    /// The key of a provider, if one is kept; a keyring or a command may be waited for, which runs in this environment.
+    pub fn get(&self, provider: &str, environment: &Environment) -> Result<Option<SecretText>, VaultError> {
         for _ in 0..MOST_LOOKS {
             let Some(row) = self.providers()?.remove(provider) else { return Ok(None) };
             let found = match (&row.key_command, &row.keyring, &row.file) {
                 (Some(_), ..) => {
                     let command = self.command(&row)?;
-                    return Ok(Some(command.run(self.command_limit)?));
+                    return Ok(Some(command.run(self.command_limit, environment)?));
                 }
                 (None, Some(name), _) => self.keyring.get(name)?,
                 (None, None, Some(name)) => self.secrets()?.remove(name).map(SecretText::new),

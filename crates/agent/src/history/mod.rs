@@ -22,12 +22,19 @@ pub struct Conversation {
     bytes: usize,
     /// Ids that later updates may refer to.
     restored: RestoredReferences,
+    /// What all of it has cost, as was told last.
+    restored_cost: f64,
 }
 
 impl Conversation {
     /// Nothing was said yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What the conversation had cost when it was taken up.
+    pub(crate) fn restored_cost(&self) -> f64 {
+        self.restored_cost
     }
 
     /// Whether nothing was said yet.

@@ -41,6 +41,12 @@ struct Update {
     raw_input: Option<RawJson>,
     raw_output: Option<RawJson>,
     model: Option<String>,
+    cost: Option<Cost>,
+}
+
+#[derive(Deserialize)]
+struct Cost {
+    amount: f64,
 }
 
 pub(super) fn take_in(history: &mut Conversation, update: &RawJson) {
@@ -49,6 +55,9 @@ pub(super) fn take_in(history: &mut Conversation, update: &RawJson) {
         "user_message" | "user_message_chunk" => user(history, &update),
         "agent_message" | "agent_message_chunk" => agent(history, &update),
         "tool_call_update" => tool_call(history, &update),
+        "usage_update" => {
+            history.restored_cost = update.cost.map_or(history.restored_cost, |cost| cost.amount)
+        }
         kind if kind == UpdateKind::SignedReasoning.name() => reasoning(history, update),
         _ => {}
     }

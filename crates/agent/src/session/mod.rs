@@ -46,6 +46,10 @@ pub(crate) struct AgentSession {
     cost: f64,
     /// Whether the user knows which model answers.
     is_model_told: bool,
+    /// The provider that was asked last.
+    asked_provider: Option<String>,
+    /// Whether it was asked in this turn, which then stays with it.
+    is_asked_in_turn: bool,
 }
 
 /// Why a turn stops before its end.
@@ -66,7 +70,7 @@ impl AgentSession {
         (config, control, asked): (Arc<Mutex<SessionConfig>>, Arc<TurnControl>, Arc<AskedQuestions>),
         events: mpsc::Sender<BackendEvent>,
     ) -> Self {
-        let is_model_told = !setup.history.is_empty();
+        let (is_model_told, cost) = (!setup.history.is_empty(), setup.history.restored_cost());
         Self {
             models,
             id: setup.session_id,
@@ -78,8 +82,10 @@ impl AgentSession {
             outlet: Outlet { config, events, asked, scrubber: Arc::default() },
             control,
             open: OpenWork::default(),
-            cost: 0.0,
+            cost,
             is_model_told,
+            asked_provider: None,
+            is_asked_in_turn: false,
         }
     }
 
@@ -158,10 +164,8 @@ impl AgentSession {
 /// How a turn ends whose model failed. One word says why; nothing that was sent or came is quoted.
 fn failure(error: &ModelError) -> WireError {
     let said = match error {
-        ModelError::Auth { .. } | ModelError::NotSetUp => {
-            WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string())
-        }
-        _ => WireError::internal(error.to_string()),
+        error if error.wants_sign_in() => WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()),
+        error => WireError::internal(error.to_string()),
     };
     said.reason(error.word())
 }

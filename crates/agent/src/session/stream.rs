@@ -27,6 +27,9 @@ const SHOWN_PAUSE: Duration = Duration::from_secs(1);
 /// How many tools one answer may call; more are not run.
 const MOST_CALLS: usize = 64;
 
+/// How much one answer may hold of what is kept.
+const MOST_BYTES: usize = 64 << 20;
+
 /// An answer that is over.
 pub(super) struct ModelAnswer {
     pub(super) calls: Vec<PlannedToolCall>,
@@ -103,12 +106,12 @@ impl AgentSession {
             }
             chosen = self.models.choose(&self.client, wanted.as_deref()) => chosen,
         };
-        let chosen = match chosen {
+        let chosen = match chosen.and_then(|chosen| self.stays_with(chosen, wanted.as_deref())) {
             Ok(chosen) => chosen,
             Err(error) => return Ok(AskOutcome::Failed { error, has_begun: false }),
         };
-        self.tell_model(&chosen).await?;
-        let options = self.outlet.config().answer_options();
+        self.tell_model(&chosen, wanted.as_deref()).await?;
+        let options = self.outlet.config().answer_options(chosen.choice.as_ref());
         let context = options.context_size.or(chosen.choice.as_ref().and_then(|choice| choice.context));
         let mut pieces = chosen.model.stream(ModelRequest {
             system: SYSTEM.to_owned(),
@@ -119,6 +122,7 @@ impl AgentSession {
         self.history.agent();
         let mut ids = MessageIds::default();
         let (mut has_begun, mut tokens) = (false, None);
+        let mut left = MOST_BYTES;
         loop {
             let piece = tokio::select! {
                 biased;
@@ -136,6 +140,11 @@ impl AgentSession {
                 }
                 Some(Ok(piece)) => piece,
             };
+            left = left.saturating_sub(weight(&piece));
+            if left == 0 {
+                self.say_rest(&mut ids).await?;
+                return Ok(AskOutcome::Failed { error: endless(&chosen), has_begun: true });
+            }
             // Some count what they were asked before they answer.
             has_begun |= !matches!(piece, AnswerPiece::Tokens(_));
             answer.has_content |=
@@ -161,12 +170,32 @@ impl AgentSession {
         Ok(AskOutcome::Answered(answer))
     }
 
-    /// Tells once in a session which model was found without anybody having chosen it.
-    async fn tell_model(&mut self, chosen: &ChosenModel) -> Result<(), Halt> {
-        let is_found = matches!(chosen.origin, Some(AccessOrigin::Variable(_) | AccessOrigin::Local));
+    /// A turn that has asked one provider asks no other, unless somebody wants that: what was said was said to the first.
+    fn stays_with(&self, chosen: ChosenModel, wanted: Option<&str>) -> Result<ChosenModel, ModelError> {
+        let before = self.asked_provider.as_deref().filter(|_| self.is_asked_in_turn);
+        let is_wanted = |provider| wanted.is_some_and(|wanted| provider_of(wanted) == provider);
+        match (before, chosen.choice.as_ref().map(|choice| provider_of(&choice.id))) {
+            (Some(before), Some(now))
+                if before != now && !is_wanted(now) && chosen.origin != Some(AccessOrigin::Connection) =>
+            {
+                Err(ModelError::SignedOut { provider: before.to_owned() })
+            }
+            _ => Ok(chosen),
+        }
+    }
+
+    /// Tells which model was found without anybody having chosen it: once in a session, and when it is another provider's than
+    /// before.
+    async fn tell_model(&mut self, chosen: &ChosenModel, wanted: Option<&str>) -> Result<(), Halt> {
         let is_told = std::mem::replace(&mut self.is_model_told, true);
+        self.is_asked_in_turn = true;
+        let now = chosen.choice.as_ref().map(|choice| provider_of(&choice.id).to_owned());
+        let before = std::mem::replace(&mut self.asked_provider, now);
         let (Some(origin), Some(choice)) = (&chosen.origin, &chosen.choice) else { return Ok(()) };
-        if is_told || !is_found || self.outlet.config().model().is_some() {
+        let is_wanted = wanted.is_some_and(|wanted| provider_of(wanted) == provider_of(&choice.id));
+        let is_found = matches!(origin, AccessOrigin::Variable(_) | AccessOrigin::Local);
+        let has_moved = before.is_some_and(|before| before != provider_of(&choice.id));
+        if is_wanted || !(has_moved || is_found && !is_told) {
             return Ok(());
         }
         let title = format!("{} answers", choice.id);
@@ -180,7 +209,7 @@ impl AgentSession {
         self.cost += price.map_or(0.0, |price| price.of(tokens));
         let Some(size) = context else { return Ok(()) };
         let cost = price.map(|_| self.cost);
-        self.outlet.update(update::usage(tokens.input + tokens.output, size, cost)).await
+        self.outlet.update(update::usage(tokens.input.saturating_add(tokens.output), size, cost)).await
     }
 
     /// Waits before the model is asked again. Past a second the user is told.
@@ -198,16 +227,21 @@ impl AgentSession {
     async fn pass_on(&mut self, piece: AnswerPiece, ids: &mut MessageIds) -> Result<(), Halt> {
         match piece {
             AnswerPiece::Text(text) => {
+                let thought = ids.thought_scrubber.rest();
+                self.think(&thought, ids).await?;
                 let text = ids.text_scrubber.push(&self.outlet.scrubber, text);
                 self.say(&text, ids).await?;
             }
             AnswerPiece::Thought(text) => {
+                let said = ids.text_scrubber.rest();
+                self.say(&said, ids).await?;
                 let text = ids.thought_scrubber.push(&self.outlet.scrubber, text);
                 self.think(&text, ids).await?;
             }
             // What has a key in it is not kept; the model can do without.
             AnswerPiece::Reasoning(reasoning) if self.has_secret(reasoning.content.as_str()) => {}
             AnswerPiece::Reasoning(reasoning) => {
+                self.say_rest(ids).await?;
                 let id = ids.answer.get_or_insert_with(|| self.ids.mint("answer"));
                 let kept = update::signed_reasoning(id, &reasoning);
                 self.outlet.send(BackendEvent::Update(kept)).await?;
@@ -278,6 +312,27 @@ impl AgentSession {
         });
         Ok(PlannedToolCall { id, model_id, tool })
     }
+}
+
+/// What the id of a model begins with.
+fn provider_of(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(provider, _)| provider)
+}
+
+/// How much of a piece is kept.
+fn weight(piece: &AnswerPiece) -> usize {
+    match piece {
+        AnswerPiece::Text(text) | AnswerPiece::Thought(text) => text.len(),
+        AnswerPiece::Reasoning(reasoning) => reasoning.content.as_str().len(),
+        AnswerPiece::ToolCall(call) => call.name.len() + call.id.len() + call.input.as_str().len(),
+        _ => 1,
+    }
+}
+
+/// Nobody writes that much.
+fn endless(chosen: &ChosenModel) -> ModelError {
+    let provider = chosen.choice.as_ref().map_or("The model", |choice| provider_of(&choice.id)).to_owned();
+    ModelError::Malformed { provider, what: "it has no end".to_owned() }
 }
 
 /// The ids of the messages of one answer, minted when they are needed.

@@ -13,6 +13,7 @@ impl AgentSession {
     /// Asks the model and runs its tools until it is done. Gives the stop reason.
     pub(super) async fn play(&mut self, messages: Vec<UserMessage>) -> Result<&'static str, Halt> {
         self.take_in(&messages, false);
+        self.is_asked_in_turn = false;
         let (mut answers, mut has_content) = (0, false);
         let mut retry = RetryPlan::default();
         loop {

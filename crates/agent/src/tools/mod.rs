@@ -114,7 +114,8 @@ pub(crate) fn describe(call: &ToolCall, tool: Option<&ToolInvocation>, roots: &S
 /// How deep an input may be nested; no tool has a use for more, and not everything can read it.
 const DEEPEST_INPUT: usize = 64;
 
-/// An input as it can be shown and kept: one that is nested too deep is taken as text, which every tool refuses.
+/// An input as it can be shown and kept: one that is nested too deep, or cannot be read as values (half a character, a number
+/// without end), is taken as text, which every tool refuses.
 pub(crate) fn shallow(input: RawJson) -> RawJson {
     let (mut depth, mut deepest, mut in_string, mut is_escaped) = (0_usize, 0, false, false);
     for byte in input.as_str().bytes() {
@@ -130,7 +131,8 @@ pub(crate) fn shallow(input: RawJson) -> RawJson {
             _ => {}
         }
     }
-    if deepest > DEEPEST_INPUT { RawJson::of(input.as_str()).expect("a text is JSON") } else { input }
+    let is_shown = deepest <= DEEPEST_INPUT && input.to::<Value>().is_ok();
+    if is_shown { input } else { RawJson::of(input.as_str()).expect("a text is JSON") }
 }
 
 /// What came of a call.

@@ -12,6 +12,7 @@ use nudge_model::{
     AccessOrigin, ApiType, ModelProvider, PROVIDERS, ProviderAccess, ProviderState, SecretText,
 };
 use nudge_vault::{KeyCommand, LoginKey, VaultLogin};
+use nudge_wire::Environment;
 
 use super::{
     ask,
@@ -78,6 +79,13 @@ pub(crate) struct LoginArgs {
     more: Vec<String>,
 }
 
+impl LoginArgs {
+    /// To this provider, or to one that the user chooses.
+    pub(crate) fn to(provider: Option<String>) -> Self {
+        Self { provider, ..Self::default() }
+    }
+}
+
 /// What is to be kept, and how it is tried out.
 struct NewLogin {
     access: ProviderAccess,
@@ -97,7 +105,7 @@ pub(crate) fn login(args: &LoginArgs, place: &DataPlace) -> Result<ExitCode> {
         Some(id) => known(id)?,
         None => choose(&desk)?,
     };
-    let new = new_login(args, provider)?;
+    let new = new_login(args, provider, &desk.environment)?;
     if !args.no_test {
         try_out(&desk, &new.access)?;
     }
@@ -139,7 +147,11 @@ fn row((at, state): (usize, &ProviderState)) -> String {
 }
 
 /// What the arguments say, and the user where they do not.
-fn new_login(args: &LoginArgs, provider: &'static ModelProvider) -> Result<NewLogin> {
+fn new_login(
+    args: &LoginArgs,
+    provider: &'static ModelProvider,
+    environment: &Environment,
+) -> Result<NewLogin> {
     let url = match &args.url {
         Some(url) => Some(url.clone()),
         None if provider.base_url.is_some() => None,
@@ -151,7 +163,7 @@ fn new_login(args: &LoginArgs, provider: &'static ModelProvider) -> Result<NewLo
         LoginKey::Nothing => None,
         LoginKey::Text(key) => Some(key.clone()),
         LoginKey::Command(_) if args.no_test => None,
-        LoginKey::Command(command) => Some(command.run(COMMAND)?),
+        LoginKey::Command(command) => Some(command.run(COMMAND, environment)?),
     };
     let login = VaultLogin {
         provider: provider.id.to_owned(),

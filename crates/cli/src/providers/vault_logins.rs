@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use nudge_gateway::{LoginStore, SetupLogin};
 use nudge_model::{ApiType, ModelProvider, ProviderAccess, SecretText, StoredLogins};
-use nudge_vault::{KeyPlace, LoginKey, Vault, VaultEntry, VaultLogin, VaultOptions};
+use nudge_vault::{KeyPlace, LoginKey, RemovedLogin, Vault, VaultEntry, VaultLogin, VaultOptions};
+use nudge_wire::Environment;
 
 use crate::data_place::DataPlace;
 
@@ -52,8 +53,12 @@ impl StoredLogins for VaultLogins {
         self.0.list().err().map(|error| error.to_string())
     }
 
-    fn key(&self, provider: &'static ModelProvider) -> Result<Option<SecretText>, String> {
-        self.0.get(provider.id).map_err(|error| error.to_string())
+    fn key(
+        &self,
+        provider: &'static ModelProvider,
+        environment: &Environment,
+    ) -> Result<Option<SecretText>, String> {
+        self.0.get(provider.id, environment).map_err(|error| error.to_string())
     }
 }
 
@@ -71,9 +76,17 @@ impl LoginStore for VaultLogins {
 
     fn forget_all(&self) -> Result<(), String> {
         let kept = self.0.list().map_err(|error| error.to_string())?;
-        for entry in kept {
-            self.0.remove(&entry.provider).map_err(|error| error.to_string())?;
-        }
-        Ok(())
+        let left = |entry: &VaultEntry| {
+            let why = match self.0.remove(&entry.provider) {
+                Ok(Some(RemovedLogin { left_behind: Some((name, fault)), .. })) => {
+                    format!("its key {name} is still there: {fault}")
+                }
+                Ok(_) => return None,
+                Err(error) => error.to_string(),
+            };
+            Some(format!("{}: {why}", entry.provider))
+        };
+        let left: Vec<_> = kept.iter().filter_map(left).collect();
+        if left.is_empty() { Ok(()) } else { Err(left.join("; ")) }
     }
 }

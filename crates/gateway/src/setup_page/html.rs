@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Response, header};
-use nudge_model::{PROVIDERS, TestedProvider};
+use nudge_model::{ModelProvider, TestedProvider};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;padding:0 1rem;color:#1b1b1b;\
     background:#fff}label{display:block;margin:1rem 0 .25rem}input,select,button{font:inherit;width:100%;padding:.5rem;\
@@ -29,18 +29,23 @@ pub(super) fn page(status: u16, body: &str) -> Response<Full<Bytes>> {
     response.body(Full::new(text.into())).expect("the headers are valid")
 }
 
-/// The form, and what was wrong before.
-pub(super) fn form(wrong: Option<&str>) -> String {
+/// The form, in which one of these can be chosen, and what was wrong before, with the one that was chosen then.
+pub(super) fn form(offered: &[&'static ModelProvider], wrong: Option<(&str, &ModelProvider)>) -> String {
+    let chosen = wrong.map(|(_, provider)| provider);
     let wrong = wrong
-        .map(|why| format!("<p class=\"wrong\" role=\"alert\">{}</p>", escaped(why)))
+        .map(|(why, _)| format!("<p class=\"wrong\" role=\"alert\">{}</p>", escaped(why)))
         .unwrap_or_default();
-    let options = PROVIDERS
-        .iter()
-        .map(|provider| format!("<option value=\"{}\">{}</option>", provider.id, provider.name));
-    let options: String = options.collect();
+    // Nothing is chosen that nobody has chosen: a key must not go to another company.
+    let none =
+        (offered.len() > 1 && chosen.is_none()).then(|| "<option value=\"\">choose…</option>".to_owned());
+    let options = offered.iter().map(|provider| {
+        let selected = if chosen == Some(*provider) { " selected" } else { "" };
+        format!("<option value=\"{}\"{selected}>{}</option>", provider.id, provider.name)
+    });
+    let options: String = none.into_iter().chain(options).collect();
     format!(
         "<h1>Set up a model</h1>{wrong}<form method=\"post\" autocomplete=\"off\">\
-         <label for=\"provider\">Provider</label><select id=\"provider\" name=\"provider\">{options}</select>\
+         <label for=\"provider\">Provider</label><select id=\"provider\" name=\"provider\" required>{options}</select>\
          <label for=\"key\">API key</label><input id=\"key\" name=\"key\" type=\"password\" autocomplete=\"off\">\
          <label for=\"address\">Address, if it is not the provider's own</label>\
          <input id=\"address\" name=\"address\" type=\"url\" placeholder=\"http://127.0.0.1:8080/v1\">\

@@ -11,7 +11,7 @@ use std::{io, sync::Arc, time::Duration};
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use nudge_model::{ProviderAccess, ProviderModels};
+use nudge_model::{ModelProvider, PROVIDERS, ProviderAccess, ProviderModels};
 use nudge_wire::ClientContext;
 use tokio::{
     net::TcpListener,
@@ -52,6 +52,16 @@ struct PageState {
     done: watch::Sender<bool>,
     /// Whoever sends the form has it, until it is tried: it is used once.
     sending: tokio::sync::Mutex<()>,
+}
+
+impl PageState {
+    /// The providers that a login may be for: those that are used then.
+    fn offered(&self) -> Vec<&'static ModelProvider> {
+        match self.providers.pinned(&self.client) {
+            Some(pinned) => vec![pinned],
+            None => PROVIDERS.iter().collect(),
+        }
+    }
 }
 
 impl SetupPage {
@@ -159,7 +169,7 @@ async fn answer(
     let asked = PageRequest::read(request, &state.path, &state.host).await;
     Ok(match asked {
         PageRequest::Show if *state.done.borrow() => html::page(200, &html::over()),
-        PageRequest::Show => html::page(200, &html::form(None)),
+        PageRequest::Show => html::page(200, &html::form(&state.offered(), None)),
         PageRequest::Submit(fields) => submit(&state, &fields).await,
         PageRequest::Refused(status, why) => html::page(status, &html::refused(why)),
     })
@@ -171,7 +181,11 @@ async fn submit(state: &PageState, fields: &SetupFields) -> Response<Full<bytes:
     if *state.done.borrow() {
         return html::page(200, &html::over());
     }
-    let again = |why: &str| html::page(200, &html::form(Some(why)));
+    let offered = state.offered();
+    let again = |why: &str| html::page(200, &html::form(&offered, Some((why, fields.provider))));
+    if !offered.contains(&fields.provider) {
+        return html::page(400, &html::refused("This provider is not one that can be used here."));
+    }
     let Some(access) = access_of(fields) else {
         return again(
             "The address has to begin with http:// or https://, and a provider without one needs it.",

@@ -144,6 +144,10 @@ fn is_overflow(status: u16, words: &FaultWords) -> bool {
 }
 
 fn rejected(words: &FaultWords) -> ProviderFault {
+    // Summaries of reasoning are not for everybody; it goes without them no better.
+    if words.says(&["organization must be verified"]) {
+        return ProviderFault::Rejected("the account may not use it");
+    }
     if words.says(&["thinking", "reasoning", "signature", "encrypted", "thought"]) {
         return ProviderFault::Reasoning;
     }

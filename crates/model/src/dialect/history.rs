@@ -66,6 +66,10 @@ pub(crate) fn history<'r>(request: &'r ModelRequest, model: &str, ids: CallIds) 
         HistoryWriter { request, model, ids, used: HashSet::new(), calls: Vec::new(), turns: Vec::new() };
     request.messages.iter().for_each(|message| writer.add(message));
     writer.end_calls();
+    if let Some(HistoryTurn::Agent(_)) = writer.turns.last() {
+        // What the user said last was taken back. Some models take no conversation that they have ended themselves.
+        writer.turns.push(HistoryTurn::User(vec![UserPart::Text("Go on.".to_owned())]));
+    }
     writer.turns
 }
 
@@ -325,7 +329,8 @@ mod tests {
     #[test]
     fn reasoning_goes_back_to_who_signed_it() {
         let messages = vec![agent(vec![think("b/m"), think("a/m"), say("x"), think("a/m"), think("b/m")])];
-        check(messages.clone(), CallIds::Any, &[r#"agent <1> "x""#]);
+        // What the user said last was taken back, and it is not for the model to have the last word.
+        check(messages.clone(), CallIds::Any, &[r#"agent <1> "x""#, r#"user "Go on.""#]);
         let options = AnswerOptions { without_reasoning: true, ..AnswerOptions::default() };
         let request = ModelRequest { messages, options, ..ModelRequest::default() };
         assert_eq!(told(&history(&request, "a/m", CallIds::Any)[0]), r#"agent "x""#);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use futures_util::StreamExt;
 use nudge_model::{
-    AnswerPart, AnswerPiece, ChatMessage, ModelError, ModelProvider, ModelSource, ModelWish, ProviderModels,
-    ProviderOptions, SignedReasoning, TokenCount,
+    AccessOrigin, AnswerPart, AnswerPiece, ChatMessage, ModelError, ModelProvider, ModelSource, ModelWish,
+    ProviderModels, ProviderOptions, SignedReasoning, TokenCount,
 };
 use nudge_stage::{ExchangeOutcome, FinishReason, ModelReply, OfferedModel, StageProvider};
 use nudge_testkit::PATIENCE;
@@ -168,7 +168,7 @@ async fn who_drops_an_answer_hangs_up() {
 /// Replies that fail in the words of a provider, and the error that each is.
 fn failures(way: &ProviderWay) -> Vec<(ModelReply, ModelError)> {
     let provider = way.provider.to_owned();
-    let auth = ModelError::Auth { provider: provider.clone() };
+    let auth = ModelError::Auth { provider: provider.clone(), origin: AccessOrigin::Connection };
     let unknown = ModelError::UnknownModel { provider: provider.clone(), model: way.model.to_owned() };
     let overflow = ModelError::ContextOverflow;
     let mut failures = match way.provider {
@@ -310,13 +310,13 @@ async fn bedrock_is_signed_with_the_keys_of_the_client() {
         [("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "sesame"), ("AWS_SESSION_TOKEN", "lent")];
     let wrong = [("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "another")];
     let bearer = [("AWS_BEARER_TOKEN_BEDROCK", "key")];
-    let denied = Err(ModelError::Auth { provider: "bedrock".to_owned() });
+    let denied = |origin| Err(ModelError::Auth { provider: "bedrock".to_owned(), origin });
     let said = "You said: hi EndTurn".to_owned();
     for (variables, secrets, expected) in [
         (&keys[..], &["sesame", "lent"][..], Ok(said.clone())),
-        (&wrong, &["another"], denied.clone()),
+        (&wrong, &["another"], denied(AccessOrigin::Variable("AWS_ACCESS_KEY_ID"))),
         (&bearer, &["key"], Ok(said)),
-        (&[], &[], denied),
+        (&[], &[], denied(AccessOrigin::Stored)),
     ] {
         let mut client = client(&[&base[..], variables].concat());
         // The keys of an account are there for other things, too.

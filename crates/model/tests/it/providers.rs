@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::StreamExt;
 use nudge_model::{
-    AnswerOptions, AnswerPart, AnswerPiece, AnswerPieces, ChatMessage, ModelError, ModelRequest, ModelSource,
-    ProviderAccess, ProviderModels, ProviderOptions, ProviderReset, ThinkingLevel, TokenCount, ToolSpec,
+    AccessOrigin, AnswerOptions, AnswerPart, AnswerPiece, AnswerPieces, ChatMessage, ModelError,
+    ModelRequest, ModelSource, ProviderAccess, ProviderModels, ProviderOptions, ProviderReset, ThinkingLevel,
+    TokenCount, ToolSpec,
 };
 use nudge_stage::{ExchangeOutcome, FinishReason, ModelReply, SeenHeader, StageProvider};
 use nudge_testkit::PATIENCE;
@@ -233,7 +234,11 @@ async fn errors_are_told_apart_and_quote_nothing() {
             reset: None,
         };
         for (reply, said, expected) in [
-            (ModelReply::error(401, "Bad key sesame."), "", ModelError::Auth { provider: provider.clone() }),
+            (
+                ModelReply::error(401, "Bad key sesame."),
+                "",
+                ModelError::Auth { provider: provider.clone(), origin: AccessOrigin::Connection },
+            ),
             (
                 ModelReply::error(404, "The model sesame does not exist."),
                 "",

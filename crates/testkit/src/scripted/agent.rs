@@ -83,8 +83,8 @@ impl Agent {
     }
 
     pub(super) fn hang(&self) {
-        self.note("hangs");
         self.state().is_hung = true;
+        self.note("hangs");
     }
 
     /// Ends at once: nothing more is heard or said.

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use nudge_vault::{KeyCommand, KeyCommandError, KeyPlace, LoginKey, VaultError, VaultLogin};
+use nudge_wire::Environment;
 
-use crate::{Place, key, login};
+use crate::{Place, key, login, own_environment};
 
 fn run(line: &str, limit: Duration) -> Result<String, KeyCommandError> {
-    let printed = KeyCommand::parse(line)?.run(limit)?;
+    let printed = KeyCommand::parse(line)?.run(limit, &own_environment())?;
     Ok(printed.reveal().to_owned())
 }
 
@@ -22,6 +23,13 @@ fn what_it_prints_is_the_key() {
         Ok("sk-shell")
     );
     assert_eq!(run("printf %s $HOME;ls", LONG).as_deref(), Ok("$HOME;ls"), "no shell reads it");
+}
+
+#[test]
+fn it_runs_in_the_environment_of_who_asks() {
+    let environment = Environment::new([("WHOSE".to_owned(), "sk-theirs".to_owned())].into());
+    let command = KeyCommand::parse("/bin/sh -c 'printf %s%s \"$WHOSE\" \"$HOME\"'").unwrap();
+    assert_eq!(command.run(LONG, &environment).unwrap().reveal(), "sk-theirs");
 }
 
 #[test]
@@ -83,7 +91,7 @@ fn it_is_run_each_time() {
     std::fs::remove_file(&count).unwrap();
     std::fs::create_dir(&count).unwrap();
     assert!(matches!(
-        vault.get("vertex"),
+        vault.get("vertex", &own_environment()),
         Err(VaultError::Command(KeyCommandError::Failed | KeyCommandError::Nothing))
     ));
 }

@@ -8,7 +8,7 @@ use std::{
 
 use nudge_vault::{Vault, VaultError, VaultOptions};
 
-use crate::{Place, key, login, options};
+use crate::{Place, key, login, options, own_environment};
 
 fn mode(path: impl AsRef<std::path::Path>) -> u32 {
     fs::metadata(path).expect("it is there").permissions().mode() & 0o777
@@ -36,7 +36,7 @@ fn a_file_that_others_can_open_is_refused() {
             let vault = place.filed();
             vault.put(&login("openai", "sk-mine")).unwrap();
             chmod(place.file(name), open);
-            let error = vault.get("openai").unwrap_err();
+            let error = vault.get("openai", &own_environment()).unwrap_err();
             assert!(matches!(error, VaultError::OpenFile(_)), "{open:o}: {error}");
             assert!(error.to_string().contains("chmod 600"), "{error}");
             assert!(vault.put(&login("openai", "sk-more")).is_err(), "nothing is added to it");
@@ -52,7 +52,7 @@ fn a_folder_that_others_can_write_in_is_refused() {
     let vault = place.filed();
     vault.put(&login("openai", "sk-mine")).unwrap();
     chmod(place.folder(), 0o770);
-    assert!(matches!(vault.get("openai"), Err(VaultError::OpenFolder(_))));
+    assert!(matches!(vault.get("openai", &own_environment()), Err(VaultError::OpenFolder(_))));
     assert!(matches!(vault.put(&login("openai", "sk")), Err(VaultError::OpenFolder(_))));
     chmod(place.folder(), 0o755);
     assert_eq!(key(&vault, "openai").as_deref(), Some("sk-mine"), "others may look at names");
@@ -67,12 +67,15 @@ fn links_and_what_is_no_file_are_refused() {
     for name in ["secrets.toml", "providers.toml"] {
         fs::rename(place.file(name), &elsewhere).unwrap();
         symlink(&elsewhere, place.file(name)).unwrap();
-        let error = vault.get("openai").unwrap_err();
+        let error = vault.get("openai", &own_environment()).unwrap_err();
         assert!(matches!(&error, VaultError::Link(path) if path.ends_with(name)), "{error}");
         assert!(vault.put(&login("openai", "sk-more")).is_err());
         fs::remove_file(place.file(name)).unwrap();
         fs::create_dir(place.file(name)).unwrap();
-        assert!(matches!(vault.get("openai"), Err(VaultError::OfAnotherKind(_) | VaultError::OpenFile(_))));
+        assert!(matches!(
+            vault.get("openai", &own_environment()),
+            Err(VaultError::OfAnotherKind(_) | VaultError::OpenFile(_))
+        ));
         fs::remove_dir(place.file(name)).unwrap();
         fs::rename(&elsewhere, place.file(name)).unwrap();
     }
@@ -88,7 +91,7 @@ fn what_is_not_ours_is_refused() {
     if std::os::unix::fs::chown(place.file("secrets.toml"), Some(12_345), None).is_err() {
         return nudge_testkit::skipped("a file cannot be given to another user");
     }
-    let error = vault.get("openai").unwrap_err();
+    let error = vault.get("openai", &own_environment()).unwrap_err();
     assert!(matches!(error, VaultError::OfAnotherUser(_)), "{error}");
 }
 
@@ -99,7 +102,7 @@ fn what_is_damaged_is_told_and_not_quoted() {
     vault.put(&login("openai", "sk-mine")).unwrap();
     for damage in ["sk-mine = = =", "openai = 3", "\u{0}"] {
         fs::write(place.file("secrets.toml"), damage).unwrap();
-        let error = vault.get("openai").unwrap_err().to_string();
+        let error = vault.get("openai", &own_environment()).unwrap_err().to_string();
         assert!(error.contains("secrets.toml") && !error.contains("sk-mine"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nudge_vault::{KeyPlace, KeyringFault, Vault, VaultError, VaultOptions};
 
-use crate::{Place, PlayedKeyring, key, login, options};
+use crate::{Place, PlayedKeyring, key, login, options, own_environment};
 
 #[test]
 fn a_keyring_that_works_gets_the_key() {
@@ -80,7 +80,7 @@ fn a_key_in_a_keyring_that_is_locked_later_is_an_error_that_says_so() {
     vault.put(&login("openai", "sk-ring")).unwrap();
     for fault in [KeyringFault::Locked, KeyringFault::Silent(Duration::from_millis(50))] {
         *keyring.fault.lock() = Some(fault.clone());
-        let error = vault.get("openai").unwrap_err();
+        let error = vault.get("openai", &own_environment()).unwrap_err();
         assert!(matches!(&error, VaultError::Keyring(told) if *told == fault), "{error:?}");
         assert!(error.to_string().contains("locked"), "{error}");
     }
@@ -96,6 +96,6 @@ fn a_key_that_the_keyring_has_lost_is_told() {
     let vault = place.vault(Some(keyring.clone()));
     vault.put(&login("openai", "sk-ring")).unwrap();
     keyring.secrets.lock().clear();
-    let error = vault.get("openai").unwrap_err().to_string();
+    let error = vault.get("openai", &own_environment()).unwrap_err().to_string();
     assert!(error.contains("run `nudge login openai` again"), "{error}");
 }

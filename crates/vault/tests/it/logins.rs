@@ -3,13 +3,15 @@
 use nudge_vault::{KeyCommand, KeyPlace, LoginKey, VaultError, VaultLogin};
 use nudge_wire::SecretText;
 
-use crate::{Place, PlayedKeyring, key, login};
+use crate::{Place, PlayedKeyring, key, login, own_environment};
 
 #[test]
 fn a_login_is_kept_and_forgotten() {
     let place = Place::new();
     let vault = place.filed();
-    assert!(vault.list().unwrap().is_empty() && vault.get("anthropic").unwrap().is_none());
+    assert!(
+        vault.list().unwrap().is_empty() && vault.get("anthropic", &own_environment()).unwrap().is_none()
+    );
     let full = VaultLogin {
         base_url: Some("http://127.0.0.1:9/v1".to_owned()),
         api_type: Some("openai".to_owned()),
@@ -93,6 +95,6 @@ fn nothing_shows_a_secret() {
     assert!(!shown.contains("hush"), "{shown}");
     assert!(!place.text("providers.toml").contains("sk-"));
     std::fs::write(place.file("secrets.toml"), "azure = hush-hush\n").unwrap();
-    let error = vault.get("azure").unwrap_err();
+    let error = vault.get("azure", &own_environment()).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("hush"), "{error:?}");
 }

@@ -9,7 +9,7 @@ mod logins;
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use nudge_vault::{KeyStore, KeyringFault, LoginKey, Vault, VaultLogin, VaultOptions};
-use nudge_wire::SecretText;
+use nudge_wire::{Environment, SecretText};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -69,9 +69,14 @@ fn login(provider: &str, key: &str) -> VaultLogin {
     }
 }
 
+/// That of the tests.
+fn own_environment() -> Environment {
+    Environment::new(std::env::vars().collect())
+}
+
 /// The key that a vault gives.
 fn key(vault: &Vault, provider: &str) -> Option<String> {
-    vault.get(provider).expect("the vault can be read").map(|key| key.reveal().to_owned())
+    vault.get(provider, &own_environment()).expect("the vault can be read").map(|key| key.reveal().to_owned())
 }
 
 /// A keyring in memory.

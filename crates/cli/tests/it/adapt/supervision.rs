@@ -177,7 +177,7 @@ fn an_agent_that_does_not_stop_is_ended_and_comes_back() {
         let mut client = Client::new(place.start(&["--patience", "1"], "", "off"), version, &json!({}));
         client.new_session(&place.cwd());
         client.prompt("say on; hang");
-        client.said("on");
+        eventually("the agent to hang", || place.log().noted("hangs").count() == 1);
         client.cancel();
         assert_eq!(client.turn_end(1), "cancelled");
         assert_eq!(client.turn("say again"), "again");

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use nudge_gateway::{LoginStore, SetupLogin};
 use nudge_model::{ModelProvider, ProviderAccess, SecretText, StoredLogins};
+use nudge_wire::Environment;
 use parking_lot::Mutex;
 
 /// Keeps logins in memory.
@@ -57,7 +58,7 @@ impl StoredLogins for KeptLogins {
         self.kept.lock().iter().filter_map(access).collect()
     }
 
-    fn key(&self, provider: &'static ModelProvider) -> Result<Option<SecretText>, String> {
+    fn key(&self, provider: &'static ModelProvider, _: &Environment) -> Result<Option<SecretText>, String> {
         let kept = self.kept.lock();
         Ok(kept.iter().find(|login| login.provider == provider).and_then(|login| login.key.clone()))
     }

@@ -243,7 +243,7 @@ async fn an_agent_that_does_not_stop_is_ended_and_comes_back() {
         let mut client = place.client("", version).await;
         client.new_session(&place.cwd()).await;
         client.prompt("say on; hang");
-        client.said("on").await;
+        eventually("the agent to hang", || place.log().noted("hangs").count() == 1).await;
         client.cancel();
         assert_eq!(client.turn_end(1).await, "cancelled");
         assert_eq!(client.turn("say again").await, "again");

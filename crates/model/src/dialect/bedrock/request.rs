@@ -149,8 +149,12 @@ fn answered(part: &HistoryPart<'_>) -> Value {
 
 fn result(result: &HistoryResult<'_>) -> Value {
     let HistoryResult { id, output, failed, .. } = result;
-    // An error has to say something.
-    let text = if *failed && output.trim().is_empty() { "It failed." } else { output };
+    // A text that says nothing is refused.
+    let text = match (output.trim().is_empty(), failed) {
+        (true, true) => "It failed.",
+        (true, false) => "(nothing)",
+        (false, _) => output,
+    };
     let mut result = json!({"toolUseId": id, "content": [{ "text": text }]});
     if *failed {
         result["status"] = json!("error");

@@ -46,7 +46,10 @@ impl ApiDialect for GeminiDialect {
 
     fn chat(&self, model: &str, request: &ModelRequest) -> DialectRequest {
         let bare = utf8_percent_encode(bare(model), RESERVED);
-        let body = request::body(request, model, &signer(self, model));
+        let mut body = request::body(request, model, &signer(self, model));
+        if self.is_vertex() {
+            request::without_ids(&mut body);
+        }
         DialectRequest {
             path: format!("{}{bare}:streamGenerateContent?alt=sse", self.models),
             headers: Vec::new(),

@@ -50,6 +50,18 @@ pub(super) fn body(request: &ModelRequest, model: &str, signer: &str) -> Value {
     body
 }
 
+/// Takes the ids of calls out, which Vertex AI does not know; it goes by their order.
+pub(super) fn without_ids(body: &mut Value) {
+    let contents = body["contents"].as_array_mut().into_iter().flatten();
+    for part in contents.filter_map(|content| content["parts"].as_array_mut()).flatten() {
+        for named in ["functionCall", "functionResponse"] {
+            if let Some(call) = part.get_mut(named).and_then(Value::as_object_mut) {
+                call.remove("id");
+            }
+        }
+    }
+}
+
 fn declaration(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, input } = tool;
     json!({"name": name, "description": description, "parametersJsonSchema": input})
