@@ -46,7 +46,7 @@ pub(crate) fn of(choices: &[ModelChoice], model: Option<&str>) -> Vec<ModelOptio
             name: "Context",
             description: "How many tokens the model keeps in mind",
             category: "model_config",
-            values: sizes.map(|size| (size.to_string(), format!("{} k tokens", size / 1024))).collect(),
+            values: sizes.map(|size| (size.to_string(), format!("{} k tokens", thousands(*size)))).collect(),
         });
     }
     options
@@ -90,6 +90,11 @@ impl ModelOption {
             "options": values.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Some count in thousands, some in powers of two.
+fn thousands(size: u64) -> u64 {
+    if size.is_multiple_of(1024) { size / 1024 } else { size / 1000 }
 }
 
 fn capital(word: &str) -> String {

@@ -362,3 +362,79 @@ fn whole(base_url: String, api_type: ApiType) -> String {
     let has_path = Url::parse(&base_url).is_ok_and(|url| url.path().len() > 1);
     if has_path { base_url } else { format!("{base_url}{path}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Environment::new(variables.collect())
+    }
+
+    /// The address that an environment leads to, and the key.
+    fn reached(provider: &str, variables: &[(&str, &str)]) -> Option<(String, Option<String>)> {
+        let provider = ModelProvider::named(provider).expect("it is in the table");
+        let access = ProviderAccess::from_environment(provider, &environment(variables))?;
+        Some((access.base_url, access.key.map(|key| key.reveal().to_owned())))
+    }
+
+    #[test]
+    fn addresses_are_taken_as_users_write_them() {
+        for (provider, variables, expected) in [
+            ("ollama", [("OLLAMA_HOST", "0.0.0.0"), ("_", "")], "http://127.0.0.1:11434"),
+            ("ollama", [("OLLAMA_HOST", "0.0.0.0:9"), ("_", "")], "http://127.0.0.1:9"),
+            ("ollama", [("OLLAMA_HOST", "http://10.0.0.0:9"), ("_", "")], "http://10.0.0.0:9"),
+            ("ollama", [("OLLAMA_HOST", "https://0.0.0.0/x"), ("_", "")], "https://127.0.0.1/x"),
+            (
+                "gemini",
+                [("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", "https://a.b")],
+                "https://a.b/v1beta",
+            ),
+            (
+                "gemini",
+                [("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", "https://a.b/v1")],
+                "https://a.b/v1",
+            ),
+            (
+                "azure",
+                [("AZURE_OPENAI_API_KEY", "k"), ("AZURE_OPENAI_ENDPOINT", "https://a.openai.azure.com/")],
+                "https://a.openai.azure.com/openai/v1",
+            ),
+            (
+                "vertex",
+                [("VERTEX_ACCESS_TOKEN", "k"), ("GOOGLE_CLOUD_PROJECT", "p")],
+                "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1",
+            ),
+        ] {
+            assert_eq!(reached(provider, &variables).map(|(url, _)| url).as_deref(), Some(expected));
+        }
+        let global = [
+            ("VERTEX_ACCESS_TOKEN", "k"),
+            ("GOOGLE_CLOUD_PROJECT", "p"),
+            ("GOOGLE_CLOUD_LOCATION", "global"),
+        ];
+        let url = reached("vertex", &global).map(|(url, _)| url);
+        assert_eq!(url.as_deref(), Some("https://aiplatform.googleapis.com/v1/projects/p/locations/global"));
+        let set = ProviderAccess::set("azure", "azure", "https://a.openai.azure.com", &BTreeMap::new());
+        assert_eq!(set.expect("it can be set").base_url, "https://a.openai.azure.com/openai/v1");
+    }
+
+    #[test]
+    fn nobody_answers_without_a_key_where_the_provider_itself_is() {
+        assert_eq!(reached("anthropic", &[("ANTHROPIC_BASE_URL", "https://api.anthropic.com")]), None);
+        assert!(reached("anthropic", &[("ANTHROPIC_BASE_URL", "http://127.0.0.1:4000")]).is_some());
+        assert!(reached("ollama", &[("OLLAMA_HOST", "127.0.0.1:11434")]).is_some());
+        let key = reached("anthropic", &[("ANTHROPIC_API_KEY", " sk-1\r\n")]).and_then(|(_, key)| key);
+        assert_eq!(key.as_deref(), Some("sk-1"));
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_sent_is_told_of() {
+        let anthropic = ModelProvider::named("anthropic").expect("it is in the table");
+        for (key, is_told) in [("sk-1", false), ("sk\n1", true)] {
+            let access = ProviderAccess::stored(anthropic, None, Some(SecretText::new(key)));
+            assert_eq!(access.expect("it has an address").unsendable_key().is_some(), is_told);
+        }
+    }
+}

@@ -1,6 +1,10 @@
 //! The models of a provider as they are offered: which can be used, which is taken first, and what is known of each.
 
-use crate::{ApiType, ModelChoice, ProviderAccess, ThinkingLevel, dialect::ListedModel, known_model};
+use crate::{
+    ApiType, ModelChoice, ProviderAccess, ThinkingLevel,
+    dialect::{self, ListedModel},
+    known_model,
+};
 
 /// The context that Ollama is asked for unless another is chosen, and those that can be.
 const OLLAMA_CONTEXTS: [u64; 5] = [16_384, 8_192, 32_768, 65_536, 131_072];
@@ -50,10 +54,13 @@ fn gpt_version(id: &str) -> Option<(u32, u32)> {
 pub(crate) fn choice(access: &ProviderAccess, model: &ListedModel) -> ModelChoice {
     let known = known_model(&model.id);
     let largest = model.context.or(known.context);
-    let context_sizes: Vec<u64> = if access.api_type == ApiType::Ollama {
-        OLLAMA_CONTEXTS.into_iter().filter(|size| largest.is_none_or(|largest| *size <= largest)).collect()
-    } else {
-        Vec::new()
+    let context_sizes: Vec<u64> = match access.api_type {
+        ApiType::Ollama => {
+            let fits = |size: &u64| largest.is_none_or(|largest| *size <= largest);
+            OLLAMA_CONTEXTS.into_iter().filter(fits).collect()
+        }
+        ApiType::Anthropic => dialect::anthropic_contexts(&model.id).to_vec(),
+        _ => Vec::new(),
     };
     ModelChoice {
         id: format!("{}/{}", access.provider.id, model.id),
@@ -77,6 +84,18 @@ mod tests {
         let models: Vec<_> =
             listed.iter().map(|id| ListedModel { id: (*id).to_owned(), ..ListedModel::default() }).collect();
         ordered(&access, &models).into_iter().map(|model| model.id.clone()).collect()
+    }
+
+    #[test]
+    fn contexts_can_be_chosen_where_there_are_several() {
+        let anthropic = ModelProvider::named("anthropic").expect("it is in the table");
+        let access = ProviderAccess::stored(anthropic, None, None).expect("it has an address");
+        let of = |id: &str| {
+            let choice = choice(&access, &ListedModel { id: id.to_owned(), ..ListedModel::default() });
+            (choice.context, choice.context_sizes)
+        };
+        assert_eq!(of("claude-sonnet-4-5-20250929"), (Some(200_000), vec![200_000, 1_000_000]));
+        assert_eq!(of("claude-opus-4-5"), (Some(200_000), vec![]));
     }
 
     #[test]

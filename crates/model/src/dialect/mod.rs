@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use crate::{AnswerPiece, ApiType, ModelRequest, ProviderReset};
 
+pub(crate) use anthropic::contexts as anthropic_contexts;
 pub(crate) use call_naming::CallNaming;
 pub(crate) use framing::{EventFraming, LineFraming};
 pub(crate) use text_calls::TextCallReader;

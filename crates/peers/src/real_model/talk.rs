@@ -2,6 +2,7 @@
 
 use std::{
     fmt, fs,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
@@ -22,6 +23,8 @@ const PATIENCE: Duration = Duration::from_mins(10);
 const CUT: Duration = Duration::from_secs(30);
 /// The longest answer that is waited for, in tokens.
 const MOST_TOKENS: u64 = 120;
+/// Where no Ollama is, so that none of this machine is found.
+const NOBODY: &str = "127.0.0.1:9";
 /// What is in the file that is read, and nowhere else.
 const CONTENT: &str = "The password of the blue door is heliotrope-4711.\n";
 const SECRET: &str = "heliotrope-4711";
@@ -48,8 +51,9 @@ impl fmt::Display for StepOutcome {
 
 type Step = (&'static str, fn(&mut RealTalk) -> Result<String>);
 
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     ("set", RealTalk::set),
+    ("typescript", RealTalk::typescript),
     ("conversation", RealTalk::converse),
     ("tool", RealTalk::read),
     ("steer", RealTalk::steer),
@@ -58,7 +62,7 @@ const STEPS: [Step; 4] = [
 /// Takes the model through all steps in one version.
 pub(super) fn talk(
     server: &ModelServer,
-    nudge: &std::path::Path,
+    nudge: &Path,
     model: &'static RealModel,
     version: Version,
 ) -> Result<Vec<StepOutcome>> {
@@ -73,7 +77,8 @@ pub(super) fn talk(
     let tap = Tap::open(server.address)?;
     // Short, and the same each time.
     tap.add(json!({ "max_tokens": MOST_TOKENS, "temperature": 0 }));
-    let mut talk = RealTalk { model, chat, tap, folder };
+    let nudge = nudge.to_owned();
+    let mut talk = RealTalk { model, version, nudge, chat, tap, folder };
     let mut outcomes = Vec::new();
     for (step, run) in STEPS {
         let began = Instant::now();
@@ -85,6 +90,8 @@ pub(super) fn talk(
 
 struct RealTalk {
     model: &'static RealModel,
+    version: Version,
+    nudge: PathBuf,
     chat: Chat,
     tap: Tap,
     folder: TempDir,
@@ -110,6 +117,27 @@ impl RealTalk {
             told.iter().any(|line| line.contains("custom/")).then_some(told.len())
         });
         offered.map(|_| format!("{} at {base}", self.model.name))
+    }
+
+    /// A client made with the official TypeScript SDK sets the model, and has a turn with it.
+    fn typescript(&mut self) -> Result<String> {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interop/js");
+        if !scripts.join("node_modules").exists() {
+            return Ok("skipped: crates/interop/setup installs the official SDK".to_owned());
+        }
+        let base = format!("http://{}/v1", self.tap.address);
+        let mut command = Command::new("node");
+        command.arg(scripts.join("providers.mjs")).arg(self.version.number().to_string());
+        command.args([&base, "Say hello."]).arg(&self.nudge).args(["acp", "--no-daemon", "--data", ""]);
+        command.current_dir(self.folder.path()).env("HOME", self.folder.path()).env("OLLAMA_HOST", NOBODY);
+        let output = command.output().context("node cannot be started")?;
+        let report: Value = serde_json::from_slice(&output.stdout).with_context(|| {
+            format!("it ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr))
+        })?;
+        ensure!(report["current"]["baseUrl"] == base.as_str(), "the list says {}", report["current"]);
+        let said = report["text"].as_str().unwrap_or_default();
+        ensure!(!said.trim().is_empty(), "it says nothing: {report}");
+        Ok(format!("{} letters", said.chars().count()))
     }
 
     /// The model answers piece by piece, and knows what was said before.

@@ -37,7 +37,7 @@ fn nested(depth: usize) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn arguments_that_are_nested_deep_end_nothing() {
+async fn arguments_that_nobody_can_read_end_nothing() {
     let place = Place::new().await;
     each(VERSIONS, |version| {
         let place = place.clone();
@@ -49,10 +49,15 @@ async fn arguments_that_are_nested_deep_end_nothing() {
                 "function": { "name": "read", "arguments": format!("{{\"path\":{deep}}}") } }] } }] });
             stage.on("deep").reply(ModelReply::empty().and_raw(format!("data: {call}\n\n")));
             stage.on("deep").after_tool_result().reply(ModelReply::text("So be it."));
+            // Half of a character, and a number that no computer has.
+            let half = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [{ "index": 0, "id": "h",
+                "function": { "name": "read", "arguments": "{\"path\":\"\\ud83d\",\"line\":1e999}" } }] } }] });
+            stage.on("half").reply(ModelReply::empty().and_raw(format!("data: {half}\n\n")));
+            stage.on("half").after_tool_result().reply(ModelReply::text("As it is."));
             stage.on("less").reply(ModelReply::call("read", nested(30)));
             stage.on("less").after_tool_result().reply(ModelReply::text("Nor that."));
             let mut client = place.session(version, CHAT, &stage).await;
-            for words in ["deep", "less", "and on"] {
+            for words in ["deep", "half", "less", "and on"] {
                 assert_eq!(client.turn(words).await.reason, "end_turn", "{words}");
             }
             assert!(client.agent_text().contains("So be it."), "{}", client.agent_text());

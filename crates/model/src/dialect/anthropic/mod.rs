@@ -22,6 +22,16 @@ pub(crate) use write::has_gap;
 pub(crate) struct AnthropicDialect;
 
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
+/// What a request has to say that is to have the larger of two contexts.
+const LONG_CONTEXT: (&str, &str) = ("anthropic-beta", "context-1m-2025-08-07");
+/// The contexts of models that have two.
+const CONTEXTS: [u64; 2] = [200_000, 1_000_000];
+
+/// The contexts that can be chosen for a model, the usual one first.
+pub(crate) fn contexts(model: &str) -> &'static [u64] {
+    let has_two = ["claude-sonnet-4-0", "claude-sonnet-4-2025", "claude-sonnet-4-5"];
+    if has_two.iter().any(|beginning| model.starts_with(beginning)) { &CONTEXTS } else { &[] }
+}
 
 impl ApiDialect for AnthropicDialect {
     fn name(&self) -> &'static str {
@@ -29,9 +39,13 @@ impl ApiDialect for AnthropicDialect {
     }
 
     fn chat(&self, model: &str, request: &ModelRequest) -> DialectRequest {
+        let mut headers = vec![(VERSION.0, VERSION.1.to_owned())];
+        if request.options.context_size == Some(CONTEXTS[1]) && !contexts(model).is_empty() {
+            headers.push((LONG_CONTEXT.0, LONG_CONTEXT.1.to_owned()));
+        }
         DialectRequest {
             path: "/v1/messages".to_owned(),
-            headers: vec![(VERSION.0, VERSION.1.to_owned())],
+            headers,
             body: json_body(&write::body(model, &signer(self, model), request)),
         }
     }

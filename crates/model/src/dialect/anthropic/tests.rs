@@ -278,3 +278,16 @@ fn faults_are_told_apart() {
     assert!(matches!(fault(400, invalid, "messages: required"), ProviderFault::Rejected(_)));
     assert_eq!(AnthropicDialect.fault(502, b"<html>Bad gateway</html>"), ProviderFault::Failed);
 }
+
+#[test]
+fn the_larger_of_two_contexts_is_asked_for() {
+    let headers = |model: &str, size: u64| {
+        let options = crate::AnswerOptions { context_size: Some(size), ..Default::default() };
+        let request = crate::ModelRequest { options, ..crate::ModelRequest::default() };
+        let headers = AnthropicDialect.chat(model, &request).headers.into_iter();
+        headers.map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(headers("claude-sonnet-4-5", 1_000_000), ["anthropic-version", "anthropic-beta"]);
+    assert_eq!(headers("claude-sonnet-4-5", 200_000), ["anthropic-version"]);
+    assert_eq!(headers("claude-opus-4-5", 1_000_000), ["anthropic-version"]);
+}

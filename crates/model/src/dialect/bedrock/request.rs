@@ -252,4 +252,12 @@ mod tests {
         });
         check("m", &request, &expected);
     }
+
+    #[test]
+    fn a_result_is_never_empty() {
+        let messages = vec![user("x"), agent(vec![call("c", "read", "{}")]), done("c", "", false)];
+        let request = ModelRequest { messages, ..ModelRequest::default() };
+        let result = &body("m", "bedrock/m", &request)["messages"][2]["content"][0]["toolResult"];
+        assert_eq!(result, &json!({"toolUseId": "c", "content": [{"text": "(nothing)"}]}));
+    }
 }

@@ -256,6 +256,13 @@ mod tests {
             {"functionCall": {"name": "read", "args": {}, "id": "unknown"}},
         ]);
         assert_eq!(model_parts(&request), expected);
+        // Vertex AI takes no ids.
+        let mut without = body(&request, "gemini-3", SIGNER);
+        without_ids(&mut without);
+        let mut expected = expected;
+        expected[5]["functionCall"].as_object_mut().unwrap().remove("id");
+        assert_eq!(without["contents"][1]["parts"], expected);
+        assert!(!without["contents"].to_string().contains("\"id\""), "{without}");
         request.options.without_reasoning = true;
         let expected = json!([
             {"text": "A, B"},
