@@ -15,6 +15,7 @@ mod dialect;
 mod error;
 mod http;
 mod known;
+mod known_list;
 mod model_list;
 mod offered_models;
 mod piece;

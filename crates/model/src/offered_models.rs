@@ -1,7 +1,7 @@
 //! The models of a provider as they are offered: which can be used, which is taken first, and what is known of each.
 
 use crate::{
-    ApiType, ModelChoice, ProviderAccess, ThinkingLevel,
+    ApiType, ModelChoice, ModelProvider, ProviderAccess, ThinkingLevel,
     dialect::{self, ListedModel},
     known_model,
 };
@@ -12,6 +12,26 @@ const OLLAMA_CONTEXTS: [u64; 5] = [16_384, 8_192, 32_768, 65_536, 131_072];
 /// Whether a choice is the one that the user names, with or without its provider.
 pub(crate) fn is_named(id: &str, wanted: &str) -> bool {
     id == wanted || id.split_once('/').is_some_and(|(_, model)| model == wanted)
+}
+
+/// The provider that the name of a model begins with.
+pub(crate) fn named_provider(wanted: &str) -> Option<&'static ModelProvider> {
+    wanted.split_once('/').and_then(|(provider, _)| ModelProvider::named(provider))
+}
+
+/// Where a model of this name is asked, and under which name, if that is clear: at the provider that it begins with, or at the only
+/// one that there is. Some servers have models whose names begin with a provider's.
+pub(crate) fn named_at<'a, 'w>(
+    accesses: &'a [ProviderAccess],
+    wanted: &'w str,
+) -> Option<(&'a ProviderAccess, &'w str)> {
+    let named = named_provider(wanted);
+    let of_provider = accesses.iter().find(|access| Some(access.provider) == named);
+    match (of_provider, accesses) {
+        (Some(access), _) => Some((access, wanted.split_once('/').map_or(wanted, |(_, model)| model))),
+        (None, [only]) if named.is_none() || only.is_anybodys() => Some((only, wanted)),
+        _ => None,
+    }
 }
 
 /// Whether an agent can do something with a model: nothing says that it calls no tools.
@@ -76,7 +96,6 @@ pub(crate) fn choice(access: &ProviderAccess, model: &ListedModel) -> ModelChoic
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ModelProvider;
 
     fn first(provider: &str, listed: &[&str]) -> Vec<String> {
         let provider = ModelProvider::named(provider).expect("it is in the table");

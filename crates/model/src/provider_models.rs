@@ -11,26 +11,19 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::{
-    AccessOrigin, ApiType, ChoosingModel, ChosenModel, LanguageModel, ModelChoice, ModelError, ModelProvider,
+    AccessOrigin, ChoosingModel, ChosenModel, LanguageModel, ModelChoice, ModelError, ModelProvider,
     ModelSource, ModelWish, PROVIDERS, ProviderAccess, SecretText, SlashCommand,
     chat_model::{ProviderLimiter, ProviderModel},
     client_providers::{ClientProviders, SaidOfProvider},
     dialect::{self, ListedModel},
     http::{self, ProviderHttp},
+    known_list::{AccessKey, KnownList, LIST_TIME, ListNeed, ListOutcome},
     model_list,
-    offered_models::{choice, is_named, is_usable, ordered},
+    offered_models::{choice, is_named, is_usable, named_at, named_provider, ordered},
     provider::secret_variables,
     stored::{StoredAccess, StoredLogins},
 };
 
-/// How long a list of models is taken for what there is.
-const LIST_AGE: Duration = Duration::from_mins(10);
-/// How long a provider that could not be asked is left alone.
-const FAILED_AGE: Duration = Duration::from_secs(20);
-/// The same for one that is there and not ready: it may be loading its model.
-const UNREADY_AGE: Duration = Duration::from_secs(1);
-/// How long a list of models may take.
-const LIST_TIME: Duration = Duration::from_secs(15);
 /// How long it may take where nothing was set up, and an Ollama of this machine is looked for.
 const LOOKING_TIME: Duration = Duration::from_secs(3);
 /// How many models are offered; some providers have thousands, and any can be named.
@@ -78,47 +71,6 @@ struct Shared {
     lists: Mutex<HashMap<AccessKey, KnownList>>,
     limiters: Mutex<HashMap<AccessKey, Arc<ProviderLimiter>>>,
     changes: watch::Sender<u64>,
-}
-
-/// What tells two ways to a provider apart. In memory alone.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct AccessKey {
-    provider: &'static str,
-    api_type: ApiType,
-    base_url: String,
-    secrets: Vec<SecretText>,
-    unread_key: Option<u64>,
-}
-
-type ListOutcome = Result<Arc<Vec<ListedModel>>, ModelError>;
-
-struct KnownList {
-    outcome: watch::Receiver<Option<ListOutcome>>,
-    since: Instant,
-}
-
-/// What a list of models is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ListNeed {
-    /// To show what is known.
-    Shown,
-    /// To take a model of it: one in which there is none is asked for again.
-    Taken,
-}
-
-impl KnownList {
-    /// Whether it need not be asked for again.
-    fn is_fresh(&self, need: ListNeed) -> bool {
-        let age = match (&*self.outcome.borrow(), need) {
-            (None, _) => LIST_TIME * 2,
-            (Some(Ok(models)), _) if models.iter().any(is_usable) => LIST_AGE,
-            (Some(_), ListNeed::Taken) => Duration::ZERO,
-            (Some(Ok(_)), ListNeed::Shown) => LIST_AGE,
-            (Some(Err(ModelError::Unavailable { .. })), ListNeed::Shown) => UNREADY_AGE,
-            (Some(Err(_)), ListNeed::Shown) => FAILED_AGE,
-        };
-        self.since.elapsed() < age
-    }
 }
 
 /// Forgets what a client has said when it is dropped.
@@ -574,26 +526,6 @@ impl Shared {
     }
 }
 
-/// The provider that the name of a model begins with.
-fn named_provider(wanted: &str) -> Option<&'static ModelProvider> {
-    wanted.split_once('/').and_then(|(provider, _)| ModelProvider::named(provider))
-}
-
-/// Where a model of this name is asked, and under which name, if that is clear: at the provider that it begins with, or at the only
-/// one that there is. Some servers have models whose names begin with a provider's.
-fn named_at<'a, 'w>(
-    accesses: &'a [ProviderAccess],
-    wanted: &'w str,
-) -> Option<(&'a ProviderAccess, &'w str)> {
-    let named = named_provider(wanted);
-    let of_provider = accesses.iter().find(|access| Some(access.provider) == named);
-    match (of_provider, accesses) {
-        (Some(access), _) => Some((access, wanted.split_once('/').map_or(wanted, |(_, model)| model))),
-        (None, [only]) if named.is_none() || only.is_anybodys() => Some((only, wanted)),
-        _ => None,
-    }
-}
-
 impl ModelSource for ProviderModels {
     fn choices(&self, client: &ClientContext) -> Vec<ModelChoice> {
         self.0.known(client)
@@ -615,18 +547,5 @@ impl ModelSource for ProviderModels {
         let is_rehearsal = self.0.clients.wish(client).model.as_deref() == Some(REHEARSAL);
         let played = self.0.options.rehearsal.as_ref().filter(|_| is_rehearsal);
         played.map(|model| model.commands()).unwrap_or_default()
-    }
-}
-
-impl AccessKey {
-    fn of(access: &ProviderAccess) -> Self {
-        let ProviderAccess { provider, api_type, base_url, unread_key, .. } = access;
-        Self {
-            provider: provider.id,
-            api_type: *api_type,
-            base_url: base_url.clone(),
-            secrets: access.secrets(),
-            unread_key: *unread_key,
-        }
     }
 }

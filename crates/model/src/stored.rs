@@ -44,6 +44,9 @@ pub trait StoredLogins: Send + Sync {
     ) -> Result<Option<SecretText>, String>;
 }
 
+/// A key, if there is one, or why it cannot be read.
+type KeyOutcome = Result<Option<SecretText>, String>;
+
 /// What is known of what is kept.
 #[derive(Default)]
 pub(crate) struct StoredAccess {
@@ -86,7 +89,7 @@ impl ReadKeys {
 struct ReadKey {
     stamp: u64,
     since: Instant,
-    outcome: Result<Option<SecretText>, String>,
+    outcome: KeyOutcome,
 }
 
 impl ReadKey {
@@ -138,35 +141,44 @@ impl StoredAccess {
         let (Some(stamp), Some(logins)) = (access.unread_key, &self.logins) else {
             return Ok(access.clone());
         };
+        let outcome = match self.known_key(access.provider, stamp) {
+            Some(outcome) => outcome,
+            None => self.read_key(logins, access.provider, stamp, environment).await,
+        };
         let id = access.provider.id;
-        let known = || {
-            let known = |key: &ReadKey| key.is_fresh(stamp).then(|| key.outcome.clone());
-            self.keys.lock().now.get(id).and_then(known)
-        };
-        let outcome = if let Some(outcome) = known() {
-            outcome
-        } else {
-            let reading = Arc::clone(self.reading.lock().entry(id).or_default());
-            let reading = reading.lock_owned().await;
-            match known() {
-                Some(outcome) => outcome,
-                None => {
-                    let (keys, provider) = (Arc::clone(&self.keys), access.provider);
-                    let reads = read(Arc::clone(logins), provider, stamp, environment.clone());
-                    // Beside whoever waits for it: who gives up leaves no second question to the user behind.
-                    let read = tokio::spawn(async move {
-                        let _reading = reading;
-                        let outcome = reads.await;
-                        let read = ReadKey { stamp, since: Instant::now(), outcome: outcome.clone() };
-                        keys.lock().put(id, read);
-                        outcome
-                    });
-                    read.await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))
-                }
-            }
-        };
         let key = outcome.map_err(|what| ModelError::Key { provider: id.to_owned(), what })?;
         Ok(access.clone().with_key(key))
+    }
+
+    fn known_key(&self, provider: &ModelProvider, stamp: u64) -> Option<KeyOutcome> {
+        let keys = self.keys.lock();
+        keys.now.get(provider.id).filter(|key| key.is_fresh(stamp)).map(|key| key.outcome.clone())
+    }
+
+    /// Reads a key, or waits for whoever does.
+    async fn read_key(
+        &self,
+        logins: &Arc<dyn StoredLogins>,
+        provider: &'static ModelProvider,
+        stamp: u64,
+        environment: &Environment,
+    ) -> KeyOutcome {
+        let reading = Arc::clone(self.reading.lock().entry(provider.id).or_default());
+        let reading = reading.lock_owned().await;
+        if let Some(outcome) = self.known_key(provider, stamp) {
+            return outcome;
+        }
+        let keys = Arc::clone(&self.keys);
+        let reads = read(Arc::clone(logins), provider, stamp, environment.clone());
+        // Beside whoever waits for it: who gives up leaves no second question to the user behind.
+        let read = tokio::spawn(async move {
+            let _reading = reading;
+            let outcome = reads.await;
+            let read = ReadKey { stamp, since: Instant::now(), outcome: outcome.clone() };
+            keys.lock().put(provider.id, read);
+            outcome
+        });
+        read.await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))
     }
 
     /// Every key that was read, or could be.
@@ -188,7 +200,7 @@ async fn read(
     provider: &'static ModelProvider,
     stamp: u64,
     environment: Environment,
-) -> Result<Option<SecretText>, String> {
+) -> KeyOutcome {
     let read = tokio::task::spawn_blocking(move || {
         let key = logins.key(provider, &environment)?;
         if logins.stamp() == stamp { Ok(key) } else { Err("it has just been replaced; try again".to_owned()) }
