@@ -9,6 +9,7 @@ mod first_run;
 mod heard;
 mod hostile;
 mod logins;
+mod notices;
 mod options;
 mod place;
 mod providers;
