@@ -16,7 +16,7 @@ use crate::{
     chat_model::{ProviderLimiter, ProviderModel},
     client_providers::{ClientProviders, SaidOfProvider},
     dialect::{self, ListedModel},
-    http::{self, ProviderHttp},
+    http::{self, ProviderHttp, RequestLimits},
     model_list,
     offered_models::{choice, is_named, is_usable, ordered},
     provider::secret_variables,
@@ -58,6 +58,8 @@ pub struct ProviderOptions {
     pub rehearsal: Option<Arc<dyn LanguageModel>>,
     /// What is kept on this machine.
     pub stored: Option<Arc<dyn StoredLogins>>,
+    /// How long providers may take.
+    pub limits: RequestLimits,
 }
 
 /// The model that a user chooses to see everything but a model.
@@ -143,9 +145,9 @@ impl ProviderModels {
         Self(Arc::new(Shared {
             no_environment: Environment::new(BTreeMap::new()),
             stored: StoredAccess::new(options.stored.clone()),
+            http: ProviderHttp::new(options.limits),
             options,
             local_ollama: None,
-            http: ProviderHttp::default(),
             clients: ClientProviders::default(),
             lists: Mutex::default(),
             limiters: Mutex::default(),
