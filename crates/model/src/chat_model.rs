@@ -181,7 +181,7 @@ impl StreamedAnswer {
         let reset = http::reset(response.headers());
         let body = response.error_body(access).await;
         let now = SystemTime::now();
-        let reset = reset.or_else(|| dialect.reset(&body));
+        let reset = reset.or_else(|| dialect.reset(&body)).map(|reset| long_reset(reset, now));
         let fault = dialect.fault(status.as_u16(), &body);
         let wait = reset.map(|reset| reset.from(now));
         // Past a while it is the user who tries again, and who may have paid since.
@@ -200,6 +200,14 @@ impl StreamedAnswer {
                 ModelError::Network { provider, what: "the answer ended before its end".to_owned() }
             }
         }
+    }
+}
+
+/// A wait that nobody sits through is told by its end: `3 days` would be a day off.
+fn long_reset(reset: ProviderReset, now: SystemTime) -> ProviderReset {
+    match reset {
+        ProviderReset::After(wait) if wait > MOST_WAIT => ProviderReset::At(now + wait),
+        reset => reset,
     }
 }
 
