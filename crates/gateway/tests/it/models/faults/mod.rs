@@ -7,6 +7,7 @@ mod large_results;
 mod network;
 mod reasoning;
 mod table;
+mod time_limits;
 
 use std::time::{Duration, Instant};
 
