@@ -1,6 +1,7 @@
 //! What goes wrong between Nudge and a provider, alone and with a steer or a cancel before it, with it and after it. No turn is stuck,
 //! no session dead, no steer lost, the user sees it in time, and what is sent afterwards is a conversation that providers take.
 
+mod cancels;
 mod effect;
 mod history;
 mod large_results;
