@@ -66,12 +66,8 @@ const ACTS: [(Meanwhile, Moment); 7] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fault_is_seen_and_the_session_goes_on() {
-    let place = Place::new().await;
-    each(cases(), |case| {
-        let place = place.clone();
-        async move { play(&place, case).await }
-    })
-    .await;
+    // One process for each: all sessions of one hear of the models of each.
+    each(cases(), |case| async move { play(&*Place::new().await, case).await }).await;
 }
 
 /// The first dialect with everything, of the others a third, each time another.
