@@ -1,5 +1,7 @@
 //! Version 2 `update` objects.
 
+use std::time::{Duration, SystemTime};
+
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_model::{PlanEntry, SignedReasoning};
 use nudge_wire::RawJson;
@@ -61,8 +63,11 @@ pub(crate) fn signed_reasoning(answer: &str, reasoning: &SignedReasoning) -> Ind
 }
 
 /// A notice that the provider makes the agent wait.
-pub(crate) fn pause_notice(title: &str, until: &str, attempt: u32) -> RawJson {
-    let more = "What you say meanwhile is delivered when it goes on.";
+pub(crate) fn pause_notice(title: &str, now: SystemTime, wait: Duration, attempt: u32) -> RawJson {
+    let seconds = wait.as_millis().div_ceil(1000);
+    let more =
+        format!("It is asked again in {seconds} s. What you say meanwhile is delivered when it goes on.");
+    let until = humantime::format_rfc3339_millis(now + wait).to_string();
     let pause = json!({ "nudge": { "pause": { "until": until, "attempt": attempt } } });
     raw(
         &json!({ "sessionUpdate": "notice", "severity": "info", "title": title, "description": more, "_meta": pause }),

@@ -117,7 +117,10 @@ impl ToV1 {
                 updates.extend(turn::state_to_v1(update, &object));
                 updates
             }
-            UpdateKind::Notice if !self.client.notices => vec![turn::notice_to_v1(update, &object)],
+            UpdateKind::Notice if !self.client.notices => {
+                self.minted += 1;
+                vec![turn::notice_to_v1(update, &object, &format!("nudge-notice-{}", self.minted))]
+            }
             _ if self.must_carry(&kind) => vec![turn::carried(update, JsonObject::default())],
             _ => pass(),
         }

@@ -57,6 +57,11 @@ impl ToV2 {
             .and_then(|object| Some((object.string("sessionUpdate")?, object)));
         let Some((kind, mut object)) = read else { return pass() };
         let known = UpdateKind::of(&kind);
+        if known == UpdateKind::AgentThoughtChunk
+            && let Some(notice) = turn::uncarried_notice(&object)
+        {
+            return vec![notice];
+        }
         if let Some(message) = kind.strip_suffix("_chunk").filter(|_| known.is_message_chunk()) {
             return vec![self.chunk(update, &kind, message, object)];
         }

@@ -2,7 +2,10 @@
 
 use nudge_wire::RawJson;
 
-use crate::object::{JsonObject, quote, raw};
+use crate::{
+    UpdateKind,
+    object::{JsonObject, quote, raw},
+};
 
 /// The reasons to stop that v1 knows.
 const REASONS: [&str; 5] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
@@ -59,18 +62,43 @@ pub(crate) fn state_to_v1(update: &RawJson, object: &JsonObject<'_>) -> Option<R
     Some(carried(update, meta))
 }
 
-/// A `notice` for a v1 client that does not know it.
-pub(crate) fn notice_to_v1(update: &RawJson, object: &JsonObject<'_>) -> RawJson {
+/// A `notice` for a v1 client that does not know it: a thought, which every client shows, under an id of its own. It is in no
+/// transcript, and so no model takes it for its own. Without words it is as good as none.
+pub(crate) fn notice_to_v1(update: &RawJson, object: &JsonObject<'_>, id: &str) -> RawJson {
     let mut notice = object.clone();
     notice.take("sessionUpdate");
-    carried(update, JsonObject::default().with("notice", notice.text()))
+    let meta = JsonObject::default().with("notice", notice.text());
+    let said: Vec<String> =
+        ["title", "description"].iter().filter_map(|member| object.string(member)).collect();
+    if said.is_empty() {
+        return carried(update, meta);
+    }
+    // Clients that know no ids join it to the thoughts around it.
+    let content = JsonObject::default()
+        .with_str("type", "text")
+        .with_str("text", &format!("\n\n{}\n\n", said.join(". ")));
+    let carrier = JsonObject::default()
+        .with_str("sessionUpdate", UpdateKind::AgentThoughtChunk.name())
+        .with_str("messageId", id)
+        .with("content", content.text());
+    carried_by(carrier, update, meta)
 }
 
 /// A v2 update that v1 has no place for, whole in the `_meta` of an update that changes nothing.
-pub(crate) fn carried(update: &RawJson, mut meta: JsonObject<'_>) -> RawJson {
+pub(crate) fn carried(update: &RawJson, meta: JsonObject<'_>) -> RawJson {
+    let carrier = JsonObject::default().with_str("sessionUpdate", UpdateKind::SessionInfoUpdate.name());
+    carried_by(carrier, update, meta)
+}
+
+fn carried_by(carrier: JsonObject<'_>, update: &RawJson, mut meta: JsonObject<'_>) -> RawJson {
     meta.set("nudge", update.as_str().to_owned());
-    let carrier = JsonObject::default().with_str("sessionUpdate", "session_info_update");
     raw(carrier.with("_meta", meta.text()).text())
+}
+
+/// The notice that a thought carries.
+pub(crate) fn uncarried_notice(object: &JsonObject<'_>) -> Option<RawJson> {
+    let update = uncarried(object)?;
+    JsonObject::read(update.as_str())?.is("sessionUpdate", UpdateKind::Notice.name()).then_some(update)
 }
 
 /// The update that [`carried`] carries.

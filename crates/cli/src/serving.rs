@@ -114,6 +114,7 @@ pub(crate) async fn open_gateway(
         environment: Some(Environment::new(own_environment())),
         rehearsal: Some(Arc::new(ScriptedModel::built_in())),
         stored: logins.clone().map(|logins| logins as _),
+        ..ProviderOptions::default()
     });
     let built_in = match rehearsal {
         Some(text) => BuiltInSource::of_model(Arc::new(ScriptedModel::parse(text)?)),

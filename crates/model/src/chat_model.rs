@@ -8,12 +8,11 @@ use std::{
 
 use futures_util::stream;
 use parking_lot::Mutex;
-use reqwest::Client;
 
 use crate::{
     AnswerPiece, AnswerPieces, LanguageModel, ModelError, ModelRequest, ProviderAccess, ProviderReset,
     dialect::{AnswerReader, ApiDialect, CallNaming, ProviderFault, StreamFault, TextCallReader},
-    http::{self, ProviderResponse},
+    http::{self, ProviderClient, ProviderResponse},
     retry::MOST_WAIT,
 };
 
@@ -40,7 +39,7 @@ impl ProviderLimiter {
 pub(crate) struct ProviderModel {
     pub(crate) access: ProviderAccess,
     pub(crate) dialect: Arc<dyn ApiDialect>,
-    pub(crate) client: Client,
+    pub(crate) client: ProviderClient,
     pub(crate) limiter: Arc<ProviderLimiter>,
     pub(crate) model: String,
 }
@@ -65,6 +64,7 @@ impl LanguageModel for ProviderModel {
         }
         let post = with_headers(post, &self.access);
         let answer = StreamedAnswer {
+            client: self.client.clone(),
             access: self.access.clone(),
             model: self.model.clone(),
             dialect: Arc::clone(&self.dialect),
@@ -106,6 +106,7 @@ pub(crate) fn with_headers(
 
 /// An answer on its way.
 struct StreamedAnswer {
+    client: ProviderClient,
     access: ProviderAccess,
     model: String,
     dialect: Arc<dyn ApiDialect>,
@@ -145,8 +146,7 @@ impl StreamedAnswer {
     async fn go_on(&mut self) -> Result<(), ModelError> {
         match std::mem::replace(&mut self.stage, AnswerStage::Over(None)) {
             AnswerStage::Unsent(request) => {
-                let Self { access, model, dialect, limiter, .. } = self;
-                let sent = send(request, access, model, &**dialect, limiter).await?;
+                let sent = self.send(request).await?;
                 self.stage = AnswerStage::Coming(sent);
             }
             AnswerStage::Coming(mut response) => {
@@ -169,6 +169,33 @@ impl StreamedAnswer {
         Ok(())
     }
 
+    /// Sends the request; the answer begins, or there is an error.
+    async fn send(&mut self, request: reqwest::RequestBuilder) -> Result<ProviderResponse, ModelError> {
+        let Self { client, access, model, dialect, limiter, .. } = self;
+        if let Some(error) = access.unsendable_key() {
+            return Err(error);
+        }
+        if let Some(wait) = limiter.wait() {
+            return Err(ModelError::HeldBack { provider: access.provider.id.to_owned(), wait });
+        }
+        let mut response = client.send(access, request).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let reset = http::reset(response.headers());
+        let body = response.error_body(access).await;
+        let now = SystemTime::now();
+        let reset = reset.or_else(|| dialect.reset(&body)).map(|reset| long_reset(reset, now));
+        let fault = dialect.fault(status.as_u16(), &body);
+        let wait = reset.map(|reset| reset.from(now));
+        // Past a while it is the user who tries again, and who may have paid since.
+        if let (ProviderFault::RateLimited, Some(wait)) = (fault, wait.filter(|wait| *wait <= MOST_WAIT)) {
+            limiter.close(wait);
+        }
+        Err(fault_error(access, model, fault, reset))
+    }
+
     fn stream_error(&self, fault: StreamFault) -> ModelError {
         let provider = self.access.provider.id.to_owned();
         match fault {
@@ -181,36 +208,12 @@ impl StreamedAnswer {
     }
 }
 
-/// Sends the request; the answer begins, or there is an error.
-async fn send(
-    request: reqwest::RequestBuilder,
-    access: &ProviderAccess,
-    model: &str,
-    dialect: &dyn ApiDialect,
-    limiter: &ProviderLimiter,
-) -> Result<ProviderResponse, ModelError> {
-    let error = |fault, reset| fault_error(access, model, fault, reset);
-    if let Some(error) = access.unsendable_key() {
-        return Err(error);
+/// A wait that nobody sits through is told by its end: `3 days` would be a day off.
+fn long_reset(reset: ProviderReset, now: SystemTime) -> ProviderReset {
+    match reset {
+        ProviderReset::After(wait) if wait > MOST_WAIT => ProviderReset::At(now + wait),
+        reset => reset,
     }
-    if let Some(wait) = limiter.wait() {
-        return Err(ModelError::HeldBack { provider: access.provider.id.to_owned(), wait });
-    }
-    let mut response = http::send(access, request).await?;
-    let status = response.status();
-    if status.is_success() {
-        return Ok(response);
-    }
-    let reset = http::reset(response.headers());
-    let body = response.error_body(access).await;
-    let reset = reset.or_else(|| dialect.reset(&body));
-    let fault = dialect.fault(status.as_u16(), &body);
-    let wait = reset.map(|reset| reset.from(SystemTime::now()));
-    // Past a while it is the user who tries again, and who may have paid since.
-    if let (ProviderFault::RateLimited, Some(wait)) = (fault, wait.filter(|wait| *wait <= MOST_WAIT)) {
-        limiter.close(wait);
-    }
-    Err(error(fault, reset))
 }
 
 /// What a fault of a provider is called.

@@ -8,18 +8,11 @@ use std::{
 
 use nudge_wire::Environment;
 use parking_lot::Mutex;
-use reqwest::{Client, Proxy, Response, StatusCode, header::HeaderMap};
+use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode, header::HeaderMap};
 use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer, pki_types::pem::PemObject};
 
 use crate::{ModelError, ProviderAccess, ProviderReset};
 
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take to begin, and how long it may be silent.
-const HEADERS: Duration = Duration::from_mins(1);
-const SILENCE: Duration = Duration::from_mins(2);
-/// The same for a model on this machine, which has to be loaded first.
-const LOCAL: Duration = Duration::from_mins(10);
 /// The longest file of certificates that is read.
 const MOST_OF_CERTIFICATES: u64 = 16 * 1024 * 1024;
 /// How many ways to reach the network are kept open.
@@ -28,6 +21,30 @@ const MOST_CLIENTS: usize = 16;
 const ERROR_BODY: Duration = Duration::from_secs(2);
 /// How much of an error is read to find out what it is about.
 const MOST_OF_AN_ERROR: usize = 64 * 1024;
+
+/// How long providers may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// For a connection to be made.
+    pub connect: Duration,
+    /// For an answer to begin.
+    pub headers: Duration,
+    /// Between two pieces of an answer.
+    pub silence: Duration,
+    /// For an answer to begin, and between two pieces, of a model on this machine, which has to be loaded first.
+    pub local: Duration,
+}
+
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            headers: Duration::from_mins(1),
+            silence: Duration::from_mins(2),
+            local: Duration::from_mins(10),
+        }
+    }
+}
 
 /// What of a client's environment decides how the network is reached.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
@@ -76,11 +93,11 @@ impl NetworkSettings {
         }
     }
 
-    fn client(&self) -> Result<Client, String> {
+    fn client(&self, connect: Duration) -> Result<Client, String> {
         let excepted = self.no_proxy.as_deref().and_then(reqwest::NoProxy::from_string);
         let mut builder = Client::builder()
             .no_proxy()
-            .connect_timeout(CONNECT)
+            .connect_timeout(connect)
             .tls_backend_preconfigured(self.tls()?)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("nudge/", env!("CARGO_PKG_VERSION")));
@@ -129,44 +146,69 @@ fn add(roots: &mut RootCertStore, path: &str) -> Result<(), String> {
 }
 
 /// The connections to providers, one set for each way to reach the network.
-#[derive(Default)]
 pub(crate) struct ProviderHttp {
+    limits: RequestLimits,
     clients: Mutex<HashMap<NetworkSettings, Client>>,
 }
 
 impl ProviderHttp {
+    pub(crate) fn new(limits: RequestLimits) -> Self {
+        Self { limits, clients: Mutex::default() }
+    }
+
     /// The connections to a provider for clients with this environment.
     pub(crate) async fn client(
         &self,
         environment: &Environment,
         access: &ProviderAccess,
-    ) -> Result<Client, String> {
+    ) -> Result<ProviderClient, String> {
+        let limits = self.limits;
         let settings = NetworkSettings::of(environment).towards(access);
         if let Some(client) = self.clients.lock().get(&settings) {
-            return Ok(client.clone());
+            return Ok(ProviderClient { client: client.clone(), limits });
         }
         // Certificates are read from files.
         let made = settings.clone();
-        let made = tokio::task::spawn_blocking(move || made.client()).await;
+        let made = tokio::task::spawn_blocking(move || made.client(limits.connect)).await;
         let client = made.unwrap_or_else(|_| Err("no connection can be set up".to_owned()))?;
         let mut clients = self.clients.lock();
         if clients.len() >= MOST_CLIENTS {
             clients.clear();
         }
-        Ok(clients.entry(settings).or_insert(client).clone())
+        let client = clients.entry(settings).or_insert(client).clone();
+        Ok(ProviderClient { client, limits })
     }
 }
 
-/// Sends a request and waits for the beginning of its answer.
-pub(crate) async fn send(
-    access: &ProviderAccess,
-    request: reqwest::RequestBuilder,
-) -> Result<ProviderResponse, ModelError> {
-    let (patience, silence) = if access.is_local() { (LOCAL, LOCAL) } else { (HEADERS, SILENCE) };
-    match tokio::time::timeout(patience, request.send()).await {
-        Err(_) => Err(network(access, "it did not answer in time")),
-        Ok(Err(error)) => Err(network(access, why(&error))),
-        Ok(Ok(response)) => Ok(ProviderResponse { response, silence }),
+/// A way to reach the network, and how long what is asked there may take.
+#[derive(Debug, Clone)]
+pub(crate) struct ProviderClient {
+    client: Client,
+    limits: RequestLimits,
+}
+
+impl ProviderClient {
+    pub(crate) fn get(&self, url: String) -> RequestBuilder {
+        self.client.get(url)
+    }
+
+    pub(crate) fn post(&self, url: String) -> RequestBuilder {
+        self.client.post(url)
+    }
+
+    /// Sends a request and waits for the beginning of its answer.
+    pub(crate) async fn send(
+        &self,
+        access: &ProviderAccess,
+        request: RequestBuilder,
+    ) -> Result<ProviderResponse, ModelError> {
+        let RequestLimits { headers, silence, local, .. } = self.limits;
+        let (patience, silence) = if access.is_local() { (local, local) } else { (headers, silence) };
+        match tokio::time::timeout(patience, request.send()).await {
+            Err(_) => Err(network(access, "it did not answer in time")),
+            Ok(Err(error)) => Err(network(access, why(&error))),
+            Ok(Ok(response)) => Ok(ProviderResponse { response, silence }),
+        }
     }
 }
 

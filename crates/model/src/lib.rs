@@ -42,6 +42,7 @@ pub use content::{MediaData, UserPart, user_parts};
 #[doc(hidden)]
 pub use dialect::read_answer_body;
 pub use error::ModelError;
+pub use http::RequestLimits;
 pub use known::{KnownModel, ModelPrice, known_model};
 pub use piece::{AnswerPiece, PlanEntry, ProviderReset, SignedReasoning, StopReason, TokenCount, ToolCall};
 pub use provider::{ApiType, ModelProvider, PROVIDERS, key_variables};

@@ -1,13 +1,13 @@
 //! Which models a provider has: its list, and what has to be asked about each of them.
 
 use futures_util::{StreamExt, stream};
-use reqwest::{Client, RequestBuilder};
+use reqwest::RequestBuilder;
 
 use crate::{
     ModelError, ProviderAccess,
     chat_model::{fault_error, with_headers},
     dialect::{ApiDialect, DialectRequest, ListedModel},
-    http,
+    http::{self, ProviderClient},
 };
 
 /// The longest list that is read.
@@ -18,7 +18,7 @@ const QUESTIONS_AT_ONCE: usize = 8;
 
 /// The models of a provider.
 pub(crate) async fn ask(
-    client: &Client,
+    client: &ProviderClient,
     access: &ProviderAccess,
     dialect: &dyn ApiDialect,
 ) -> Result<Vec<ListedModel>, ModelError> {
@@ -30,7 +30,7 @@ pub(crate) async fn ask(
     for (name, value) in dialect.list_headers() {
         request = request.header(*name, *value);
     }
-    let Some(body) = answer(access, dialect, request).await? else { return Ok(Vec::new()) };
+    let Some(body) = answer(client, access, dialect, request).await? else { return Ok(Vec::new()) };
     let models = dialect.read_models(&body).into_iter().enumerate();
     let asked = models.map(|(at, model)| async move {
         let question = dialect.model_question(&model).filter(|_| at < MOST_QUESTIONS);
@@ -44,7 +44,7 @@ pub(crate) async fn ask(
 
 /// A model with what is said about it. What cannot be had is left open.
 async fn ask_about(
-    client: &Client,
+    client: &ProviderClient,
     access: &ProviderAccess,
     dialect: &dyn ApiDialect,
     mut model: ListedModel,
@@ -52,7 +52,7 @@ async fn ask_about(
 ) -> ListedModel {
     let url = format!("{}{}", access.base_url, question.path);
     let request = client.post(url).header("content-type", "application/json").body(question.body);
-    if let Ok(Some(body)) = answer(access, dialect, request).await {
+    if let Ok(Some(body)) = answer(client, access, dialect, request).await {
         dialect.read_model(&body, &mut model);
     }
     model
@@ -60,11 +60,12 @@ async fn ask_about(
 
 /// The body of an answer; none if there is nothing that answers it.
 async fn answer(
+    client: &ProviderClient,
     access: &ProviderAccess,
     dialect: &dyn ApiDialect,
     request: RequestBuilder,
 ) -> Result<Option<Vec<u8>>, ModelError> {
-    let mut response = http::send(access, with_headers(request, access)).await?;
+    let mut response = client.send(access, with_headers(request, access)).await?;
     let status = response.status().as_u16();
     if !response.status().is_success() {
         let reset = http::reset(response.headers());

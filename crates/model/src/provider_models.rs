@@ -16,7 +16,7 @@ use crate::{
     chat_model::{ProviderLimiter, ProviderModel},
     client_providers::{ClientProviders, SaidOfProvider},
     dialect::{self, ListedModel},
-    http::{self, ProviderHttp},
+    http::{self, ProviderHttp, RequestLimits},
     known_list::{AccessKey, KnownList, LIST_TIME, ListNeed, ListOutcome},
     model_list,
     offered_models::{choice, is_named, is_usable, named_at, named_provider, ordered},
@@ -51,6 +51,8 @@ pub struct ProviderOptions {
     pub rehearsal: Option<Arc<dyn LanguageModel>>,
     /// What is kept on this machine.
     pub stored: Option<Arc<dyn StoredLogins>>,
+    /// How long providers may take.
+    pub limits: RequestLimits,
 }
 
 /// The model that a user chooses to see everything but a model.
@@ -95,9 +97,9 @@ impl ProviderModels {
         Self(Arc::new(Shared {
             no_environment: Environment::new(BTreeMap::new()),
             stored: StoredAccess::new(options.stored.clone()),
+            http: ProviderHttp::new(options.limits),
             options,
             local_ollama: None,
-            http: ProviderHttp::default(),
             clients: ClientProviders::default(),
             lists: Mutex::default(),
             limiters: Mutex::default(),

@@ -14,9 +14,9 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// `2026-11-18 09:30 UTC`.
+/// `2026-11-18 09:30 UTC`. Who comes at that minute does not come too early.
 pub(crate) fn time(at: SystemTime) -> String {
-    let written = humantime::format_rfc3339_seconds(at).to_string();
+    let written = humantime::format_rfc3339_seconds(at + Duration::from_secs(59)).to_string();
     let (day, clock) = written.split_once('T').unwrap_or((&written, ""));
     format!("{day} {} UTC", clock.get(..5).unwrap_or(clock))
 }

@@ -7,7 +7,7 @@ mod stream;
 mod tool;
 mod turn;
 
-use std::{borrow::Cow, path::PathBuf, pin::pin, sync::Arc};
+use std::{borrow::Cow, path::PathBuf, pin::pin, sync::Arc, time::SystemTime};
 
 use nudge_backend::{
     AgentQuestion, BackendEvent, QuestionAnswer, TurnEnd, UserMessage, is_file_or_terminal, is_last_word,
@@ -17,6 +17,7 @@ use nudge_model::{ModelChoice, ModelError, ModelSource, SecretText};
 use nudge_wire::{ClientContext, Error as WireError, ErrorCode, RawJson, Version, scrub::SecretScrubber};
 use nudge_workspace::{IdSource, SessionDirectories};
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -161,13 +162,21 @@ impl AgentSession {
     }
 }
 
-/// How a turn ends whose model failed. One word says why; nothing that was sent or came is quoted.
+/// How a turn ends whose model failed. One word says why, and a time when it may work again, if the provider has said so; nothing that
+/// was sent or came is quoted.
 fn failure(error: &ModelError) -> WireError {
     let said = match error {
         error if error.wants_sign_in() => WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()),
         error => WireError::internal(error.to_string()),
     };
-    said.reason(error.word())
+    match error.reset() {
+        Some(reset) => {
+            let now = SystemTime::now();
+            let reset = humantime::format_rfc3339_seconds(now + reset.from(now)).to_string();
+            said.data(&json!({ "reason": error.word(), "reset": reset }))
+        }
+        None => said.reason(error.word()),
+    }
 }
 
 /// Where events go, and the options they report.

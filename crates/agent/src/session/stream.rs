@@ -21,8 +21,9 @@ use crate::{tools, tools::ToolInvocation, update};
 const SYSTEM: &str = "You are a coding agent. You work in the user's workspace with the tools you are given. Paths are \
     relative to the workspace. Be brief. What the user says while you work is more recent than what they said before.";
 
-/// The shortest pause that the user is told of.
-const SHOWN_PAUSE: Duration = Duration::from_secs(1);
+/// The shortest pause that the user is told of as it begins. Whatever is wrong is to be seen within a second, so there has to be time
+/// left for the request that follows a shorter one to fail too.
+const SHOWN_PAUSE: Duration = Duration::from_millis(500);
 
 /// How many tools one answer may call; more are not run.
 const MOST_CALLS: usize = 64;
@@ -212,13 +213,13 @@ impl AgentSession {
         self.outlet.update(update::usage(tokens.input.saturating_add(tokens.output), size, cost)).await
     }
 
-    /// Waits before the model is asked again. Past a second the user is told.
+    /// Waits before the model is asked again. The user is told, unless it is the first time and goes by at once.
     async fn wait(&mut self, error: &ModelError, wait: Duration, attempt: u32) -> Result<(), Halt> {
         self.outlet.send(BackendEvent::Paused).await?;
         self.open.paused = true;
-        if wait >= SHOWN_PAUSE {
-            let until = humantime::format_rfc3339_millis(SystemTime::now() + wait).to_string();
-            self.outlet.update(update::pause_notice(&error.to_string(), &until, attempt)).await?;
+        if wait >= SHOWN_PAUSE || attempt > 1 {
+            let notice = update::pause_notice(&error.to_string(), SystemTime::now(), wait, attempt);
+            self.outlet.update(notice).await?;
         }
         tokio::time::sleep(wait).await;
         self.end_stream().await

@@ -34,6 +34,7 @@ impl ProviderDesk {
             environment: Some(environment.clone()),
             rehearsal: None,
             stored: logins.clone().map(|logins| logins as _),
+            ..ProviderOptions::default()
         });
         let hold = models.connect(TERMINAL, ModelWish { provider: None, model });
         let client = ClientContext { environment: None, connection: Some(TERMINAL), hold };

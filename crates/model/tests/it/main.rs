@@ -5,3 +5,4 @@ mod other_providers;
 mod providers;
 mod script;
 mod stage;
+mod time_limits;

@@ -73,7 +73,7 @@ pub(super) fn reason(frame: &Frame, at: At, is_converted: bool) -> Option<&'stat
     let payload: Value = serde_json::from_str(&frame.payload).ok()?;
     let meta = &payload["update"]["_meta"];
     if at == At::Client
-        && update == "session_info_update"
+        && ["session_info_update", "agent_thought_chunk"].contains(&update.as_str())
         && (meta["state"].is_string() || meta["notice"].is_object())
     {
         return Some("the state is told by the session");

@@ -10,6 +10,7 @@ mod heard;
 mod hostile;
 mod logins;
 mod moves;
+mod notices;
 mod options;
 mod place;
 mod providers;

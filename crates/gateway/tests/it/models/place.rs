@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use nudge_agent::BuiltInSource;
 use nudge_gateway::{ConnectionOptions, Gateway, LoginStore, ProgramInfo};
 use nudge_hub::{Environment, Hub, HubOptions};
-use nudge_model::{ModelWish, ProviderModels, ProviderOptions, StoredLogins, script::ScriptedModel};
+use nudge_model::{
+    ModelWish, ProviderModels, ProviderOptions, RequestLimits, StoredLogins, script::ScriptedModel,
+};
 use nudge_nes::{NesOptions, NesService};
 use nudge_peer::FrameTap;
 use nudge_stage::StageProvider;
@@ -42,11 +44,21 @@ impl Place {
 
     /// A process that keeps sessions there, on a machine whose Ollama would be there.
     pub(crate) async fn with(store: &str, ollama: &str) -> Arc<Self> {
+        Self::open(store, ollama, RequestLimits::default()).await
+    }
+
+    /// A process in memory whose patience with providers is another.
+    pub(crate) async fn limited(limits: RequestLimits) -> Arc<Self> {
+        Self::open("memory", NOBODY, limits).await
+    }
+
+    async fn open(store: &str, ollama: &str, limits: RequestLimits) -> Arc<Self> {
         let logins = Arc::new(KeptLogins::default());
         let options = ProviderOptions {
             environment: Some(Environment::new(BTreeMap::new())),
             rehearsal: Some(Arc::new(ScriptedModel::built_in())),
             stored: Some(Arc::clone(&logins) as Arc<dyn StoredLogins>),
+            limits,
         };
         let models = ProviderModels::new(options).with_local_ollama(ollama);
         let options = HubOptions {

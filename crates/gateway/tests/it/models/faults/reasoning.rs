@@ -4,7 +4,7 @@ use nudge_stage::{ModelReply, OfferedModel, SeenRequest, StageProvider};
 use serde_json::Value;
 
 use super::{Meanwhile, VERSIONS, check_sent, delivered, each, meet};
-use crate::models::{Client, Place, dialect::ANTHROPIC};
+use crate::models::{Client, Place, dialect::ANTHROPIC, place::NOBODY};
 
 async fn begin(place: &Place, version: u64, reply: ModelReply) -> (StageProvider, Client) {
     let stage = StageProvider::start().await;
@@ -95,6 +95,43 @@ async fn what_is_not_taken_back_is_left_out() {
             reader.load(&client.session, &place.cwd()).await;
             assert!(!reader.log.iter().any(|heard| heard.line.contains("ZmFrZQ==")));
         }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_goes_back_to_the_model_after_a_restart() {
+    each(VERSIONS, |version| async move {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = format!("sqlite:{}", folder.path().join("sessions.db").display());
+        let place = Place::with(&store, NOBODY).await;
+        let reply = ModelReply::thinking("Hm. ").and_call("list", serde_json::json!({}));
+        let (stage, mut client) = begin(&place, version, reply).await;
+        assert_eq!(client.turn("go").await.reason, "end_turn");
+        let (session, cwd) = (client.session.clone(), place.cwd());
+        client.leave().await;
+        place.gateway.sessions().expect("it has sessions").end(true).await;
+
+        stage.offer([OfferedModel::new("claude-sonnet-4-5"), OfferedModel::new("claude-opus-4-5")]);
+        let place = Place::with(&store, NOBODY).await;
+        let mut client = place.client(version).await;
+        client.ask("providers/set", &ANTHROPIC.set(&stage)).await;
+        client.load(&session, &cwd).await;
+        assert_eq!(client.turn("next").await.reason, "end_turn");
+        check_sent(&stage, &[("go", 1), ("next", 1)]);
+        let sent = stage.requests();
+        let [before, after] = [&sent[1], &sent[2]].map(reasoning);
+        assert_eq!(before.len(), 1, "{before:?}");
+        assert_eq!(after, before, "the same block, to the byte");
+        assert_eq!(after[0]["signature"], "ZmFrZQ==");
+        let shown = client.log.iter().any(|heard| heard.line.contains("ZmFrZQ=="));
+        assert!(!shown, "no client is shown a signature");
+
+        // Another model did not sign it.
+        client.offered("model", "anthropic/claude-opus-4-5").await;
+        client.set_option("model", "anthropic/claude-opus-4-5").await;
+        assert_eq!(client.turn("last").await.reason, "end_turn");
+        assert_eq!(reasoning(stage.requests().last().unwrap()), Vec::<Value>::new());
     })
     .await;
 }

@@ -1,5 +1,7 @@
 //! The faults.
 
+use std::{fmt, time::Duration};
+
 use nudge_stage::ModelReply;
 use serde_json::json;
 
@@ -22,8 +24,10 @@ pub(super) struct Fault {
 pub(super) enum FaultEffect {
     /// The turn fails at once, for one of these reasons.
     Fails(&'static [&'static str]),
+    /// The turn fails at once, for this reason, and it is said when it will work again.
+    FailsUntil(&'static str, Duration),
     /// It is waited, and then answered.
-    Pauses { is_shown: bool },
+    Pauses,
     /// The turn ends as if nothing were wrong, but the user is told this.
     Tells(&'static str),
     /// The turn ends as if nothing were wrong.
@@ -47,24 +51,24 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "Retry-After of a second",
         |_| refused(429, "Too many requests.").retry_after(1),
-        FaultEffect::Pauses { is_shown: true },
+        FaultEffect::Pauses,
     ),
     fault(
         "Retry-After of days",
         |_| refused(429, "Too many requests.").retry_after(200_000),
-        FaultEffect::Fails(&["rate_limited"]),
+        FaultEffect::FailsUntil("rate_limited", Duration::from_secs(200_000)),
     ),
-    fault("500 once", |_| refused(500, "Oh."), FaultEffect::Pauses { is_shown: false }),
-    fault("overloaded once", |_| refused(529, "Oh."), FaultEffect::Pauses { is_shown: false }),
+    fault("500 once", |_| refused(500, "Oh."), FaultEffect::Pauses),
+    fault("overloaded once", |_| refused(529, "Oh."), FaultEffect::Pauses),
     fault(
         "cut before the first word",
         |_| ModelReply::empty().and_gate("now").and_cut(),
-        FaultEffect::Pauses { is_shown: false },
+        FaultEffect::Pauses,
     ),
     fault(
         "an error before the first word",
         |_| ModelReply::chunks([""]).and_gate("now").and_error(503, said("Oh.")),
-        FaultEffect::Pauses { is_shown: false },
+        FaultEffect::Pauses,
     ),
     fault(
         "429 in mid-stream",
@@ -99,6 +103,11 @@ pub(super) const FAULTS: &[Fault] = &[
         FaultEffect::Fails(&["context_overflow"]),
     ),
     fault("refused", |_| refused(400, "No."), FaultEffect::Fails(&["malformed"])),
+    raw(
+        "quota for hours",
+        |_| refused(429, "You exceeded your current quota.").retry_after(7300),
+        FaultEffect::FailsUntil("quota", Duration::from_secs(7300)),
+    ),
     raw("quota", |_| refused(429, "You exceeded your current quota."), FaultEffect::Fails(&["quota"])),
     fault(
         "an answer without content",
@@ -116,6 +125,12 @@ pub(super) const FAULTS: &[Fault] = &[
 impl Fault {
     pub(super) fn is_in(&self, dialect: Dialect) -> bool {
         !self.is_raw || [CHAT, ANTHROPIC].contains(&dialect)
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }
 
