@@ -12,6 +12,7 @@ use reqwest::Client;
 
 use crate::{
     AnswerPiece, AnswerPieces, LanguageModel, ModelError, ModelRequest, ProviderAccess, ProviderReset,
+    UntakenMedia,
     dialect::{AnswerReader, ApiDialect, CallNaming, ProviderFault, StreamFault, TextCallReader},
     http::{self, ProviderResponse},
     retry::MOST_WAIT,
@@ -43,6 +44,7 @@ pub(crate) struct ProviderModel {
     pub(crate) client: Client,
     pub(crate) limiter: Arc<ProviderLimiter>,
     pub(crate) model: String,
+    pub(crate) untaken: UntakenMedia,
 }
 
 impl LanguageModel for ProviderModel {
@@ -50,7 +52,8 @@ impl LanguageModel for ProviderModel {
         &self.model
     }
 
-    fn stream(&self, request: ModelRequest) -> AnswerPieces {
+    fn stream(&self, mut request: ModelRequest) -> AnswerPieces {
+        request.options.untaken = self.untaken;
         let asked = self.dialect.chat(&self.model, &request);
         let url = format!("{}{}", self.access.base_url, asked.path);
         let signature = self.access.signature(&url, &asked.body, SystemTime::now());
