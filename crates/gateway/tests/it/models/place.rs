@@ -40,8 +40,17 @@ impl Place {
         Self::with("memory", NOBODY).await
     }
 
+    /// A process in memory whose pages can be used for this long.
+    pub(crate) async fn with_page_lifetime(lifetime: Duration) -> Arc<Self> {
+        Self::made("memory", NOBODY, |gateway| gateway.with_page_lifetime(lifetime)).await
+    }
+
     /// A process that keeps sessions there, on a machine whose Ollama would be there.
     pub(crate) async fn with(store: &str, ollama: &str) -> Arc<Self> {
+        Self::made(store, ollama, |gateway| gateway).await
+    }
+
+    async fn made(store: &str, ollama: &str, change: impl FnOnce(Gateway) -> Gateway) -> Arc<Self> {
         let logins = Arc::new(KeptLogins::default());
         let options = ProviderOptions {
             environment: Some(Environment::new(BTreeMap::new())),
@@ -62,6 +71,7 @@ impl Place {
         let program = ProgramInfo { version: "test".to_owned(), ..ProgramInfo::default() };
         let gateway = Gateway::new(nes, Some(hub), program);
         let gateway = gateway.with_models(models, Some(Arc::clone(&logins) as Arc<dyn LoginStore>));
+        let gateway = change(gateway);
         Arc::new(Self { gateway, logins, work: tempfile::tempdir().expect("a temporary folder") })
     }
 
