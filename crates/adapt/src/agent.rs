@@ -145,8 +145,8 @@ impl DownstreamAgent {
     /// A connection uses the agent until the guard is dropped: what is about no session goes there.
     pub fn listen(self: &Arc<Self>, version: Version, cx: Cx) -> ListenerGuard {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let has_elicitation = self.client.has_elicitation();
-        lock(&self.listeners).push(AgentListener { number, version, has_elicitation, cx });
+        let modes = self.client.elicitation_modes();
+        lock(&self.listeners).push(AgentListener { number, version, modes, cx });
         ListenerGuard { agent: Arc::clone(self), number }
     }
 

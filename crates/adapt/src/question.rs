@@ -1,6 +1,9 @@
 //! Requests of an agent that wait for an answer.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    task::{Context, Waker},
+};
 
 use nudge_backend::{AgentQuestion, QuestionAnswer, QuestionId};
 use nudge_peer::{CancellationToken, DropGuard, RawRequest, RequestResponder};
@@ -52,12 +55,17 @@ impl OpenQuestions {
 
     pub(crate) fn answer(&mut self, id: QuestionId, answer: QuestionAnswer) {
         let Some(OpenQuestion { responder, .. }) = self.open.remove(&id) else { return };
-        tokio::spawn(async move {
+        let mut answered = Box::pin(async move {
             match answer {
                 Ok(result) => responder.respond_raw(&result).await,
                 Err(error) => responder.respond::<()>(Err(error)).await,
             }
         });
+        // Where there is room it goes ahead of what is said later, such as a steer that waited for it.
+        let mut at_once = Context::from_waker(Waker::noop());
+        if answered.as_mut().poll(&mut at_once).is_pending() {
+            tokio::spawn(answered);
+        }
     }
 
     /// Gives who waits for the answer, to be answered elsewhere.

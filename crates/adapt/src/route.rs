@@ -9,7 +9,7 @@ use std::{
 use nudge_backend::REQUEST_PERMISSION;
 use nudge_bridge::request_between;
 use nudge_peer::{ConnectionClosed, Cx, UnhandledMessage};
-use nudge_wire::{Error, Version};
+use nudge_wire::{Error, RawJson, Version, caps::ElicitationModes};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -56,8 +56,8 @@ pub(crate) type DeferredRoute = Pin<Box<dyn Future<Output = Result<(), Connectio
 pub(crate) struct AgentListener {
     pub(crate) number: u64,
     pub(crate) version: Version,
-    /// Whether it shows forms.
-    pub(crate) has_elicitation: bool,
+    /// Whether it shows forms and pages.
+    pub(crate) modes: ElicitationModes,
     pub(crate) cx: Cx,
 }
 
@@ -155,9 +155,11 @@ impl SessionRoutes {
 
     /// Passes on: requests to the connection that came last, notifications to all.
     async fn tell(&self, message: UnhandledMessage) -> Result<(), ConnectionClosed> {
-        let is_form = is_form(message.method());
+        let (method, empty) = (message.method(), RawJson::written("{}"));
+        let params = message.params().unwrap_or(&empty);
+        let is_able = |modes: ElicitationModes| !is_form(method) || modes.has(method, params);
         let mut listeners = self.listeners.lock().clone();
-        listeners.retain(|listener| !listener.cx.is_over() && (!is_form || listener.has_elicitation));
+        listeners.retain(|listener| !listener.cx.is_over() && is_able(listener.modes));
         match message {
             UnhandledMessage::Notification(note) => {
                 for listener in listeners {

@@ -1,5 +1,6 @@
 //! Answers to forms, held against the schema that was asked for: a client may have checked them, or not.
 
+use nudge_wire::RawJson;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
@@ -28,6 +29,40 @@ pub enum FormMismatch {
     OutOfBounds(String, &'static str),
 }
 
+/// Why something is no answer to `elicitation/create`. Values are not quoted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ElicitationMismatch {
+    /// What the user did is not said, or not in a word that is known: not to be taken for a yes or a no.
+    #[error("The answer to `elicitation/create` has to have the `action` `accept`, `decline` or `cancel`")]
+    UnknownAction,
+    /// What was filled in is no object.
+    #[error("The answer to `elicitation/create` has to have what was filled in as an object in `content`")]
+    NoObject,
+    /// What was filled in is not what was asked for.
+    #[error("The answer to `elicitation/create` does not fit: {0}")]
+    Content(#[from] FormMismatch),
+}
+
+/// Checks an answer to `elicitation/create` with these params; both versions write it alike.
+pub fn check_elicitation_answer(params: &RawJson, answer: &RawJson) -> Result<(), ElicitationMismatch> {
+    let action = answer.get(&["action"]).and_then(|action| action.to::<String>().ok());
+    let is_accepted = match action.as_deref() {
+        Some("accept") => true,
+        Some("decline" | "cancel") => false,
+        _ => return Err(ElicitationMismatch::UnknownAction),
+    };
+    let content = match answer.get(&["content"]).filter(|content| content.as_str() != "null") {
+        Some(content) => content.to::<Map<String, Value>>().map_err(|_| ElicitationMismatch::NoObject)?,
+        None => Map::new(),
+    };
+    let schema = params.get(&["requestedSchema"]).and_then(|schema| schema.to::<Value>().ok());
+    match schema {
+        // One that says in another way what it wants is left to who wrote it.
+        Some(schema) if is_accepted && schema["properties"].is_object() => Ok(check_form(&schema, &content)?),
+        _ => Ok(()),
+    }
+}
+
 /// Checks what was filled in.
 pub fn check_form(schema: &Value, content: &Map<String, Value>) -> Result<(), FormMismatch> {
     let nothing = Map::new();
@@ -46,7 +81,11 @@ pub fn check_form(schema: &Value, content: &Map<String, Value>) -> Result<(), Fo
 
 fn check_field(name: &str, field: &Value, value: &Value) -> Result<(), FormMismatch> {
     let wrong = |expected| FormMismatch::WrongType(name.to_owned(), expected);
-    match field["type"].as_str().unwrap_or("string") {
+    let Some(expected) = field["type"].as_str() else {
+        // Of no type that is known; choices are of texts.
+        return value.as_str().map_or(Ok(()), |text| check_text(name, field, text));
+    };
+    match expected {
         "string" => check_text(name, field, value.as_str().ok_or_else(|| wrong("a text"))?),
         "boolean" => value.as_bool().map(drop).ok_or_else(|| wrong("true or false")),
         "integer" => {
@@ -110,6 +149,9 @@ fn check_choices(name: &str, field: &Value, chosen: &[Value]) -> Result<(), Form
     }
     if field["maxItems"].as_u64().is_some_and(|most| count > most) {
         return out("has too many choices");
+    }
+    if field["items"]["type"].as_str().is_some_and(|expected| expected != "string") {
+        return Ok(());
     }
     let choices = choices(&field["items"]);
     let is_one = |value: &Value| {
@@ -182,6 +224,49 @@ mod tests {
         assert_eq!(none, Err(FormMismatch::Missing("x".into())));
         let more = json!({ "x": "a", "key": "secret" });
         assert_eq!(check_form(&schema, more.as_object().unwrap()), Err(FormMismatch::Unknown));
+    }
+
+    #[test]
+    fn an_answer_is_one_of_three() {
+        let raw = |value: &Value| RawJson::of(value).expect("plain data");
+        let schema =
+            json!({ "type": "object", "properties": { "x": { "type": "string" } }, "required": ["x"] });
+        let form = json!({ "mode": "form", "requestedSchema": schema });
+        let page = json!({ "mode": "url", "url": "http://127.0.0.1/" });
+        let foreign = json!({ "mode": "form", "requestedSchema": { "$ref": "elsewhere" } });
+        let check = |params: &Value, answer: Value, expected: Result<(), ElicitationMismatch>| {
+            assert_eq!(check_elicitation_answer(&raw(params), &raw(&answer)), expected, "{answer}");
+        };
+        for params in [&form, &page, &foreign] {
+            check(params, json!({ "action": "decline" }), Ok(()));
+            check(params, json!({ "action": "cancel", "content": null }), Ok(()));
+            for odd in [json!("maybe"), json!("Accept"), json!(7), Value::Null] {
+                check(params, json!({ "action": odd }), Err(ElicitationMismatch::UnknownAction));
+            }
+            check(params, json!({ "content": { "x": "a" } }), Err(ElicitationMismatch::UnknownAction));
+            check(params, json!("accept"), Err(ElicitationMismatch::UnknownAction));
+            check(
+                params,
+                json!({ "action": "accept", "content": ["a"] }),
+                Err(ElicitationMismatch::NoObject),
+            );
+        }
+        check(&form, json!({ "action": "accept", "content": { "x": "a" } }), Ok(()));
+        let missing = ElicitationMismatch::Content(FormMismatch::Missing("x".to_owned()));
+        check(&form, json!({ "action": "accept" }), Err(missing));
+        let wrong = ElicitationMismatch::Content(FormMismatch::WrongType("x".to_owned(), "a text"));
+        check(&form, json!({ "action": "accept", "content": { "x": 7 } }), Err(wrong));
+        check(&page, json!({ "action": "accept" }), Ok(()));
+        check(&foreign, json!({ "action": "accept", "content": { "deep": { "x": 7 } } }), Ok(()));
+    }
+
+    #[test]
+    fn what_is_asked_in_a_way_that_is_not_known_is_not_judged() {
+        check(&json!({ "type": ["string", "null"] }), Value::Null, None);
+        check(&json!({ "type": "object" }), json!({ "a": 1 }), None);
+        check(&json!({ "enum": ["a"] }), json!("a"), None);
+        check(&json!({ "enum": ["a"] }), json!("b"), Some("`x` has to be one of the choices"));
+        check(&json!({ "type": "array", "items": { "type": "integer" } }), json!([1]), None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use contract::{
     Backend, BackendFuture, BackendParting, OptionChange, OptionPlan, PassThrough, SteerMethod,
 };
 pub use event::BackendEvent;
-pub use form::{FormMismatch, check_form};
+pub use form::{ElicitationMismatch, FormMismatch, check_elicitation_answer, check_form};
 pub use message::{PromptParams, UserMessage};
 pub use question::{
     AgentQuestion, CREATE_ELICITATION, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_form,

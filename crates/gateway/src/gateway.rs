@@ -1,6 +1,6 @@
 //! What all connections of a process share.
 
-use std::{fmt, io, sync::Arc};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 use nudge_adapt::AgentPool;
 use nudge_hub::Hub;
@@ -9,7 +9,7 @@ use nudge_nes::NesService;
 use nudge_peer::Connect;
 use tokio::sync::Notify;
 
-use crate::{ClientConnection, ConnectionOptions, LoginStore, ProgramInfo};
+use crate::{ClientConnection, ConnectionOptions, LoginStore, ProgramInfo, setup_page};
 
 /// What all connections of a process share: next edit suggestions, sessions, and the agents that are running.
 ///
@@ -22,6 +22,7 @@ struct Shared {
     sessions: Option<Hub>,
     providers: Option<ProviderModels>,
     logins: Option<Arc<dyn LoginStore>>,
+    page_lifetime: Duration,
     agents: AgentPool,
     program: ProgramInfo,
     stop_asked: Notify,
@@ -31,7 +32,17 @@ impl Gateway {
     /// A gateway to next edit suggestions, and to sessions if there is a hub; without one all of `session/*` is refused.
     pub fn new(nes: NesService, sessions: Option<Hub>, program: ProgramInfo) -> Self {
         let (agents, stop_asked) = (AgentPool::default(), Notify::new());
-        Self(Arc::new(Shared { nes, sessions, providers: None, logins: None, agents, program, stop_asked }))
+        let (providers, logins, page_lifetime) = (None, None, setup_page::LIFETIME);
+        Self(Arc::new(Shared {
+            nes,
+            sessions,
+            providers,
+            logins,
+            page_lifetime,
+            agents,
+            program,
+            stop_asked,
+        }))
     }
 
     /// Lets clients say how the models of the built-in agent are reached, and sign in if logins can be kept. To be called
@@ -41,6 +52,14 @@ impl Gateway {
             panic!("models are set before the gateway is used");
         };
         Self(Arc::new(Shared { providers: Some(models), logins, ..shared }))
+    }
+
+    /// Lets the pages on which users sign in be used for another time than ten minutes. To be called before anything else.
+    pub fn with_page_lifetime(self, lifetime: Duration) -> Self {
+        let Some(shared) = Arc::into_inner(self.0) else {
+            panic!("the life of pages is said before the gateway is used");
+        };
+        Self(Arc::new(Shared { page_lifetime: lifetime, ..shared }))
     }
 
     /// Makes the connection of a client ready to run.
@@ -84,6 +103,10 @@ impl Gateway {
 
     pub(crate) fn logins(&self) -> Option<&Arc<dyn LoginStore>> {
         self.0.logins.as_ref()
+    }
+
+    pub(crate) fn page_lifetime(&self) -> Duration {
+        self.0.page_lifetime
     }
 
     pub(crate) fn agents(&self) -> &AgentPool {

@@ -42,8 +42,7 @@ pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Resul
     let agent = AgentBehind::start(options.agent.as_ref(), gateway, &client, cx).await?;
     let release = &gateway.program().version;
     let sign_in = routes.providers().map(|providers| {
-        let logins = gateway.logins().cloned();
-        Arc::new(ClientSignIn::new(providers.clone(), logins, routes.context(), &client, cx.clone()))
+        Arc::new(ClientSignIn::new(providers.clone(), gateway, routes.context(), &client, cx.clone()))
     });
     let offered = match &agent {
         Some(agent) => Ok(capabilities::in_front_of(&agent.init().await?, version, release)),

@@ -1,9 +1,12 @@
 //! Sign-in of the built-in agent: `authenticate` and `logout`, `auth/login` and `auth/logout`, `auth/status`, and what is
 //! answered where nobody is signed in.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use nudge_hub::SessionApi;
@@ -18,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::{
-    LoginStore, first_run,
+    Gateway, LoginStore, first_run,
     forms::{FormAnswer, RequestForms},
     logins::blocking,
     provider_methods,
@@ -40,6 +43,8 @@ pub(crate) struct ClientSignIn {
     pub(crate) version: Version,
     pub(crate) modes: ElicitationModes,
     has_terminal: bool,
+    /// How long a page can be used.
+    page_lifetime: Duration,
     pub(crate) cx: Cx,
     /// Whether the client is told when its status changes.
     is_watched: AtomicBool,
@@ -54,15 +59,16 @@ struct LoginParams {
 impl ClientSignIn {
     pub(crate) fn new(
         providers: ProviderModels,
-        logins: Option<Arc<dyn LoginStore>>,
+        gateway: &Gateway,
         client: ClientContext,
         init: &ClientInit,
         cx: Cx,
     ) -> Self {
+        let (logins, page_lifetime) = (gateway.logins().cloned(), gateway.page_lifetime());
         let (version, modes) = (init.version, init.elicitation_modes());
         let has_terminal = init.has_terminal_sign_in();
         let is_watched = AtomicBool::new(false);
-        Self { providers, logins, client, version, modes, has_terminal, cx, is_watched }
+        Self { providers, logins, client, version, modes, has_terminal, page_lifetime, cx, is_watched }
     }
 
     /// What the client may choose from to sign in, as its version writes it.
@@ -190,7 +196,8 @@ impl ClientSignIn {
     /// Has the user sign in on a page of this computer, and waits until that is done.
     pub(crate) async fn login_by_page(&self, forms: &RequestForms) -> Result<(), Error> {
         let logins = self.logins.clone().ok_or_else(|| self.required())?;
-        let page = SetupPage::open(self.providers.clone(), logins, self.client.clone()).await;
+        let page =
+            SetupPage::open(self.providers.clone(), logins, self.client.clone(), self.page_lifetime).await;
         let page = page.map_err(|_| Error::internal("No page can be opened on this computer"))?;
         let message = "Set up a model on this page. What you type there goes to Nudge on this computer, and from there to \
             the provider alone. If the page does not open, run `nudge login` in a terminal where Nudge runs.";

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::{
     AnswerPiece, AnswerPieces, LanguageModel, ModelError, ModelRequest, ProviderAccess, ProviderReset,
+    UntakenMedia,
     dialect::{AnswerReader, ApiDialect, CallNaming, ProviderFault, StreamFault, TextCallReader},
     http::{self, ProviderClient, ProviderResponse},
     retry::MOST_WAIT,
@@ -42,6 +43,7 @@ pub(crate) struct ProviderModel {
     pub(crate) client: ProviderClient,
     pub(crate) limiter: Arc<ProviderLimiter>,
     pub(crate) model: String,
+    pub(crate) untaken: UntakenMedia,
 }
 
 impl LanguageModel for ProviderModel {
@@ -49,7 +51,8 @@ impl LanguageModel for ProviderModel {
         &self.model
     }
 
-    fn stream(&self, request: ModelRequest) -> AnswerPieces {
+    fn stream(&self, mut request: ModelRequest) -> AnswerPieces {
+        request.options.untaken = self.untaken;
         let asked = self.dialect.chat(&self.model, &request);
         let url = format!("{}{}", self.access.base_url, asked.path);
         let signature = self.access.signature(&url, &asked.body, SystemTime::now());

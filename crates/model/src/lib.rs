@@ -48,7 +48,8 @@ pub use piece::{AnswerPiece, PlanEntry, ProviderReset, SignedReasoning, StopReas
 pub use provider::{ApiType, ModelProvider, PROVIDERS, key_variables};
 pub use provider_models::{ProviderModels, ProviderOptions, ProviderState, REHEARSAL};
 pub use request::{
-    AnswerOptions, AnswerPart, ChatMessage, ModelRequest, SlashCommand, ThinkingLevel, ToolSpec, text_of,
+    AnswerOptions, AnswerPart, ChatMessage, ModelRequest, SlashCommand, ThinkingLevel, ToolSpec,
+    UntakenMedia, text_of,
 };
 pub use retry::{RetryPlan, chance};
 pub use sigv4::AwsCredentials;

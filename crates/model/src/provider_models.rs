@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::{
     AccessOrigin, ChoosingModel, ChosenModel, LanguageModel, ModelChoice, ModelError, ModelProvider,
-    ModelSource, ModelWish, PROVIDERS, ProviderAccess, SecretText, SlashCommand,
+    ModelSource, ModelWish, PROVIDERS, ProviderAccess, SecretText, SlashCommand, UntakenMedia,
     chat_model::{ProviderLimiter, ProviderModel},
     client_providers::{ClientProviders, SaidOfProvider},
     dialect::{self, ListedModel},
@@ -393,6 +393,7 @@ impl Shared {
         access: &ProviderAccess,
         client: &ClientContext,
         model: &str,
+        untaken: UntakenMedia,
     ) -> Result<ProviderModel, ModelError> {
         let environment = self.environment(client);
         Ok(ProviderModel {
@@ -404,6 +405,7 @@ impl Shared {
                 .map_err(|what| http::network(access, &what))?,
             limiter: self.limiter(access),
             model: model.to_owned(),
+            untaken,
             access: self.stored.with_key(access, environment).await?,
         })
     }
@@ -522,9 +524,11 @@ impl Shared {
             self.lists.lock().get(&AccessKey::of(access)).and_then(|known| known.outcome.borrow().clone());
         let listed = list.and_then(|list| list.ok()?.iter().find(|listed| listed.id == model).cloned());
         let listed = listed.unwrap_or_else(|| ListedModel { id: model.to_owned(), ..ListedModel::default() });
-        let asked = self.model(access, client, model).await?;
-        let (choice, origin) = (Some(choice(access, &listed)), Some(access.origin.clone()));
-        Ok(ChosenModel { model: Arc::new(asked), choice, origin })
+        let choice = choice(access, &listed);
+        let untaken = UntakenMedia { images: !choice.images, audio: !choice.audio };
+        let asked = self.model(access, client, model, untaken).await?;
+        let origin = Some(access.origin.clone());
+        Ok(ChosenModel { model: Arc::new(asked), choice: Some(choice), origin })
     }
 }
 

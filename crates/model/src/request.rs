@@ -29,6 +29,17 @@ pub struct AnswerOptions {
     pub must_call: bool,
     /// Whether reasoning that was signed is left out, because the provider did not take it.
     pub without_reasoning: bool,
+    /// What the model does not take of what was said to another one before.
+    pub untaken: UntakenMedia,
+}
+
+/// What a model does not take, and is told of in words instead: with it every request would be refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UntakenMedia {
+    /// Images.
+    pub images: bool,
+    /// Sounds.
+    pub audio: bool,
 }
 
 /// How long a model thinks before it answers.

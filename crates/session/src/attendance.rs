@@ -1,11 +1,13 @@
 //! Who is attached to a session, and what each can do for its agent.
 
 use nudge_mailbox::ClientId;
-use nudge_wire::{Version, caps::ClientInit};
+use nudge_wire::{
+    RawJson, Version,
+    caps::{ClientInit, ElicitationModes},
+};
 
-/// What a client does for an agent: files and terminals in version 1, forms in both.
+/// What a client does for an agent: files and terminals in version 1, forms and pages in both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub struct ClientOffers {
     /// `fs/read_text_file`.
     pub read: bool,
@@ -14,13 +16,13 @@ pub struct ClientOffers {
     /// `terminal/*`.
     pub terminal: bool,
     /// `elicitation/*`.
-    pub elicitation: bool,
+    pub elicitation: ElicitationModes,
 }
 
 impl ClientOffers {
     /// What a client offers that has said this in `initialize`.
     pub fn of(init: &ClientInit) -> Self {
-        let elicitation = init.has_elicitation();
+        let elicitation = init.elicitation_modes();
         if init.version != Version::V1 {
             return Self { elicitation, ..Self::default() };
         }
@@ -37,11 +39,11 @@ impl ClientOffers {
     }
 
     /// Whether a request of the agent under this method will be understood.
-    pub fn has(self, method: &str) -> bool {
+    pub fn has(self, method: &str, params: &RawJson) -> bool {
         match method {
             "fs/read_text_file" => self.read,
             "fs/write_text_file" => self.write,
-            _ if is_elicitation(method) => self.elicitation,
+            _ if is_elicitation(method) => self.elicitation.has(method, params),
             _ => self.terminal && method.starts_with("terminal/"),
         }
     }
@@ -115,7 +117,8 @@ mod tests {
     #[track_caller]
     fn check(version: Version, params: &Value, expected: [bool; 5]) {
         let init = ClientInit::new(version, RawJson::of(params).expect("plain data"));
-        assert_eq!(METHODS.map(|method| ClientOffers::of(&init).has(method)), expected, "{params}");
+        let asked = RawJson::of(&json!({ "mode": "form" })).expect("plain data");
+        assert_eq!(METHODS.map(|method| ClientOffers::of(&init).has(method, &asked)), expected, "{params}");
     }
 
     #[test]
@@ -138,5 +141,7 @@ mod tests {
         check(Version::V2, &v1(json!({ "terminal": true, "fs": { "readTextFile": true } })), [false; 5]);
         let forms = json!({ "capabilities": { "elicitation": { "form": {} } } });
         check(Version::V2, &forms, [false, false, false, true, false]);
+        let pages = json!({ "capabilities": { "elicitation": { "url": {} } } });
+        check(Version::V2, &pages, [false; 5]);
     }
 }

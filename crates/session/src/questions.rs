@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{
     AgentQuestion, CREATE_ELICITATION, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission,
-    is_file_or_terminal, is_last_word, nobody_answers,
+    check_elicitation_answer, is_file_or_terminal, is_last_word, nobody_answers,
 };
 use nudge_bridge::{ToV1, ToV2};
 use nudge_mailbox::ClientId;
@@ -132,7 +132,7 @@ impl SessionCore {
         if question.is_permission() {
             return self.take_permission(question);
         }
-        let is_form = question.is_form() && self.who_answers(&question.method).is_some();
+        let is_form = question.is_form() && self.who_answers(&question).is_some();
         self.questions.open.insert(question.id, Progress::Undecided { is_form });
         if is_form && let Some(turn) = &self.turn {
             let told = turn.prompting_client();
@@ -290,7 +290,7 @@ impl SessionCore {
             return;
         }
         let is_served = is_file_or_terminal(&question.method);
-        match self.who_answers(&question.method) {
+        match self.who_answers(&question) {
             Some(client) => self.ask_client(client, question),
             None if is_served && !self.agent.has_own_tools => {
                 self.questions.open.remove(&id);
@@ -307,10 +307,11 @@ impl SessionCore {
         }
     }
 
-    fn who_answers(&self, method: &str) -> Option<ClientId> {
+    fn who_answers(&self, question: &AgentQuestion) -> Option<ClientId> {
+        let (method, params) = (&*question.method, &question.params);
         let is_served = is_file_or_terminal(method);
         let is_able =
-            |client: &&Attendee| !(is_served || is_elicitation(method)) || client.offers.has(method);
+            |client: &&Attendee| !(is_served || is_elicitation(method)) || client.offers.has(method, params);
         let prompter = self.turn.as_ref().map(|turn| turn.prompter).or(self.last_prompter);
         // Somebody who looks can answer as well as the one who prompted.
         let client = match prompter.and_then(|prompter| self.attendance.get(prompter)) {
@@ -348,10 +349,16 @@ impl SessionCore {
             let withdrawn = SessionEffect::WithdrawAsk { ask: asked.ask, client: asked.client };
             self.step.effects.push(withdrawn);
         }
-        let answer = match answer {
-            ClientAnswer::Answer(answer) => Ok(answer),
-            ClientAnswer::Refused(error) => Err(error),
-            ClientAnswer::Gone => Err(nobody_answers(&asked.method)),
+        let answer = match (answer, &asked.form) {
+            (ClientAnswer::Answer(answer), Some((_, params))) => {
+                let checked = check_elicitation_answer(params, &answer);
+                checked
+                    .map(|()| answer)
+                    .map_err(|wrong| Error::internal(wrong.to_string()).reason("invalid_answer"))
+            }
+            (ClientAnswer::Answer(answer), None) => Ok(answer),
+            (ClientAnswer::Refused(error), _) => Err(error),
+            (ClientAnswer::Gone, _) => Err(nobody_answers(&asked.method)),
         };
         let was_form = asked.form.is_some();
         self.answer_agent(question, answer);

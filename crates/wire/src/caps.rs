@@ -42,12 +42,6 @@ impl ClientInit {
         entries.iter().filter_map(Value::as_str).map(PositionEncoding::from).collect()
     }
 
-    /// Whether the client shows forms or pages (`elicitation/create`).
-    pub fn has_elicitation(&self) -> bool {
-        let offered = self.params.get(&[self.capabilities(), "elicitation"]);
-        offered.is_some_and(|offered| offered.as_str().starts_with('{'))
-    }
-
     /// What the client names of `elicitation/create`; nothing is offered unless it is named.
     pub fn elicitation_modes(&self) -> ElicitationModes {
         let names = |mode| {
@@ -92,12 +86,30 @@ impl ClientInit {
 }
 
 /// What a client can show when an agent asks the user something.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ElicitationModes {
     /// Forms.
     pub form: bool,
     /// Pages.
     pub url: bool,
+}
+
+impl ElicitationModes {
+    /// Whether a message under this method with these params will be understood. Without a `mode` it is a form that is asked
+    /// for, as in earlier versions of the protocol; a mode that is not known is not offered by anybody.
+    pub fn has(self, method: &str, params: &RawJson) -> bool {
+        let mode = params.get(&["mode"]).map(|mode| mode.to::<String>().ok());
+        match (method, mode) {
+            // The news that a page is done with.
+            ("elicitation/complete", _) => self.url,
+            (_, None) => self.form,
+            (_, Some(mode)) => match mode.as_deref() {
+                Some("form") => self.form,
+                Some("url") => self.url,
+                _ => false,
+            },
+        }
+    }
 }
 
 /// What an agent says in the result of `initialize`.

@@ -22,8 +22,8 @@ use tokio::{
 use self::request::{PageRequest, SetupFields};
 use crate::{LoginStore, SetupLogin, logins::blocking};
 
-/// How long the page can be used.
-const LIFETIME: Duration = Duration::from_mins(10);
+/// How long the page can be used, unless something else is said.
+pub(crate) const LIFETIME: Duration = Duration::from_mins(10);
 /// How long it says that it is done with.
 const FAREWELL: Duration = Duration::from_secs(30);
 /// How many connections it has at one time.
@@ -65,11 +65,12 @@ impl PageState {
 }
 
 impl SetupPage {
-    /// Opens the page for a client.
+    /// Opens the page for a client, and for this long.
     pub(crate) async fn open(
         providers: ProviderModels,
         logins: Arc<dyn LoginStore>,
         client: ClientContext,
+        lifetime: Duration,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let host = listener.local_addr()?.to_string();
@@ -85,7 +86,7 @@ impl SetupPage {
             done,
             sending: tokio::sync::Mutex::default(),
         };
-        let task = tokio::spawn(serve_for_a_while(listener, Arc::new(state)));
+        let task = tokio::spawn(serve_for_a_while(listener, Arc::new(state), lifetime));
         Ok(Self { id: format!("setup-{}", &name[..8]), url, done: is_done, task, closes_by_itself: false })
     }
 
@@ -123,7 +124,7 @@ fn random_name() -> io::Result<String> {
 }
 
 /// Serves until it is over, or is done with and has been told so.
-async fn serve_for_a_while(listener: TcpListener, state: Arc<PageState>) {
+async fn serve_for_a_while(listener: TcpListener, state: Arc<PageState>, lifetime: Duration) {
     let mut done = state.done.subscribe();
     let is_told = async {
         // The sender is in the state.
@@ -133,7 +134,7 @@ async fn serve_for_a_while(listener: TcpListener, state: Arc<PageState>) {
     tokio::select! {
         () = serve(listener, Arc::clone(&state)) => {}
         () = is_told => {}
-        () = tokio::time::sleep(LIFETIME) => {}
+        () = tokio::time::sleep(lifetime) => {}
     }
 }
 

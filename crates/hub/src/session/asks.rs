@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nudge_backend::{AgentQuestion, REQUEST_PERMISSION, is_last_word};
+use nudge_backend::{AgentQuestion, REQUEST_PERMISSION, check_elicitation_answer, is_last_word};
 use nudge_bridge::{MethodCall, ToV2, request_between, request_to_v2};
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, RawNotification};
@@ -151,7 +151,8 @@ impl SessionDriver {
         if open.method == REQUEST_PERMISSION {
             check_permission_answer(&open.params, &result)?;
         } else {
-            check_form_answer(&result)?;
+            let checked = check_elicitation_answer(&open.params, &result);
+            checked.map_err(|wrong| Error::invalid_params(format!("Invalid params: {wrong}")))?;
         }
         let answer = ClientAnswer::Answer(result);
         self.feed(SessionInput::Answered { ask, client: FORMER_CLIENT, answer });
@@ -188,18 +189,6 @@ async fn own_terminal(handle: &SessionHandle, client: &ConnectedClient, method: 
 
 fn word(value: &RawJson, path: &[&str]) -> Option<String> {
     value.get(path)?.to().ok()
-}
-
-fn check_form_answer(result: &RawJson) -> Result<(), Error> {
-    let content = result.get(&["content"]);
-    let is_object = content.is_none_or(|content| content.as_str().starts_with('{'));
-    match word(result, &["action"]).as_deref() {
-        Some("accept" | "decline" | "cancel") if is_object => Ok(()),
-        _ => Err(Error::invalid_params(
-            "Invalid params: the `result` for a form has the `action` `accept`, `decline` or `cancel`, and what is \
-             filled in as an object in `content`",
-        )),
-    }
 }
 
 /// Whether an answer is one of those that the question offers. Both versions write them alike.

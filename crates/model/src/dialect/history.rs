@@ -121,6 +121,9 @@ impl<'r> HistoryWriter<'r, '_> {
 
     fn user(&mut self, text: &str, content: &RawJson) {
         let mut parts = user_parts(content);
+        for part in &mut parts {
+            self.in_words(part);
+        }
         parts.retain(|part| !matches!(part, UserPart::Text(text) if text.trim().is_empty()));
         if parts.is_empty() && !text.trim().is_empty() {
             parts.push(UserPart::Text(text.to_owned()));
@@ -129,6 +132,16 @@ impl<'r> HistoryWriter<'r, '_> {
             Some(HistoryTurn::User(before)) => before.extend(parts),
             _ if parts.is_empty() => {}
             _ => self.turns.push(HistoryTurn::User(parts)),
+        }
+    }
+
+    /// Puts a word in the place of what the model does not take. It may have been said while another model was asked.
+    fn in_words(&self, part: &mut UserPart) {
+        let untaken = self.request.options.untaken;
+        match part {
+            UserPart::Image(_) if untaken.images => *part = UserPart::Text("[image]".to_owned()),
+            UserPart::Audio(_) if untaken.audio => *part = UserPart::Text("[audio]".to_owned()),
+            _ => {}
         }
     }
 
@@ -216,7 +229,7 @@ fn plain(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AnswerOptions, SignedReasoning};
+    use crate::{AnswerOptions, SignedReasoning, UntakenMedia};
 
     fn user(text: &str) -> ChatMessage {
         let content = RawJson::of(&serde_json::json!([{"type": "text", "text": text}])).unwrap();
@@ -324,6 +337,33 @@ mod tests {
             let HistoryTurn::Results(results) = &turns[1] else { panic!("{turns:?}") };
             assert_ne!(results[0].id, results[1].id);
         }
+    }
+
+    #[test]
+    fn what_the_model_does_not_take_is_told_in_words() {
+        let content = serde_json::json!([{ "type": "text", "text": "look" },
+            { "type": "image", "mimeType": "image/png", "data": "aGk=" },
+            { "type": "audio", "mimeType": "audio/wav", "data": "aGk=" },
+            { "type": "text", "text": "and hear" }]);
+        let content = RawJson::of(&content).unwrap();
+        let said = ChatMessage::User { text: "look".to_owned(), content, steer: false };
+        let check = |images, audio, expected: &[&str]| {
+            let options =
+                AnswerOptions { untaken: UntakenMedia { images, audio }, ..AnswerOptions::default() };
+            let request = ModelRequest { messages: vec![said.clone()], options, ..ModelRequest::default() };
+            let turns = history(&request, "a/m", CallIds::Any);
+            let HistoryTurn::User(parts) = &turns[0] else { panic!("{turns:?}") };
+            let told = parts.iter().map(|part| match part {
+                UserPart::Text(text) => text.as_str(),
+                UserPart::Image(_) => "an image",
+                UserPart::Audio(_) => "a sound",
+            });
+            assert_eq!(told.collect::<Vec<_>>(), expected);
+        };
+        check(false, false, &["look", "an image", "a sound", "and hear"]);
+        check(true, false, &["look", "[image]", "a sound", "and hear"]);
+        check(false, true, &["look", "an image", "[audio]", "and hear"]);
+        check(true, true, &["look", "[image]", "[audio]", "and hear"]);
     }
 
     #[test]

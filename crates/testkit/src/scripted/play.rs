@@ -152,10 +152,7 @@ impl Player {
             Command::Odd => self.agent.send(&[shape::odd(&self.session)]),
             Command::Plan => self.update(&shape::plan(self.agent.is_v2())),
             Command::Mode(mode) => self.switch(&mode),
-            Command::Form => {
-                let answer = self.ask("elicitation/create", &shape::form(&self.session));
-                self.say(&format!("form: {}", told(answer)));
-            }
+            Command::Form(mode) => self.form(&mode),
             Command::Rude => self.be_rude(),
             Command::Fail => self.has_failed = true,
         }
@@ -288,6 +285,17 @@ impl Player {
             }
             self.agent.wait(&mut self.agent.state());
         }
+    }
+
+    /// Has a form filled in, or a page visited.
+    fn form(&mut self, mode: &str) {
+        let answer = self.ask("elicitation/create", &shape::elicitation(&self.session, mode));
+        if mode == "url" {
+            let params = json!({ "elicitationId": shape::PAGE });
+            let note = json!({ "jsonrpc": "2.0", "method": "elicitation/complete", "params": params });
+            self.agent.send(&[shape::text(&note)]);
+        }
+        self.say(&format!("form: {}", told(answer)));
     }
 
     fn extension(&self, is_global: bool) -> Value {

@@ -50,8 +50,9 @@ pub(super) enum Command {
     Plan,
     /// `mode ID`: switches to that mode.
     Mode(String),
-    /// `form`: asks the client for a form to be filled in, and says the answer.
-    Form,
+    /// `form`: asks the client for a form to be filled in, and says the answer; `form url`: for a page to be visited, and tells
+    /// then that it is done with; `form MODE`: in another way.
+    Form(String),
     /// `rude`: the session is named, a tool called and something said with what commands a terminal.
     Rude,
     /// `fail`: the turn ends with an error.
@@ -100,7 +101,7 @@ fn command(text: &str) -> Command {
         ("unknown", "") => Command::Unknown,
         ("odd", "") => Command::Odd,
         ("plan", "") => Command::Plan,
-        ("form", "") => Command::Form,
+        ("form", _) => Command::Form(rest.to_owned()),
         ("rude", "") => Command::Rude,
         ("fail", "") => Command::Fail,
         _ => Command::Say(text.to_owned()),

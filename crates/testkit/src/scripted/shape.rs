@@ -242,8 +242,22 @@ pub(super) fn stray(is_global: bool) -> Value {
     params
 }
 
-/// The params of a request for a form to be filled in.
-pub(super) fn form(session: &str) -> Value {
+/// What a page is known by that a client is asked to show.
+pub(super) const PAGE: &str = "page-1";
+
+/// The params of a request for a form to be filled in, or in another mode for something else.
+pub(super) fn elicitation(session: &str, mode: &str) -> Value {
+    match mode {
+        "" => form(session),
+        "url" => {
+            json!({ "sessionId": session, "mode": "url", "elicitationId": PAGE, "url": "http://127.0.0.1:1/page",
+            "message": "Look there" })
+        }
+        mode => json!({ "sessionId": session, "mode": mode, "message": "Do it" }),
+    }
+}
+
+fn form(session: &str) -> Value {
     let properties = json!({
         "name": { "type": "string", "description": "Yours" },
         "count": { "type": "integer" },

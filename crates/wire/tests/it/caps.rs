@@ -2,7 +2,7 @@
 
 use nudge_wire::{
     RawJson, Version,
-    caps::{AgentInit, ClientInit},
+    caps::{AgentInit, ClientInit, ElicitationModes},
     inject::{InjectCapability, InjectMode, SteerInStream},
     nes::{
         ClientNesCapabilities, ContextCapabilities, DidChangeCapability, DocumentEventCapabilities,
@@ -354,15 +354,42 @@ fn the_first_known_encoding_is_chosen() {
 }
 
 #[test]
-fn a_client_offers_forms_if_it_says_so() {
-    for (version, init, expected) in [
-        (Version::V1, r#"{"clientCapabilities":{"elicitation":{"form":{}}}}"#, true),
-        (Version::V2, r#"{"capabilities":{"elicitation":{}}}"#, true),
-        (Version::V2, r#"{"clientCapabilities":{"elicitation":{}}}"#, false),
-        (Version::V1, r#"{"clientCapabilities":{"elicitation":null}}"#, false),
-        (Version::V1, r#"{"clientCapabilities":{}}"#, false),
-        (Version::V1, "{}", false),
+fn a_client_offers_the_modes_that_it_names() {
+    for (version, init, form, url) in [
+        (Version::V1, r#"{"clientCapabilities":{"elicitation":{"form":{}}}}"#, true, false),
+        (Version::V1, r#"{"clientCapabilities":{"elicitation":{"url":{},"form":null}}}"#, false, true),
+        (Version::V2, r#"{"capabilities":{"elicitation":{"form":{},"url":{}}}}"#, true, true),
+        (Version::V2, r#"{"capabilities":{"elicitation":{}}}"#, false, false),
+        (Version::V2, r#"{"clientCapabilities":{"elicitation":{"form":{}}}}"#, false, false),
+        (Version::V1, r#"{"clientCapabilities":{"elicitation":null}}"#, false, false),
+        (Version::V1, r#"{"clientCapabilities":{"elicitation":true}}"#, false, false),
+        (Version::V1, "{}", false, false),
     ] {
-        assert_eq!(ClientInit::new(version, raw(init)).has_elicitation(), expected, "{init}");
+        let modes = ClientInit::new(version, raw(init)).elicitation_modes();
+        assert_eq!(modes, ElicitationModes { form, url }, "{init}");
+    }
+}
+
+#[test]
+fn what_is_asked_is_among_the_modes_or_not() {
+    let (form, url) =
+        (ElicitationModes { form: true, url: false }, ElicitationModes { form: false, url: true });
+    for (method, params, by_form, by_url) in [
+        ("elicitation/create", r#"{"mode":"form"}"#, true, false),
+        ("elicitation/create", r#"{"mode":"url"}"#, false, true),
+        // Earlier versions of the protocol knew forms alone.
+        ("elicitation/create", "{}", true, false),
+        ("elicitation/create", r#"{"mode":"_other"}"#, false, false),
+        ("elicitation/create", r#"{"mode":7}"#, false, false),
+        ("elicitation/create", r#"{"mode":null}"#, false, false),
+        ("elicitation/complete", r#"{"elicitationId":"e"}"#, false, true),
+    ] {
+        let params = raw(params);
+        assert_eq!(
+            (form.has(method, &params), url.has(method, &params)),
+            (by_form, by_url),
+            "{method} {params:?}"
+        );
+        assert!(!ElicitationModes::default().has(method, &params));
     }
 }

@@ -166,8 +166,13 @@ impl Client {
 
     /// A whole turn.
     pub(crate) async fn turn(&mut self, text: &str) -> TurnOver {
+        self.turn_with(text, &content(text)).await
+    }
+
+    /// A whole turn, whose prompt is this content with that text.
+    pub(crate) async fn turn_with(&mut self, text: &str, content: &Value) -> TurnOver {
         let from = self.log.len();
-        let id = self.prompt(text);
+        let id = self.send("session/prompt", &json!({ "sessionId": self.session, "prompt": content }));
         if self.version == 1 {
             let message =
                 self.nth_from(from, "the end of a turn", 1, move |message| is_response(message, id)).await;

@@ -39,7 +39,7 @@ const RESPONSES: Dialect = Dialect {
     ..CHAT
 };
 
-const GEMINI: Dialect = Dialect {
+pub(crate) const GEMINI: Dialect = Dialect {
     provider: "gemini",
     api_type: "_gemini",
     path: "/v1beta",
@@ -55,7 +55,7 @@ pub(crate) const OLLAMA: Dialect = Dialect {
     key_header: "authorization",
 };
 
-const BEDROCK: Dialect = Dialect {
+pub(crate) const BEDROCK: Dialect = Dialect {
     provider: "bedrock",
     api_type: "bedrock",
     path: "",

@@ -42,17 +42,28 @@ impl Place {
         Self::with("memory", NOBODY).await
     }
 
+    /// A process in memory whose pages can be used for this long.
+    pub(crate) async fn with_page_lifetime(lifetime: Duration) -> Arc<Self> {
+        let limits = RequestLimits::default();
+        Self::open("memory", NOBODY, limits, |gateway| gateway.with_page_lifetime(lifetime)).await
+    }
+
     /// A process that keeps sessions there, on a machine whose Ollama would be there.
     pub(crate) async fn with(store: &str, ollama: &str) -> Arc<Self> {
-        Self::open(store, ollama, RequestLimits::default()).await
+        Self::open(store, ollama, RequestLimits::default(), |gateway| gateway).await
     }
 
     /// A process in memory whose patience with providers is another.
     pub(crate) async fn limited(limits: RequestLimits) -> Arc<Self> {
-        Self::open("memory", NOBODY, limits).await
+        Self::open("memory", NOBODY, limits, |gateway| gateway).await
     }
 
-    async fn open(store: &str, ollama: &str, limits: RequestLimits) -> Arc<Self> {
+    async fn open(
+        store: &str,
+        ollama: &str,
+        limits: RequestLimits,
+        change: impl FnOnce(Gateway) -> Gateway,
+    ) -> Arc<Self> {
         let logins = Arc::new(KeptLogins::default());
         let options = ProviderOptions {
             environment: Some(Environment::new(BTreeMap::new())),
@@ -74,6 +85,7 @@ impl Place {
         let program = ProgramInfo { version: "test".to_owned(), ..ProgramInfo::default() };
         let gateway = Gateway::new(nes, Some(hub), program);
         let gateway = gateway.with_models(models, Some(Arc::clone(&logins) as Arc<dyn LoginStore>));
+        let gateway = change(gateway);
         Arc::new(Self { gateway, logins, work: tempfile::tempdir().expect("a temporary folder") })
     }
 

@@ -116,3 +116,22 @@ async fn it_is_used_once() {
     let kept = place.logins.kept();
     assert_eq!((kept.len(), kept[0].2.as_deref()), (1, Some(KEY)));
 }
+
+#[tokio::test]
+async fn it_is_there_for_its_time_and_no_longer() {
+    let place = Place::with_page_lifetime(std::time::Duration::from_millis(100)).await;
+    let (mut client, id, page) = open(&place).await;
+    let error = client.response(id).await["error"].clone();
+    assert_eq!(
+        (&error["code"], &error["data"]["reason"]),
+        (&json!(-32000), &json!("auth_required")),
+        "{error}"
+    );
+    client.until("the end", |message| message["method"] == "elicitation/complete").await;
+    super::eventually("the page is closed", || {
+        let page = page.clone();
+        async move { page.request("GET", &page.path, &[], "").await.is_none() }
+    })
+    .await;
+    assert!(place.logins.kept().is_empty());
+}

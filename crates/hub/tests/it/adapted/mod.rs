@@ -2,6 +2,7 @@
 
 mod bytes;
 mod dialects;
+mod forms;
 mod full_store;
 mod input;
 mod log;

@@ -249,10 +249,34 @@ fn a_form_is_asked_of_somebody_who_is_able() {
          asks f elicitation/create -> note(asking), show asking but ann, ask dan f
          state?                    -> RequiresAction
          asks?                     -> f
-         dan answers f filled      -> note(running), tell f: filled, show running but ann
+         dan fills f accept        -> note(running), tell f: {\"action\":\"accept\"}, show running but ann
          state?                    -> Running
          dan leaves
          asks g elicitation/create -> tell g: no [Method not found: elicitation/create]",
+    );
+}
+
+#[test]
+fn each_mode_is_asked_of_who_offers_it() {
+    check(
+        "given dan eve turn
+         asks f elicitation/create mode=url  -> note(asking), show asking, ask eve f
+         eve fills f accept                  -> note(running), tell f: {\"action\":\"accept\"}, show running
+         asks g elicitation/create mode=form -> note(asking), show asking, ask dan g
+         dan fills g cancel                  -> note(running), tell g: {\"action\":\"cancel\"}, show running
+         asks h elicitation/create mode=_odd -> tell h: no [Method not found: elicitation/create]
+         eve leaves
+         asks i elicitation/create mode=url  -> tell i: no [Method not found: elicitation/create]",
+    );
+}
+
+#[test]
+fn what_is_no_answer_to_a_form_is_a_failure() {
+    check(
+        "given dan turn
+         asks f elicitation/create -> note(asking), show asking, ask dan f
+         dan fills f maybe         -> note(running), tell f: no [invalid_answer], show running
+         state?                    -> Running",
     );
 }
 
@@ -263,8 +287,8 @@ fn a_form_may_be_filled_in_elsewhere() {
          dan prompts a             -> save(+a >a user:a running)
          disk                      -> answer a: is a, show user a, show running, prompt a by dan
          asks f elicitation/create -> note(asking), show asking, ask dan f
-         former answers f filled   -> note(running), unask dan f, tell f: filled, show running
-         dan answers f late",
+         former fills f decline    -> note(running), unask dan f, tell f: {\"action\":\"decline\"}, show running
+         dan fills f accept",
     );
 }
 
@@ -290,7 +314,7 @@ fn a_steer_waits_until_a_form_is_filled_in() {
          dan steers s              -> save(+s)
          disk                      -> answer s: is s
          break                     -> go on
-         dan answers f filled      -> note(running), tell f: filled, show running
+         dan fills f accept        -> note(running), tell f: {\"action\":\"accept\"}, show running
          disk
          break                     -> save(>s user:s)
          disk                      -> show user s, go on with s",

@@ -275,7 +275,7 @@ pub(super) fn json(value: &serde_json::Value) -> RawJson {
 }
 
 /// The clients of all scripts, by name.
-pub(super) const CLIENTS: [&str; 5] = ["former", "ann", "bob", "cat", "dan"];
+pub(super) const CLIENTS: [&str; 6] = ["former", "ann", "bob", "cat", "dan", "eve"];
 
 pub(super) fn client_name(id: ClientId) -> &'static str {
     CLIENTS[usize::try_from(id.0).expect("a small number")]

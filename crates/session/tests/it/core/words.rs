@@ -9,7 +9,7 @@ use nudge_session::{
     AskId, AttachOptions, AttachRequest, Attendee, ClientAnswer, ClientOffers, EndWish, InputContent,
     SessionInput, SessionRequest, SessionStart,
 };
-use nudge_wire::{Error, Message, RawJson, Version, message::ParsedFrame};
+use nudge_wire::{Error, Message, RawJson, Version, caps::ElicitationModes, message::ParsedFrame};
 use serde_json::json;
 
 use super::script::{CLIENTS, Play, json};
@@ -78,6 +78,9 @@ fn of_client(play: &mut Play, client: ClientId, words: &[&str]) -> SessionInput 
         ["joins", ref how @ ..] => SessionInput::Attach(attach(play, client, how)),
         ["leaves"] => SessionInput::Detach(client),
         ["closes"] => SessionInput::End(EndWish::Close(client, play.new_request("close"))),
+        ["fills", name, action] => {
+            answer(play, name, ClientAnswer::Answer(json(&json!({ "action": action }))))
+        }
         ["answers", name, option] => answer(play, name, ClientAnswer::Answer(chosen(option))),
         ["decides", name, outcome] => answer(play, name, ClientAnswer::Answer(decided(client, outcome))),
         ["refuses", name] => answer(play, name, ClientAnswer::Refused(Error::method_not_found("it"))),
@@ -136,7 +139,7 @@ fn attach(play: &mut Play, client: ClientId, how: &[&str]) -> AttachRequest {
         read: client == ClientId(3),
         write: client == ClientId(3),
         terminal: client == ClientId(3),
-        elicitation: client == ClientId(4),
+        elicitation: ElicitationModes { form: client == ClientId(4), url: client == ClientId(5) },
     };
     AttachRequest {
         request: play.new_request(&format!("join-{}", super::script::client_name(client))),
@@ -186,11 +189,17 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
             let question = question(play, name, REQUEST_PERMISSION);
             BackendEvent::Question(AgentQuestion { version: Version::V1, ..question })
         }
-        ["asks", name, size, unit] => {
+        ["asks", name, size, unit @ ("KiB" | "MiB")] => {
             BackendEvent::Question(long_question(play, name, REQUEST_PERMISSION, bytes(size, unit)))
         }
         ["asks", name, method, size, unit] => {
             BackendEvent::Question(long_question(play, name, method, bytes(size, unit)))
+        }
+        ["asks", name, method, mode] => {
+            let question = question(play, name, method);
+            let mode = json(&json!(mode.strip_prefix("mode=").expect("how the user is asked")));
+            let params = question.params.with(&["mode"], &mode).expect("it is an object");
+            BackendEvent::Question(AgentQuestion { params, ..question })
         }
         ["asks", name, method] => BackendEvent::Question(question(play, name, method)),
         ["unasks", name] => {
