@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use nudge_backend::{
-    AgentQuestion, CREATE_ELICITATION, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission, is_file_or_terminal,
-    is_last_word, nobody_answers,
+    AgentQuestion, CREATE_ELICITATION, QuestionId, REQUEST_PERMISSION, cancelled_form, cancelled_permission,
+    is_file_or_terminal, is_last_word, nobody_answers,
 };
 use nudge_bridge::{ToV1, ToV2};
 use nudge_mailbox::ClientId;
