@@ -9,6 +9,7 @@ mod first_run;
 mod heard;
 mod hostile;
 mod logins;
+mod network;
 mod options;
 mod place;
 mod providers;
@@ -17,6 +18,7 @@ mod secrets;
 mod setup_page;
 mod shared_session;
 mod sign_in;
+mod tls;
 mod web;
 
 use std::time::Duration;
