@@ -5,6 +5,7 @@ mod acp;
 mod agents;
 mod args;
 mod config;
+mod crash;
 mod daemon;
 mod data_place;
 mod failpoint;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     if started_as.next().is_some_and(|first| first == shim::ARGUMENT) {
         return shim::run(started_as);
     }
+    crash::install();
     let (ProgramArgs { command }, matches) = ProgramArgs::read();
     let loaded = settings::load(&matches);
     let (settings, place) = (&loaded.settings, DataPlace::chosen(&loaded));

@@ -55,9 +55,29 @@ def anthropic(url):
 
 
 def chat(url):
-    from openai import OpenAI, RateLimitError
+    from openai import OpenAI
 
-    client = OpenAI(api_key="key", base_url=f"{url}/v1", max_retries=0)
+    return completions(OpenAI(api_key="key", base_url=f"{url}/v1", max_retries=0))
+
+
+def azure(url):
+    """A deployment of a resource at Azure, as it was addressed before there was one address for all of them."""
+    from openai import AzureOpenAI
+
+    return completions(AzureOpenAI(api_key="key", azure_endpoint=url, api_version="2024-10-21", max_retries=0))
+
+
+def azure_v1(url):
+    """A resource at Azure by the address that needs no version, with the header for its keys."""
+    from openai import OpenAI
+
+    headers = {"api-key": "key", "authorization": ""}
+    return completions(OpenAI(api_key="unused", base_url=f"{url}/openai/v1", default_headers=headers, max_retries=0))
+
+
+def completions(client):
+    from openai import RateLimitError
+
     tools = [{"type": "function", "function": {"name": "read", "parameters": SCHEMA}}]
 
     def ask(messages):
@@ -117,9 +137,28 @@ def responses(url):
 
 def gemini(url):
     from google import genai
-    from google.genai import errors, types
+    from google.genai import types
 
     client = genai.Client(api_key="key", http_options=types.HttpOptions(base_url=url))
+    outcome = contents(client)
+    models = [model.name for model in client.models.list()]
+    assert models == ["models/fake-model"], models
+    return outcome
+
+
+def vertex(url):
+    from google import genai
+    from google.genai import types
+    from google.oauth2.credentials import Credentials
+
+    options = types.HttpOptions(base_url=url)
+    lent = Credentials(token="key")
+    return contents(genai.Client(vertexai=True, project="p", location="l", credentials=lent, http_options=options))
+
+
+def contents(client):
+    from google.genai import errors, types
+
     declared = types.FunctionDeclaration(name="read", parameters_json_schema=SCHEMA)
     config = types.GenerateContentConfig(
         system_instruction=SYSTEM,
@@ -151,8 +190,6 @@ def gemini(url):
     first, parts = ask([asked])
     result = types.Part.from_function_response(name="read", response={"output": "fn main"})
     second, _ = ask([asked, types.Content(role="model", parts=parts), user(result)])
-    models = [model.name for model in client.models.list()]
-    assert models == ["models/fake-model"], models
     busy = user(types.Part.from_text(text="busy"))
     return first, second, refusal(lambda: ask([busy]), errors.ClientError)
 
@@ -249,8 +286,11 @@ def refusal(ask, kind):
 DIALECTS = {
     "anthropic": anthropic,
     "chat": chat,
+    "azure": azure,
+    "azure_v1": azure_v1,
     "responses": responses,
     "gemini": gemini,
+    "vertex": vertex,
     "ollama": ollama,
     "bedrock": bedrock,
 }

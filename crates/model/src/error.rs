@@ -84,6 +84,15 @@ pub enum ModelError {
         /// What happened, in our words.
         what: String,
     },
+    /// The provider's certificate is signed by nobody who is trusted. Another time it will not be either.
+    #[error(
+        "{provider} cannot be reached: its certificate is not trusted; if its authority is your own or your company's, name the \
+         file with the authority's certificate in SSL_CERT_FILE, or in NODE_EXTRA_CA_CERTS to trust it beside all others"
+    )]
+    Untrusted {
+        /// Which provider.
+        provider: String,
+    },
     /// What the provider sent cannot be read.
     #[error("{provider} sent an answer that cannot be read ({what})")]
     Malformed {
@@ -162,7 +171,9 @@ impl ModelError {
             Self::ContextOverflow => "context_overflow",
             Self::Quota { .. } => "quota",
             Self::RateLimited { .. } | Self::HeldBack { .. } => "rate_limited",
-            Self::Unavailable { .. } | Self::Network { .. } | Self::Rehearsed(_) => "network",
+            Self::Unavailable { .. } | Self::Network { .. } | Self::Untrusted { .. } | Self::Rehearsed(_) => {
+                "network"
+            }
             Self::Malformed { .. } | Self::Rejected { .. } | Self::Reasoning { .. } | Self::Rehearsal(_) => {
                 "malformed"
             }

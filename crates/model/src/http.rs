@@ -46,9 +46,13 @@ impl Default for RequestLimits {
     }
 }
 
+/// The variables that name proxies.
+pub(crate) const PROXY_VARIABLES: &[&str] =
+    &["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
 /// What of a client's environment decides how the network is reached.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-struct NetworkSettings {
+pub(crate) struct NetworkSettings {
     http_proxy: Option<String>,
     https_proxy: Option<String>,
     all_proxy: Option<String>,
@@ -80,16 +84,15 @@ impl NetworkSettings {
     }
 
     /// For this way to a provider. What is on this machine is not asked for elsewhere.
-    fn towards(self, access: &ProviderAccess) -> Self {
-        let Self { certificates, extra_certificates, .. } = &self;
+    pub(crate) fn towards(access: &ProviderAccess, environment: &Environment) -> Self {
+        let said = Self::of(environment);
         match (access.is_local(), access.base_url.starts_with("http://")) {
             (true, true) => Self { is_plain: true, ..Self::default() },
-            (true, false) => Self {
-                certificates: certificates.clone(),
-                extra_certificates: extra_certificates.clone(),
-                ..Self::default()
-            },
-            (false, _) => self,
+            (true, false) => {
+                let Self { certificates, extra_certificates, .. } = said;
+                Self { certificates, extra_certificates, ..Self::default() }
+            }
+            (false, _) => said,
         }
     }
 
@@ -163,7 +166,7 @@ impl ProviderHttp {
         access: &ProviderAccess,
     ) -> Result<ProviderClient, String> {
         let limits = self.limits;
-        let settings = NetworkSettings::of(environment).towards(access);
+        let settings = NetworkSettings::towards(access, environment);
         if let Some(client) = self.clients.lock().get(&settings) {
             return Ok(ProviderClient { client: client.clone(), limits });
         }
@@ -206,7 +209,7 @@ impl ProviderClient {
         let (patience, silence) = if access.is_local() { (local, local) } else { (headers, silence) };
         match tokio::time::timeout(patience, request.send()).await {
             Err(_) => Err(network(access, "it did not answer in time")),
-            Ok(Err(error)) => Err(network(access, why(&error))),
+            Ok(Err(error)) => Err(connection_error(access, &error)),
             Ok(Ok(response)) => Ok(ProviderResponse { response, silence }),
         }
     }
@@ -261,17 +264,20 @@ pub(crate) fn network(access: &ProviderAccess, what: &str) -> ModelError {
 }
 
 /// What went wrong, in our words: the error's own may name addresses and keys.
-fn why(error: &reqwest::Error) -> &'static str {
+fn connection_error(access: &ProviderAccess, error: &reqwest::Error) -> ModelError {
     let mut source = std::error::Error::source(error);
     let mut text = String::new();
     while let Some(error) = source {
         text = error.to_string().to_lowercase();
         source = error.source();
     }
-    if text.contains("refused") {
+    if text.contains("certificate") {
+        return ModelError::Untrusted { provider: access.provider.id.to_owned() };
+    }
+    let what = if text.contains("refused") {
         "nobody listens at its address"
-    } else if text.contains("certificate") {
-        "its certificate is not trusted"
+    } else if text.contains("proxy") || text.contains("tunnel") {
+        "the proxy of the environment does not let it through"
     } else if text.contains("lookup") || text.contains("resolve") || text.contains("name or service") {
         "its name is not known to the network"
     } else if error.is_timeout() || text.contains("timed out") {
@@ -280,7 +286,8 @@ fn why(error: &reqwest::Error) -> &'static str {
         "no connection can be made"
     } else {
         "the connection broke off"
-    }
+    };
+    network(access, what)
 }
 
 /// When the provider takes requests again, as `retry-after` and the like say.

@@ -12,6 +12,7 @@ mod chat_model;
 mod client_providers;
 mod content;
 mod dialect;
+mod environment_secrets;
 mod error;
 mod http;
 mod known;
@@ -45,7 +46,8 @@ pub use error::ModelError;
 pub use http::RequestLimits;
 pub use known::{KnownModel, ModelPrice, known_model};
 pub use piece::{AnswerPiece, PlanEntry, ProviderReset, SignedReasoning, StopReason, TokenCount, ToolCall};
-pub use provider::{ApiType, ModelProvider, PROVIDERS, key_variables};
+use provider::key_variables;
+pub use provider::{ApiType, ModelProvider, PROVIDERS};
 pub use provider_models::{ProviderModels, ProviderOptions, ProviderState, REHEARSAL};
 pub use request::{
     AnswerOptions, AnswerPart, ChatMessage, ModelRequest, SlashCommand, ThinkingLevel, ToolSpec,

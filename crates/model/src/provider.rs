@@ -158,13 +158,17 @@ pub const PROVIDERS: &[ModelProvider] = &[
 ];
 
 /// The variables that hold keys of providers, which nobody needs but who asks models.
-pub fn key_variables() -> impl Iterator<Item = &'static str> {
+pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
     PROVIDERS.iter().flat_map(|provider| provider.key_variables).copied()
 }
 
+/// The variables by which an account of Amazon is used, by models and by much else.
+pub(crate) const ACCOUNT_VARIABLES: [&str; 3] =
+    ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+
 /// The variables that hold secrets of providers, also those that other programs need.
 pub(crate) fn secret_variables() -> impl Iterator<Item = &'static str> {
-    key_variables().chain(["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"])
+    key_variables().chain(ACCOUNT_VARIABLES.into_iter().skip(1))
 }
 
 impl ModelProvider {

@@ -16,11 +16,12 @@ use crate::{
     chat_model::{ProviderLimiter, ProviderModel},
     client_providers::{ClientProviders, SaidOfProvider},
     dialect::{self, ListedModel},
-    http::{self, ProviderHttp, RequestLimits},
+    environment_secrets::environment_secrets,
+    http::{self, NetworkSettings, ProviderHttp, RequestLimits},
     known_list::{AccessKey, KnownList, LIST_TIME, ListNeed, ListOutcome},
     model_list,
     offered_models::{choice, is_named, is_usable, named_at, named_provider, ordered},
-    provider::secret_variables,
+    provider::{ACCOUNT_VARIABLES, key_variables},
     stored::{StoredAccess, StoredLogins},
 };
 
@@ -70,7 +71,8 @@ struct Shared {
     http: ProviderHttp,
     clients: ClientProviders,
     stored: StoredAccess,
-    lists: Mutex<HashMap<AccessKey, KnownList>>,
+    /// What one client cannot reach, another may.
+    lists: Mutex<HashMap<(AccessKey, NetworkSettings), KnownList>>,
     limiters: Mutex<HashMap<AccessKey, Arc<ProviderLimiter>>>,
     changes: watch::Sender<u64>,
 }
@@ -248,11 +250,7 @@ impl ProviderModels {
     /// Every secret that is known: of a client's environment, of what is kept and was read, and of what any client has set, whether
     /// it is used or not.
     pub fn secrets(&self, client: &ClientContext) -> Vec<SecretText> {
-        let variables = self.0.environment(client).variables();
-        let named = secret_variables()
-            .filter_map(|name| variables.get(name))
-            .map(|key| SecretText::new(key.as_str()));
-        let mut secrets: Vec<SecretText> = named.collect();
+        let mut secrets = environment_secrets(self.0.environment(client));
         secrets.extend(self.0.stored.secrets());
         secrets.extend(self.0.clients.secrets());
         secrets
@@ -339,7 +337,7 @@ impl Shared {
         client: &ClientContext,
         need: ListNeed,
     ) -> watch::Receiver<Option<ListOutcome>> {
-        let key = AccessKey::of(access);
+        let key = self.list_key(access, client);
         let mut lists = self.lists.lock();
         if let Some(known) = lists.get(&key).filter(|known| known.is_fresh(need)) {
             return known.outcome.clone();
@@ -367,6 +365,10 @@ impl Shared {
             }
         });
         outcome
+    }
+
+    fn list_key(&self, access: &ProviderAccess, client: &ClientContext) -> (AccessKey, NetworkSettings) {
+        (AccessKey::of(access), NetworkSettings::towards(access, self.environment(client)))
     }
 
     async fn ask_for_list(&self, access: &ProviderAccess, environment: &Environment) -> ListOutcome {
@@ -520,8 +522,8 @@ impl Shared {
         client: &ClientContext,
         model: &str,
     ) -> Result<ChosenModel, ModelError> {
-        let list =
-            self.lists.lock().get(&AccessKey::of(access)).and_then(|known| known.outcome.borrow().clone());
+        let key = self.list_key(access, client);
+        let list = self.lists.lock().get(&key).and_then(|known| known.outcome.borrow().clone());
         let listed = list.and_then(|list| list.ok()?.iter().find(|listed| listed.id == model).cloned());
         let listed = listed.unwrap_or_else(|| ListedModel { id: model.to_owned(), ..ListedModel::default() });
         let choice = choice(access, &listed);
@@ -547,6 +549,15 @@ impl ModelSource for ProviderModels {
 
     fn secrets(&self, client: &ClientContext) -> Vec<SecretText> {
         self.secrets(client)
+    }
+
+    fn withheld_variables(&self, client: &ClientContext) -> Vec<&'static str> {
+        let bedrock = ModelProvider::named("bedrock");
+        let access = bedrock.and_then(|bedrock| self.0.access(bedrock, client, &[]));
+        // The keys of an account are for much else, unless models are asked with them.
+        let is_account_used = access.is_some_and(|access| access.aws.is_some());
+        let account = ACCOUNT_VARIABLES.into_iter().filter(|_| is_account_used);
+        key_variables().chain(account).collect()
     }
 
     fn commands(&self, client: &ClientContext) -> Vec<SlashCommand> {

@@ -5,7 +5,7 @@ use std::{pin::Pin, sync::Arc};
 use nudge_wire::ClientContext;
 use tokio::sync::watch;
 
-use crate::{AccessOrigin, LanguageModel, ModelError, SecretText, ThinkingLevel};
+use crate::{AccessOrigin, LanguageModel, ModelError, SecretText, ThinkingLevel, key_variables};
 
 /// A model that a session may use.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,12 @@ pub trait ModelSource: Send + Sync {
     fn secrets(&self, client: &ClientContext) -> Vec<SecretText> {
         let _ = client;
         Vec::new()
+    }
+
+    /// The variables that commands do not get, because models are reached by them.
+    fn withheld_variables(&self, client: &ClientContext) -> Vec<&'static str> {
+        let _ = client;
+        key_variables().collect()
     }
 
     /// A number that changes whenever the choices may have.

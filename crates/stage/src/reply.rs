@@ -87,7 +87,7 @@ impl ModelReply {
 
     /// Says these chunks, each in an event of its own.
     pub fn chunks<T: Into<String>>(chunks: impl IntoIterator<Item = T>) -> Self {
-        chunks.into_iter().fold(Self::empty(), |reply, chunk| reply.step(ReplyStep::Say(chunk.into())))
+        Self::empty().and_chunks(chunks)
     }
 
     /// Thinks `text`, word by word, before it says or does anything.
@@ -114,6 +114,16 @@ impl ModelReply {
     /// Then says `text`, word by word.
     pub fn and_text(self, text: impl AsRef<str>) -> Self {
         words(text.as_ref()).fold(self, |reply, word| reply.step(ReplyStep::Say(word.to_owned())))
+    }
+
+    /// Then says these chunks, each in an event of its own.
+    pub fn and_chunks<T: Into<String>>(self, chunks: impl IntoIterator<Item = T>) -> Self {
+        chunks.into_iter().fold(self, |reply, chunk| reply.step(ReplyStep::Say(chunk.into())))
+    }
+
+    /// Thinks these chunks, each in an event of its own, before it says or does anything.
+    pub fn thinking_chunks<T: Into<String>>(chunks: impl IntoIterator<Item = T>) -> Self {
+        chunks.into_iter().fold(Self::empty(), |reply, chunk| reply.step(ReplyStep::Think(chunk.into())))
     }
 
     /// Then thinks `text`, word by word.

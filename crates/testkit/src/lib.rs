@@ -4,7 +4,9 @@
 mod build;
 mod held;
 mod page;
+mod planted;
 mod process;
+mod proxy;
 pub mod scripted;
 
 use std::{
@@ -16,7 +18,9 @@ use std::{
 pub use build::build_nudge;
 pub use held::Held;
 pub use page::check_section;
+pub use planted::PlantedSecret;
 pub use process::Process;
+pub use proxy::{LoopbackProxy, ProxiedConnection};
 
 /// How long a test waits for something that ought to come at once, on a machine that is busy.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);

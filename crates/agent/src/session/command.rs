@@ -3,7 +3,6 @@
 use std::{pin::pin, time::Duration};
 
 use nudge_backend::is_unanswerable;
-use nudge_model::key_variables;
 use nudge_process::ProcessCommand;
 use nudge_wire::{ErrorCode, scrub::StreamScrubber};
 use nudge_workspace::{
@@ -32,12 +31,13 @@ struct End {
 impl AgentSession {
     pub(super) async fn run_command(&mut self, id: &str, run: &RunInput) -> Result<ToolOutcome, Halt> {
         let timeout = run.timeout(self.outlet.config().run_timeout());
+        let withheld = self.models.withheld_variables(&self.client);
         let asked = json!({
             "command": "sh",
             "args": ["-c", run.command],
             "cwd": self.cwd.to_string_lossy(),
             "outputByteLimit": MOST_KEPT_BY_CLIENT,
-            "env": key_variables().map(|name| json!({ "name": name, "value": "" })).collect::<Vec<_>>(),
+            "env": withheld.iter().map(|name| json!({ "name": name, "value": "" })).collect::<Vec<_>>(),
         });
         let opens = self.tell_client("terminal/create", asked).await?;
         let opened = self.open.client_opens.insert(opens).await;
@@ -110,7 +110,8 @@ impl AgentSession {
             Some(environment) => in_environment(environment, command),
             None => command,
         };
-        let command = key_variables().fold(command, ProcessCommand::env_remove);
+        let withheld = self.models.withheld_variables(&self.client).into_iter();
+        let command = withheld.fold(command, ProcessCommand::env_remove);
         let (running, tree) = RunningCommand::start(command)?;
         self.open.tree = Some(tree);
         Ok(running)

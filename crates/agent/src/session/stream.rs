@@ -97,7 +97,6 @@ impl AgentSession {
         let control = Arc::clone(&self.control);
         let mut answer =
             ModelAnswer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false, has_content: false };
-        self.learn_secrets();
         let wanted = self.outlet.config().model().map(str::to_owned);
         let chosen = tokio::select! {
             biased;
@@ -111,6 +110,8 @@ impl AgentSession {
             Ok(chosen) => chosen,
             Err(error) => return Ok(AskOutcome::Failed { error, has_begun: false }),
         };
+        // Also the key that was read just now.
+        self.learn_secrets();
         self.tell_model(&chosen, wanted.as_deref()).await?;
         let options = self.outlet.config().answer_options(chosen.choice.as_ref());
         let context = options.context_size.or(chosen.choice.as_ref().and_then(|choice| choice.context));

@@ -7,6 +7,11 @@ use crate::python::python_with;
 
 /// A library asks with a tool, sends what came of it, and is refused; what it makes of that is always the same.
 fn check(dialect: &str, refused: &str) {
+    check_address(dialect, refused, ("", ""));
+}
+
+/// The same, and what the path and a header of each request are.
+fn check_address(dialect: &str, refused: &str, (path, header): (&str, &str)) {
     let provider = StageProvider::start_blocking();
     provider.sign_with("secret");
     let look = ModelReply::thinking("Hm. Hm.").and_text("I look.").and_call("read", json!({"path": "ä.rs"}));
@@ -21,6 +26,10 @@ fn check(dialect: &str, refused: &str) {
     let requests = provider.requests();
     assert_eq!(requests[0].system(), "Be brief.");
     assert_eq!(requests[1].last_results(), ["fn main"]);
+    for seen in &requests {
+        assert!(seen.path.starts_with(path), "{}", seen.summary());
+        assert!(header.is_empty() || seen.has_header(header), "{:?}", seen.headers);
+    }
 }
 
 #[test]
@@ -36,6 +45,22 @@ fn openai_chat_completions() {
 #[test]
 fn openai_responses() {
     check("responses", "RateLimitError");
+}
+
+#[test]
+fn azure_deployments() {
+    check_address("azure", "RateLimitError", ("/openai/deployments/gpt-x/chat/completions", "api-key"));
+}
+
+#[test]
+fn azure_v1() {
+    check_address("azure_v1", "RateLimitError", ("/openai/v1/chat/completions", "api-key"));
+}
+
+#[test]
+fn vertex() {
+    let path = "/v1beta1/projects/p/locations/l/publishers/google/models/gemini-3-x:";
+    check_address("vertex", "ClientError", (path, "authorization"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Models of providers over a real connection: Gemini, Vertex, Ollama and Bedrock, played by the stand-in.
+//! Models of providers over a real connection: Gemini, Vertex, Ollama and Bedrock, played by the stand-in; Azure by its variables.
 
 use std::collections::BTreeMap;
 
@@ -328,6 +328,11 @@ async fn bedrock_is_signed_with_the_keys_of_the_client() {
         let revealed: Vec<String> =
             models.secrets(&client).iter().map(|secret| secret.reveal().to_owned()).collect();
         assert_eq!(revealed, secrets);
+        let withheld = models.withheld_variables(&client);
+        assert!(withheld.contains(&"AWS_BEARER_TOKEN_BEDROCK"));
+        for variable in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
+            assert_eq!(withheld.contains(&variable), is_of_account, "{variable}");
+        }
         // Nothing lists its models; one is offered all the same.
         let chosen = models.choose(&client, None).await.expect("there is one");
         let answer: Result<Vec<AnswerPiece>, ModelError> =
@@ -336,4 +341,22 @@ async fn bedrock_is_signed_with_the_keys_of_the_client() {
     }
     let seen = &provider.requests()[0];
     assert!(seen.has_header("x-amz-security-token") && seen.path.contains("anthropic.claude"), "{seen:?}");
+}
+
+#[tokio::test]
+async fn azure_is_reached_by_the_address_of_a_resource() {
+    for path in ["", "/", "/openai/v1", "/openai/v1/"] {
+        let provider = StageProvider::start().await;
+        let models = ProviderModels::new(ProviderOptions::default());
+        let endpoint = format!("{}{path}", provider.url());
+        let client = client(&[("AZURE_OPENAI_ENDPOINT", &endpoint), ("AZURE_OPENAI_API_KEY", "key-1")]);
+        // It lists what could be deployed; what is, has names that the user knows.
+        let chosen = models.choose(&client, Some("azure/my-deployment")).await.expect("it is set up");
+        let answer: Vec<_> = chosen.model.stream(question("hi")).collect().await;
+        let answer: Vec<AnswerPiece> = answer.into_iter().map(|piece| piece.expect("it answers")).collect();
+        assert_eq!(told(&answer), "You said: hi EndTurn");
+        let seen = &provider.requests()[0];
+        assert_eq!((seen.path.as_str(), seen.model()), ("/openai/v1/chat/completions", "my-deployment"));
+        assert!(seen.has_header("api-key") && !seen.has_header("authorization"), "{:?}", seen.headers);
+    }
 }

@@ -1,4 +1,4 @@
-//! Models of providers over a real connection: Anthropic and `OpenAI`, played by the stand-in.
+//! Models of providers over a real connection: Anthropic, `OpenAI` and Azure, played by the stand-in.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -42,7 +42,15 @@ const CHAT: ProviderWay = ProviderWay {
 
 const RESPONSES: ProviderWay = ProviderWay { api_type: "_openai_responses", ..CHAT };
 
-const WAYS: [ProviderWay; 3] = [ANTHROPIC, CHAT, RESPONSES];
+const AZURE: ProviderWay = ProviderWay {
+    provider: "azure",
+    api_type: "azure",
+    base: "/openai/v1",
+    key: ("api-key", "key-1"),
+    model: "gpt-5.1",
+};
+
+const WAYS: [ProviderWay; 4] = [ANTHROPIC, CHAT, RESPONSES, AZURE];
 
 /// A stand-in and a client that has set it as its provider.
 pub(crate) struct ProviderStage {
@@ -147,7 +155,11 @@ async fn an_answer_comes_whole_and_goes_back() {
         let mut request = question("look");
         let (pieces, error) = stage.ask(request.clone()).await;
         assert_eq!(error, None);
-        let signer = if way.api_type == "_openai_responses" { "openai-responses" } else { way.api_type };
+        let signer = match way.api_type {
+            "_openai_responses" => "openai-responses",
+            "azure" => "openai",
+            api_type => api_type,
+        };
         let expected = format!(
             r#"(Hm. Hm.)<{signer}/{}>I look.[read {{"path":"a.rs","limit":20}}][list {{}}] EndTurn"#,
             way.model
@@ -188,7 +200,8 @@ fn check_sent(way: &ProviderWay, provider: &StageProvider) {
             assert_eq!(body["messages"][1]["content"][0], thought);
             assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 4096}));
         }
-        "openai" => {
+        "openai" | "azure" => {
+            assert_eq!(seen.path, format!("{}/chat/completions", way.base));
             assert_eq!(body["messages"][2]["reasoning_content"], "Hm. Hm.");
             assert_eq!(body["reasoning_effort"], "low");
         }
@@ -299,7 +312,7 @@ fn half_a_call(way: &ProviderWay) -> String {
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "read"}}),
             json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{\"pa"}}),
         ],
-        "openai" => {
+        "openai" | "azure" => {
             let function = json!({"name": "read", "arguments": "{\"pa"});
             let calls = json!([{"index": 0, "id": "t", "function": function}]);
             vec![json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})]
@@ -340,6 +353,7 @@ async fn models_are_listed_and_one_is_taken() {
         let ids: Vec<String> =
             stage.models.choices(&stage.client).into_iter().map(|choice| choice.id).collect();
         assert_eq!(ids, [id]);
-        assert_eq!(stage.provider.asides(), ["GET /v1/models"]);
+        let base = if way.base.is_empty() { "/v1" } else { way.base };
+        assert_eq!(stage.provider.asides(), [format!("GET {base}/models")]);
     }
 }

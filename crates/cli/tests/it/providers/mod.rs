@@ -1,6 +1,7 @@
 //! `nudge login`, `nudge logout` and `nudge providers`, with a provider that is a real server.
 
 mod daemon;
+mod keyring;
 mod login;
 mod reports;
 mod terminal;

@@ -1,15 +1,13 @@
 //! Secrets, planted in every place in which one can be given, and then looked for in all that comes out.
 
-mod forms;
-
 use nudge_gateway::{LoginStore, SetupLogin};
 use nudge_model::{ModelProvider, ModelWish, SecretText};
 use nudge_peer::FrameTap;
 use nudge_stage::{ModelReply, StageProvider};
+use nudge_testkit::PlantedSecret;
 use serde_json::{Value, json};
 
 use super::{ALL_DIALECTS, Client, ClientSetup, Dialect, Place, VERSIONS, each, place::NOBODY};
-use forms::PlantedSecret;
 
 /// How the provider that is asked is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

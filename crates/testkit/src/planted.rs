@@ -1,46 +1,54 @@
-//! A secret that is looked for, in whatever form.
+//! Secrets that are planted by tests, and looked for in whatever form.
 
 /// A secret that has in it what has to be escaped, and no shape by which it could be told.
 #[derive(Debug, Clone)]
-pub(crate) struct PlantedSecret {
-    pub(crate) tag: &'static str,
+pub struct PlantedSecret {
+    /// Where it was planted.
+    pub tag: &'static str,
     /// What is plain of it: its two halves.
     halves: [String; 2],
 }
 
 impl PlantedSecret {
-    pub(crate) fn new(tag: &'static str) -> Self {
+    /// One that is planted in this place, whose name has three letters.
+    pub fn new(tag: &'static str) -> Self {
         Self { tag, halves: [format!("qv{tag}9XkLmN"), format!("wZ{tag}7RtYpQ")] }
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// The secret.
+    pub fn text(&self) -> String {
         self.halves.join("/+\"=")
     }
 
     /// As it stands in an address.
-    pub(crate) fn url_form(&self) -> String {
+    pub fn url_form(&self) -> String {
         self.halves.join("%2F%2B%22%3D")
     }
 
-    /// A file that has it in every form that is taken out.
-    pub(crate) fn all_forms(&self) -> String {
+    /// As base64, behind these characters.
+    pub fn base64_form(&self, before: &str) -> String {
+        base64(&format!("{before}{}", self.text()))
+    }
+
+    /// Every form that is taken out of what is told.
+    pub fn forms(&self) -> Vec<String> {
         let text = self.text();
         let json = text.replace('"', "\\\"");
         let slashed = json.replace('/', "\\/");
-        let coded = ["", "a", "ab"].map(|before| base64(&format!("{before}{text}")));
+        let coded = ["", "a", "ab"].map(|before| self.base64_form(before));
         let safe = coded[0].replace('+', "-").replace('/', "_");
-        format!(
-            "exact: {text}\na line\nurl: {}\njson: {{\"key\": \"{json}\"}} \"{slashed}\"\nbase64: {} {} {} {safe}\ntwice: {text}{text}\n",
-            self.url_form(),
-            coded[0],
-            coded[1],
-            coded[2],
-        )
+        let twice = text.repeat(2);
+        [text, self.url_form(), json, slashed, safe, twice].into_iter().chain(coded).collect()
+    }
+
+    /// A file that has it in every form.
+    pub fn all_forms(&self) -> String {
+        format!("exact: {}\na line\nothers: {}\n", self.text(), self.forms().join(" "))
     }
 
     /// Neither half is there, plain or as base64, wherever it would begin.
     #[track_caller]
-    pub(crate) fn check_absent(&self, what: &str, bytes: &[u8]) {
+    pub fn check_absent(&self, what: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         for half in &self.halves {
             let coded = ["", "a", "ab"].map(|before| {
@@ -72,11 +80,11 @@ fn base64(text: &str) -> String {
 }
 
 #[test]
-fn a_secret_is_found_in_the_file_that_has_it() {
+fn a_secret_is_found_in_every_form_of_it() {
     let secret = PlantedSecret::new("Tst");
     assert_eq!(base64("Man is"), "TWFuIGlz");
-    for line in secret.all_forms().lines().filter(|line| *line != "a line") {
-        let found = std::panic::catch_unwind(|| secret.check_absent("a line", line.as_bytes()));
-        assert!(found.is_err(), "{line}");
+    for form in secret.forms() {
+        let found = std::panic::catch_unwind(|| secret.check_absent("a line", form.as_bytes()));
+        assert!(found.is_err(), "{form}");
     }
 }
