@@ -56,7 +56,7 @@ pub(super) fn take_in(history: &mut Conversation, update: &RawJson) {
         "agent_message" | "agent_message_chunk" => agent(history, &update),
         "tool_call_update" => tool_call(history, &update),
         "usage_update" => {
-            history.restored_cost = update.cost.map_or(history.restored_cost, |cost| cost.amount)
+            history.restored_cost = update.cost.map_or(history.restored_cost, |cost| cost.amount);
         }
         kind if kind == UpdateKind::SignedReasoning.name() => reasoning(history, update),
         _ => {}
