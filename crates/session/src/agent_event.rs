@@ -3,7 +3,7 @@
 use nudge_backend::{BackendEvent, TurnEnd};
 use nudge_bridge::{IndexedUpdate, UpdateKind, prompt_answer, turn_ended};
 use nudge_mailbox::ClientId;
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, ErrorCode, RawJson};
 use serde_json::json;
 
 use crate::{
@@ -112,6 +112,8 @@ impl SessionCore {
             return;
         }
         let (state, answer) = turn_end_update(end);
+        let is_signed_out = |error: &&Error| error.code == ErrorCode::AUTH_REQUIRED;
+        let signed_out = answer.as_ref().err().filter(is_signed_out).cloned();
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
         let prompt = turn.and_then(|turn| turn.unanswered);
@@ -124,7 +126,22 @@ impl SessionCore {
         if let Some(prompt) = prompt {
             self.answer(prompt.request, answer);
         }
+        if let Some(error) = signed_out {
+            self.wait_for_sign_in(&error);
+        }
         self.end_now();
+    }
+
+    /// Nobody is signed in: what waits stays, and would only fail. Who waits for an answer to a prompt is told so, and can send it
+    /// again.
+    fn wait_for_sign_in(&mut self, error: &Error) {
+        self.delivery.needs_sign_in = true;
+        for (id, prompt) in std::mem::take(&mut self.unanswered) {
+            self.delivery.mailbox.forget(&id);
+            // If that cannot be written, its sender is refused all the same.
+            self.draft.in_doubt.accepted.push(id);
+            self.answer(prompt.request, Err(error.clone()));
+        }
     }
 
     /// The agent is gone. It is started again.

@@ -127,7 +127,8 @@ impl SessionCore {
     /// A session that comes into use now.
     pub fn new(start: SessionStart, now: Moment) -> Self {
         let method = start.agent.steer_method;
-        let delivery = InputDelivery { mailbox: start.mailbox, steer_method: method, is_held: start.is_held };
+        let delivery =
+            InputDelivery { mailbox: start.mailbox, is_held: start.is_held, ..InputDelivery::new(method) };
         let mut core = Self {
             turn: None,
             turns: 0,

@@ -28,7 +28,8 @@ pub enum DeliveredMessages<C> {
 ///
 /// On an idle session all waiting steers start a turn together; if there are none, the oldest queued message starts one. In a
 /// running turn waiting steers go in together, where the turn has a [`SteerOpening`]: never while a tool call runs, the user is
-/// asked, the provider pauses or the turn is being cancelled. While it is held, nothing is given out.
+/// asked, the provider pauses or the turn is being cancelled. While it is held, nothing is given out, and where a turn has ended
+/// because nobody is signed in, no other begins by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct InputDelivery<C> {
     /// What waits.
@@ -37,12 +38,14 @@ pub struct InputDelivery<C> {
     pub steer_method: SteerMethod,
     /// Nothing is given out: the session was closed or has just been taken up, and keeps what waits.
     pub is_held: bool,
+    /// Nothing begins a turn before the user says something more: the last one has ended because nobody is signed in.
+    pub needs_sign_in: bool,
 }
 
 impl<C: Clone> InputDelivery<C> {
     /// An empty one of an idle session.
     pub fn new(steer_method: SteerMethod) -> Self {
-        Self { mailbox: Mailbox::new(), steer_method, is_held: false }
+        Self { mailbox: Mailbox::new(), steer_method, is_held: false, needs_sign_in: false }
     }
 
     /// What is to be delivered now. What starts a turn has to be followed by a turn: to be called until it returns `None`.
@@ -51,6 +54,9 @@ impl<C: Clone> InputDelivery<C> {
             return None;
         }
         let Some(turn) = turn else {
+            if self.needs_sign_in {
+                return None;
+            }
             let messages = self.mailbox.take_for_turn();
             return (!messages.is_empty()).then_some(DeliveredMessages::Turn(messages));
         };

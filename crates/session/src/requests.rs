@@ -179,6 +179,8 @@ impl SessionCore {
             key: key.map(Into::into),
         };
         let accepted = self.delivery.mailbox.accept(message, self.turn.is_some());
+        // Whoever says something wants to know whether it goes on.
+        self.delivery.needs_sign_in &= accepted.is_err();
         accepted.map(|accepted| accepted.id).map_err(|refusal| refused(refusal, None))
     }
 

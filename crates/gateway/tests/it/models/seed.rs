@@ -109,7 +109,7 @@ const ASKED: [(&str, &str); 4] = [
         r#"{ "jsonrpc": "2.0", "id": 1, "result": { "sessionId": "s" } }"#,
     ),
     (
-        r#"{ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": "/home/user/project", "additionalDirectories": [ "/home/user/shared-lib", "/home/user/product-docs" ], "mcpServers": [] } }"#,
+        r#"{ "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": { "cwd": "/nowhere/project", "additionalDirectories": [ "/nowhere/shared-lib", "/nowhere/product-docs" ], "mcpServers": [] } }"#,
         r#"{ "jsonrpc": "2.0", "id": 1, "error": { "code": -32000, "message": "Authentication required", "data": { "reason": "auth_required" } } }"#,
     ),
 ];

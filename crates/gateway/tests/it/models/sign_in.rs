@@ -277,3 +277,33 @@ async fn a_turn_ends_with_the_request_in_flight_when_its_user_signs_out() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_stays_when_its_user_signs_out() {
+    let place = Place::new().await;
+    each(VERSIONS, |version| {
+        let place = place.clone();
+        async move {
+            let stage = StageProvider::start().await;
+            stage.on("go").reply(ModelReply::chunks(["I look. "]).and_gate("now").and_call("list", json!({})));
+            let mut client = place.session(version, CHAT, &stage).await;
+            let from = client.log.len();
+            client.prompt("go");
+            super::at_the_gate(&stage).await;
+            let later = json!({ "sessionId": client.session, "mode": "queue", "content": super::heard::content("later") });
+            client.ask("session/inject", &later).await;
+            client.ask(names(version).logout, &json!({})).await;
+            stage.gate("now").open();
+            assert_eq!(client.over_from(from).await.error["code"], -32000);
+            // It is not tried, and would only fail.
+            status(&mut client).await;
+            assert!(!client.log.iter().any(|heard| heard.line.contains("later")), "{:#?}", client.story());
+            client.ask("providers/set", &CHAT.set(&stage)).await;
+            client.prompt("again");
+            stage.wait_for(|seen| seen.last_user() == "again", super::PATIENCE).await;
+            let asked: Vec<_> = stage.requests().iter().map(nudge_stage::SeenRequest::last_user).collect();
+            assert_eq!(asked, ["go", "later", "again"]);
+        }
+    })
+    .await;
+}

@@ -218,3 +218,28 @@ fn an_agent_that_says_it_has_begun_once_more_streams_no_more() {
          disk         -> show user b, steer b",
     );
 }
+
+#[test]
+fn what_waits_stays_when_nobody_is_signed_in() {
+    check(
+        "given ann dan
+         dan prompts a  -> save(+a >a user:a running)
+         disk           -> answer a: is a, show user a, show running, prompt a by dan
+         dan queues b   -> save(+b)
+         disk           -> answer b: is b
+         dan steers s   -> save(+s)
+         disk           -> answer s: is s
+         ann prompts w  -> save(+w)
+         disk
+         fails auth     -> save(idle:error:Authentication:required row ~w)
+         disk           -> show idle error Authentication required, answer w: no [auth_required]
+         dan prompts c  -> save(+c >s user:s running)
+         disk           -> show user s, show running, prompt s by dan
+         fails auth     -> save(idle:error:Authentication:required row ~c)
+         disk           -> show idle error Authentication required, answer c: no [auth_required]
+         dan prompts d  -> save(+d >b user:b running)
+         disk           -> show user b, show running, prompt b by dan
+         ends           -> save(idle:end_turn row >d user:d running)
+         disk           -> show idle end_turn, answer d: is d, show user d, show running, prompt d by dan",
+    );
+}

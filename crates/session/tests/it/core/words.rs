@@ -183,6 +183,7 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
         ["configures", name] => BackendEvent::Config(json(&json!({ name: true }))),
         ["ends"] => BackendEvent::TurnEnded(TurnEnd::stopped("end_turn")),
         ["ends", reason] => BackendEvent::TurnEnded(TurnEnd::stopped(reason)),
+        ["fails", "auth"] => BackendEvent::TurnEnded(TurnEnd::Failed(Error::auth_required())),
         ["fails"] => BackendEvent::TurnEnded(TurnEnd::Failed(Error::internal("failed"))),
         ["asks", name] => BackendEvent::Question(question(play, name, REQUEST_PERMISSION)),
         ["asks", name, "v1"] => {

@@ -51,7 +51,8 @@ impl<C: Clone> TurnedMailbox<C> {
     }
 
     pub(super) fn restore(steer_method: SteerMethod, saved: SavedMailbox<C>) -> Self {
-        Self::of(InputDelivery { mailbox: Mailbox::restore(saved), steer_method, is_held: true })
+        let mailbox = Mailbox::restore(saved);
+        Self::of(InputDelivery { mailbox, is_held: true, ..InputDelivery::new(steer_method) })
     }
 
     fn of(input: InputDelivery<C>) -> Self {
