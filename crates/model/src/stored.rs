@@ -1,7 +1,7 @@
 //! Ways to providers that are kept on this machine. Their keys are read when they are needed, and no sooner.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -14,6 +14,9 @@ use crate::{ModelError, ModelProvider, ProviderAccess, SecretText};
 const KEY_AGE: Duration = Duration::from_mins(1);
 /// How long a key that could not be read is left alone.
 const FAILED_AGE: Duration = Duration::from_secs(5);
+
+/// How many keys that were read are kept out of what is told; a command may print another each minute.
+const MOST_GIVEN: usize = 64;
 
 /// What keeps ways to providers on this machine.
 pub trait StoredLogins: Send + Sync {
@@ -43,6 +46,8 @@ pub(crate) struct StoredAccess {
     logins: Option<Arc<dyn StoredLogins>>,
     seen: Mutex<SeenLogins>,
     keys: Mutex<HashMap<&'static str, ReadKey>>,
+    /// Keys that were read, the oldest first: one that was replaced may still be good.
+    given: Mutex<VecDeque<SecretText>>,
     /// Held by who reads a key, so that nobody is asked twice at once.
     reading: tokio::sync::Mutex<()>,
 }
@@ -113,6 +118,9 @@ impl StoredAccess {
             outcome
         } else {
             let outcome = read(Arc::clone(logins), access.provider, stamp).await;
+            if let Ok(Some(key)) = &outcome {
+                self.remember(key);
+            }
             let read = ReadKey { stamp, since: Instant::now(), outcome: outcome.clone() };
             self.keys.lock().insert(id, read);
             outcome
@@ -121,10 +129,19 @@ impl StoredAccess {
         Ok(access.clone().with_key(key))
     }
 
+    fn remember(&self, key: &SecretText) {
+        let mut given = self.given.lock();
+        given.retain(|before| before != key);
+        given.push_back(key.clone());
+        if given.len() > MOST_GIVEN {
+            given.pop_front();
+        }
+    }
+
     /// Every key that was read, or could be.
     pub(crate) fn secrets(&self) -> Vec<SecretText> {
         let mut secrets = self.seen.lock().readable_keys.clone();
-        secrets.extend(self.keys.lock().values().filter_map(|key| key.outcome.clone().ok().flatten()));
+        secrets.extend(self.given.lock().iter().cloned());
         secrets
     }
 
@@ -208,6 +225,20 @@ mod tests {
         assert_eq!(stored.secrets(), [SecretText::new("sk-0")]);
         logins.number.store(1, Ordering::Relaxed);
         assert_eq!(key(&stored).await.as_deref(), Ok("http://127.0.0.1/1 sk-1"));
+        assert_eq!(stored.secrets(), ["sk-0", "sk-1"].map(SecretText::new), "neither is told");
+        logins.number.store(0, Ordering::Relaxed);
+        assert_eq!(key(&stored).await.as_deref(), Ok("http://127.0.0.1/0 sk-0"));
+        assert_eq!(stored.secrets(), ["sk-1", "sk-0"].map(SecretText::new));
+    }
+
+    #[test]
+    fn not_all_keys_that_ever_were_are_remembered() {
+        let stored = StoredAccess::new(None);
+        for number in 0..=MOST_GIVEN {
+            stored.remember(&SecretText::new(format!("sk-{number}")));
+        }
+        let secrets = stored.secrets();
+        assert!(secrets.len() == MOST_GIVEN && secrets[0] == SecretText::new("sk-1"));
     }
 
     #[tokio::test]
