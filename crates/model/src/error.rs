@@ -148,7 +148,7 @@ impl ModelError {
             Self::Auth { origin, .. } => {
                 !matches!(origin, AccessOrigin::Connection | AccessOrigin::Variable(_))
             }
-            _ => matches!(self, Self::NotSetUp),
+            _ => matches!(self, Self::NotSetUp | Self::SignedOut { .. }),
         }
     }
 

@@ -273,6 +273,20 @@ mod tests {
         assert_eq!(stored.secrets(), [SecretText::new("sk-0")]);
         logins.number.store(1, Ordering::Relaxed);
         assert_eq!(key(&stored).await.as_deref(), Ok("http://127.0.0.1/1 sk-1"));
+        assert_eq!(stored.secrets(), ["sk-0", "sk-1"].map(SecretText::new), "neither is told");
+        logins.number.store(0, Ordering::Relaxed);
+        assert_eq!(key(&stored).await.as_deref(), Ok("http://127.0.0.1/0 sk-0"));
+        assert_eq!(stored.secrets(), ["sk-1", "sk-0"].map(SecretText::new));
+    }
+
+    #[test]
+    fn not_all_keys_that_ever_were_are_remembered() {
+        let stored = StoredAccess::new(None);
+        for number in 0..=MOST_KEYS {
+            stored.remember(&SecretText::new(format!("sk-{number}")));
+        }
+        let secrets = stored.secrets();
+        assert!(secrets.len() == MOST_KEYS && secrets[0] == SecretText::new("sk-1"));
     }
 
     #[tokio::test]
