@@ -69,20 +69,25 @@ struct SeenLogins {
 struct ReadKeys {
     /// By provider.
     now: HashMap<&'static str, ReadKey>,
-    /// Also those that were replaced since: what has been told of them is still about.
+    /// Also those that were replaced since, the oldest first: they may still be good.
     ever: Vec<SecretText>,
 }
 
 impl ReadKeys {
     fn put(&mut self, provider: &'static str, read: ReadKey) {
-        if let Ok(Some(key)) = &read.outcome
-            && !self.ever.contains(key)
-        {
-            // A command may print another each time.
-            self.ever.drain(..self.ever.len().saturating_sub(MOST_KEYS - 1));
-            self.ever.push(key.clone());
+        if let Ok(Some(key)) = &read.outcome {
+            self.remember(key);
         }
         self.now.insert(provider, read);
+    }
+
+    fn remember(&mut self, key: &SecretText) {
+        self.ever.retain(|before| before != key);
+        self.ever.push(key.clone());
+        // A command may print another each time.
+        if self.ever.len() > MOST_KEYS {
+            self.ever.remove(0);
+        }
     }
 }
 
@@ -283,7 +288,7 @@ mod tests {
     fn not_all_keys_that_ever_were_are_remembered() {
         let stored = StoredAccess::new(None);
         for number in 0..=MOST_KEYS {
-            stored.remember(&SecretText::new(format!("sk-{number}")));
+            stored.keys.lock().remember(&SecretText::new(format!("sk-{number}")));
         }
         let secrets = stored.secrets();
         assert!(secrets.len() == MOST_KEYS && secrets[0] == SecretText::new("sk-1"));
