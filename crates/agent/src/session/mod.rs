@@ -10,7 +10,8 @@ mod turn;
 use std::{borrow::Cow, path::PathBuf, pin::pin, sync::Arc};
 
 use nudge_backend::{
-    AgentQuestion, BackendEvent, QuestionAnswer, TurnEnd, UserMessage, is_file_or_terminal, is_last_word,
+    AgentQuestion, BackendEvent, QuestionAnswer, SIGNED_OUT, TurnEnd, UserMessage, is_file_or_terminal,
+    is_last_word,
 };
 use nudge_bridge::IndexedUpdate;
 use nudge_model::{ModelChoice, ModelError, ModelSource, SecretText};
@@ -158,9 +159,11 @@ impl AgentSession {
 /// How a turn ends whose model failed. One word says why; nothing that was sent or came is quoted.
 fn failure(error: &ModelError) -> WireError {
     let said = match error {
-        ModelError::Auth { .. } | ModelError::NotSetUp => {
-            WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string())
+        // With this reason what waits is not tried either.
+        ModelError::NotSetUp => {
+            return WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()).reason(SIGNED_OUT);
         }
+        ModelError::Auth { .. } => WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()),
         _ => WireError::internal(error.to_string()),
     };
     said.reason(error.word())
