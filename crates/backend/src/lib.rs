@@ -33,4 +33,4 @@ pub use question::{
     cancelled_permission, is_file_or_terminal, is_last_word, is_unanswerable, nobody_answers,
 };
 pub use source::{AgentSource, OpenedSession, SessionRecap, SessionRestore, SessionSetup, SourceOffers};
-pub use turn_end::TurnEnd;
+pub use turn_end::{SIGNED_OUT, TurnEnd};

@@ -3,6 +3,10 @@
 use nudge_wire::{Error, RawJson};
 use serde_json::json;
 
+/// The reason of an error that ends a turn because nobody is signed in: until somebody is, another would end alike. A key that is
+/// refused is another reason.
+pub const SIGNED_OUT: &str = "auth_required";
+
 /// How a turn ended, in the words of whoever ended it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TurnEnd {

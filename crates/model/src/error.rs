@@ -141,15 +141,10 @@ impl ModelError {
         )
     }
 
-    /// Whether signing in may help.
-    pub fn wants_sign_in(&self) -> bool {
-        match self {
-            // What is kept comes after these.
-            Self::Auth { origin, .. } => {
-                !matches!(origin, AccessOrigin::Connection | AccessOrigin::Variable(_))
-            }
-            _ => matches!(self, Self::NotSetUp | Self::SignedOut { .. }),
-        }
+    /// Whether a key was refused that signing in would replace. What is kept comes after what a client has set and its
+    /// environment.
+    pub fn wants_another_login(&self) -> bool {
+        matches!(self, Self::Auth { origin: AccessOrigin::Stored | AccessOrigin::Local, .. })
     }
 
     /// When the provider says that it answers again.

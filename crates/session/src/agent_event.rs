@@ -1,9 +1,9 @@
 //! A turn as it goes: what the agent reports, and the end.
 
-use nudge_backend::{BackendEvent, TurnEnd};
+use nudge_backend::{BackendEvent, SIGNED_OUT, TurnEnd};
 use nudge_bridge::{IndexedUpdate, UpdateKind, prompt_answer, turn_ended};
 use nudge_mailbox::ClientId;
-use nudge_wire::{Error, ErrorCode, RawJson};
+use nudge_wire::{Error, RawJson};
 use serde_json::json;
 
 use crate::{
@@ -112,7 +112,7 @@ impl SessionCore {
             return;
         }
         let (state, answer) = turn_end_update(end);
-        let is_signed_out = |error: &&Error| error.code == ErrorCode::AUTH_REQUIRED;
+        let is_signed_out = |error: &&Error| error.get_reason().as_deref() == Some(SIGNED_OUT);
         let signed_out = answer.as_ref().err().filter(is_signed_out).cloned();
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);

@@ -10,7 +10,8 @@ mod turn;
 use std::{borrow::Cow, path::PathBuf, pin::pin, sync::Arc, time::SystemTime};
 
 use nudge_backend::{
-    AgentQuestion, BackendEvent, QuestionAnswer, TurnEnd, UserMessage, is_file_or_terminal, is_last_word,
+    AgentQuestion, BackendEvent, QuestionAnswer, SIGNED_OUT, TurnEnd, UserMessage, is_file_or_terminal,
+    is_last_word,
 };
 use nudge_bridge::IndexedUpdate;
 use nudge_model::{ModelChoice, ModelError, ModelSource, SecretText};
@@ -166,7 +167,11 @@ impl AgentSession {
 /// was sent or came is quoted.
 fn failure(error: &ModelError) -> WireError {
     let said = match error {
-        error if error.wants_sign_in() => WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()),
+        // With this reason what waits is not tried either.
+        ModelError::NotSetUp | ModelError::SignedOut { .. } => {
+            return WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()).reason(SIGNED_OUT);
+        }
+        error if error.wants_another_login() => WireError::new(ErrorCode::AUTH_REQUIRED, error.to_string()),
         error => WireError::internal(error.to_string()),
     };
     match error.reset() {
