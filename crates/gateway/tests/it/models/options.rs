@@ -146,9 +146,11 @@ async fn options_are_those_of_the_model() {
             let mut client = place.session(version, ANTHROPIC, &stage).await;
             let options = client.offered("model", "anthropic/claude-3-5-haiku").await;
             assert_eq!(values(&options, "thought_level"), ["auto", "off", "low", "medium", "high"]);
-            assert!(values(&options, "context_size").is_empty(), "{options}");
+            assert_eq!(values(&options, "context_size"), ["200000", "1000000"]);
             let answer = client.set_option("model", "anthropic/claude-3-5-haiku").await;
-            assert!(values(&answer["configOptions"], "thought_level").is_empty(), "{answer}");
+            for option in ["thought_level", "context_size"] {
+                assert!(values(&answer["configOptions"], option).is_empty(), "{option}: {answer}");
+            }
         }
     })
     .await;
