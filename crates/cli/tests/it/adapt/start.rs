@@ -45,9 +45,9 @@ fn a_client_that_goes_does_not_end_a_start_that_another_waits_for() {
     let ids = clients.each_mut().map(|client| client.greet(&json!({})));
     eventually("a start", || starts(&place) == 1);
     let [mut first, mut second] = clients;
-    // What is answered behind its greeting shows that it waits for the start as well.
-    let behind = second.send("_nudge/status", &json!({}));
-    second.response(behind);
+    // What is refused at once, behind its greeting, shows that it waits for the start as well.
+    second.process.line("no message");
+    second.until("a refusal", |message| message["error"]["code"] == -32700);
     first.process.kill();
     // The daemon has noticed when the pipes end.
     while first.process.next_line().is_some() {}
