@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fmt, io,
-    net::{SocketAddr, TcpListener},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -13,17 +13,27 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::sync::{oneshot, watch};
+use tokio::{
+    net::TcpSocket,
+    sync::{oneshot, watch},
+};
 
 use crate::{
     ExchangeOutcome, ModelReply, OfferedModel, ReplyGate, ReplyRule, ScriptError, SeenRequest, dialect,
     play::PlayedReply, rule::ScriptedReply, script, server,
 };
 
+/// Any that is free, on this machine alone.
+const FREE_PORT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0));
+/// How many may connect at once.
+const BACKLOG: u32 = 1024;
+
 /// A provider that runs until it is dropped.
 pub struct StageProvider {
     shared: Arc<ProviderShared>,
     address: SocketAddr,
+    /// Its port, if it is not there yet.
+    reserved: Option<TcpSocket>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,17 +47,38 @@ impl StageProvider {
 
     /// Starts one on a free port of this machine, for tests that do not await.
     pub fn start_blocking() -> Self {
-        Self::listen("127.0.0.1:0".parse().expect("an address")).expect("a free port can be had")
+        let listener = TcpListener::bind(FREE_PORT).expect("a free port can be had");
+        let address = listener.local_addr().expect("it has an address");
+        let shared = Arc::new(ProviderShared::default());
+        let mut provider = Self { shared, address, reserved: None, stop: None, thread: None };
+        provider.serve(listener);
+        provider
     }
 
-    /// Starts one at this address.
-    pub fn listen(address: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
-        let address = listener.local_addr()?;
+    /// One that has an address and is not there yet: who connects is refused, and nobody else can have its port.
+    pub fn absent() -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(FREE_PORT)?;
+        let address = socket.local_addr()?;
         let shared = Arc::new(ProviderShared::default());
+        Ok(Self { shared, address, reserved: Some(socket), stop: None, thread: None })
+    }
+
+    /// Starts one that was absent. To be called in a runtime of tokio.
+    ///
+    /// # Panics
+    ///
+    /// If it is there already.
+    pub fn appear(&mut self) -> io::Result<()> {
+        let socket = self.reserved.take().expect("it is there already");
+        self.serve(socket.listen(BACKLOG)?.into_std()?);
+        Ok(())
+    }
+
+    fn serve(&mut self, listener: TcpListener) {
         let (stop, stopped) = oneshot::channel();
-        let thread = server::start(listener, Arc::clone(&shared), stopped);
-        Ok(Self { shared, address, stop: Some(stop), thread: Some(thread) })
+        self.thread = Some(server::start(listener, Arc::clone(&self.shared), stopped));
+        self.stop = Some(stop);
     }
 
     /// `http://127.0.0.1:PORT`

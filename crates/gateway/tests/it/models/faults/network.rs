@@ -18,12 +18,9 @@ async fn nobody_listens_and_then_somebody_does() {
     each(cases, |(dialect, version, meanwhile)| {
         let place = place.clone();
         async move {
-            let gone = StageProvider::start().await;
-            let address = gone.address();
-            let set = dialect.set(&gone);
-            drop(gone);
+            let mut stage = StageProvider::absent().expect("a free port can be had");
             let mut client = place.client(version).await;
-            client.ask("providers/set", &set).await;
+            client.ask("providers/set", &dialect.set(&stage)).await;
             client.new_session(&place.cwd()).await;
             let (from, began) = (client.log.len(), Instant::now());
             client.prompt("go");
@@ -31,7 +28,7 @@ async fn nobody_listens_and_then_somebody_does() {
             assert!(pause.at - began < SEEN, "{:?}", pause.at - began);
             let steer = meet(&mut client, meanwhile);
             let mut steers = 0;
-            let stage = StageProvider::listen(address).expect("the port is still free");
+            stage.appear().expect("its port is its own");
             match meanwhile {
                 Meanwhile::Nothing => assert_eq!(client.over_from(from).await.reason, "end_turn"),
                 Meanwhile::Steer => {
