@@ -47,12 +47,16 @@ impl StageProvider {
 
     /// Starts one on a free port of this machine, for tests that do not await.
     pub fn start_blocking() -> Self {
-        let listener = TcpListener::bind(FREE_PORT).expect("a free port can be had");
-        let address = listener.local_addr().expect("it has an address");
-        let shared = Arc::new(ProviderShared::default());
+        Self::listen(FREE_PORT).expect("a free port can be had")
+    }
+
+    /// Starts one at this address.
+    pub fn listen(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        let (address, shared) = (listener.local_addr()?, Arc::new(ProviderShared::default()));
         let mut provider = Self { shared, address, reserved: None, stop: None, thread: None };
         provider.serve(listener);
-        provider
+        Ok(provider)
     }
 
     /// One that has an address and is not there yet: who connects is refused, and nobody else can have its port.
