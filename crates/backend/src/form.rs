@@ -73,10 +73,19 @@ pub fn check_form(schema: &Value, content: &Map<String, Value>) -> Result<(), Fo
         }
     }
     for (name, value) in content {
-        let field = fields.get(name).ok_or(FormMismatch::Unknown)?;
-        check_field(name, field, value)?;
+        match fields.get(name) {
+            Some(field) => check_field(name, field, value)?,
+            None if allows_more(schema) => {}
+            None => return Err(FormMismatch::Unknown),
+        }
     }
     Ok(())
+}
+
+/// Whether a schema says that there may be fields which it does not name.
+fn allows_more(schema: &Value) -> bool {
+    let is_open = |rule: &Value| rule.is_object() || rule == &Value::Bool(true);
+    is_open(&schema["additionalProperties"]) || is_open(&schema["patternProperties"])
 }
 
 fn check_field(name: &str, field: &Value, value: &Value) -> Result<(), FormMismatch> {

@@ -70,7 +70,9 @@ pub(crate) fn notice_to_v1(update: &RawJson, object: &JsonObject<'_>, id: &str) 
     let meta = JsonObject::default().with("notice", notice.text());
     let said: Vec<String> =
         ["title", "description"].iter().filter_map(|member| object.string(member)).collect();
-    if said.is_empty() {
+    // That a session was left is for programs: whoever has left it knows.
+    let is_left = update.get(&["_meta", "nudge", "left"]).is_some_and(|left| left.as_str() == "true");
+    if said.is_empty() || is_left {
         return carried(update, meta);
     }
     // Clients that know no ids join it to the thoughts around it.

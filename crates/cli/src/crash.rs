@@ -43,7 +43,10 @@ fn words(payload: &dyn Any) -> String {
     }
     let Some(composed) = payload.downcast_ref::<String>() else { return "without words".to_owned() };
     match composed.find(QUOTES) {
-        Some(quote) => format!("{} (the rest may quote something secret)", composed[..quote].trim_end()),
+        Some(quote) => {
+            let before = mask::text(composed[..quote].trim_end());
+            format!("{before} (the rest may quote something secret)")
+        }
         None => mask::text(composed).into_owned(),
     }
 }

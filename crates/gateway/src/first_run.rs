@@ -122,7 +122,7 @@ fn access_at(content: &Map<String, Value>) -> Option<ProviderAccess> {
     ProviderAccess::stored(custom, Some(address), None)
 }
 
-/// From now on, for all that this client begins, until it sets a provider.
+/// From now on, for all that this client begins, until a model is set up.
 fn play_rehearsals(sign_in: &ClientSignIn) {
     if let Some(connection) = sign_in.client.connection {
         sign_in.providers.rehearse(connection);

@@ -231,9 +231,9 @@ impl ClientSignIn {
         }
         if let Some(logins) = self.logins.clone() {
             let forgotten = blocking(move || logins.forget_all()).await;
-            forgotten.map_err(|why| Error::internal(format!("Not all that is kept is removed: {why}")))?;
-            // Whoever is told of changes hears of it now.
+            // Whoever is told of changes hears of it now, also of a part.
             self.providers.look_at_stored();
+            forgotten.map_err(|why| Error::internal(format!("Not all that is kept is removed: {why}")))?;
         }
         Ok(())
     }

@@ -118,7 +118,8 @@ impl ProviderAccess {
 
     /// What the environment of a client says.
     pub fn from_environment(provider: &'static ModelProvider, environment: &Environment) -> Option<Self> {
-        let variable = |name: &str| environment.variables().get(name).filter(|value| !value.is_empty());
+        let variable =
+            |name: &str| environment.variables().get(name).filter(|value| !value.trim().is_empty());
         let first =
             |names: &[&'static str]| names.iter().find_map(|name| Some((*name, variable(name)?.as_str())));
         let key = first(provider.key_variables);
@@ -172,7 +173,8 @@ impl ProviderAccess {
 
     /// Why what an environment says of a provider is of no use, if it says something.
     pub(crate) fn unusable(provider: &'static ModelProvider, environment: &Environment) -> Option<String> {
-        let variable = |name: &str| environment.variables().get(name).filter(|value| !value.is_empty());
+        let variable =
+            |name: &str| environment.variables().get(name).filter(|value| !value.trim().is_empty());
         let key = provider.key_variables.iter().find(|name| variable(name).is_some())?;
         if Self::from_environment(provider, environment).is_some() {
             return None;

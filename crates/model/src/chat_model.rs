@@ -175,9 +175,6 @@ impl StreamedAnswer {
     /// Sends the request; the answer begins, or there is an error.
     async fn send(&mut self, request: reqwest::RequestBuilder) -> Result<ProviderResponse, ModelError> {
         let Self { client, access, model, dialect, limiter, .. } = self;
-        if let Some(error) = access.unsendable_key() {
-            return Err(error);
-        }
         if let Some(wait) = limiter.wait() {
             return Err(ModelError::HeldBack { provider: access.provider.id.to_owned(), wait });
         }

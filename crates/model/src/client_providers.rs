@@ -56,10 +56,12 @@ impl ClientProviders {
         self.0.lock().entry(connection).or_default().rehearses = true;
     }
 
-    /// A model was set up for everybody: nobody rehearses for want of one.
-    pub(crate) fn end_rehearsals(&self) {
+    /// These are set up for everybody: who can use one of them does not rehearse for want of a model.
+    pub(crate) fn end_rehearsals(&self, accesses: &[ProviderAccess]) {
         for known in self.0.lock().values_mut() {
-            known.rehearses = false;
+            let is_usable =
+                |access: &ProviderAccess| known.wish.provider.is_none_or(|pinned| pinned == access.provider);
+            known.rehearses &= !accesses.iter().any(is_usable);
         }
     }
 

@@ -11,7 +11,8 @@ pub(crate) fn environment_secrets(environment: &Environment) -> Vec<SecretText> 
     let value = |name: &str| environment.variables().get(name).map(String::as_str);
     let addresses = PROVIDERS.iter().flat_map(|provider| provider.address_variables);
     let addresses = addresses.chain(PROXY_VARIABLES).filter_map(|name| value(name));
-    let keys = secret_variables().filter_map(value).map(SecretText::new);
+    // As they are used.
+    let keys = secret_variables().filter_map(value).map(|key| SecretText::new(key.trim()));
     keys.chain(addresses.flat_map(passwords)).collect()
 }
 

@@ -205,6 +205,9 @@ impl ProviderClient {
         access: &ProviderAccess,
         request: RequestBuilder,
     ) -> Result<ProviderResponse, ModelError> {
+        if let Some(error) = access.unsendable_key() {
+            return Err(error);
+        }
         let RequestLimits { headers, silence, local, .. } = self.limits;
         let (patience, silence) = if access.is_local() { (local, local) } else { (headers, silence) };
         match tokio::time::timeout(patience, request.send()).await {

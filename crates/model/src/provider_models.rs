@@ -263,9 +263,7 @@ impl Shared {
         let is_other = self.stored.look();
         let accesses = self.stored.accesses();
         if is_other {
-            if !accesses.is_empty() {
-                self.clients.end_rehearsals();
-            }
+            self.clients.end_rehearsals(&accesses);
             self.tell_change();
         }
         accesses
@@ -447,7 +445,14 @@ impl Shared {
         client: &ClientContext,
         id: Option<&str>,
     ) -> Result<ChosenModel, ModelError> {
-        let (accesses, wish) = (self.accesses(client), self.clients.wish(client));
+        let (mut accesses, wish) = (self.accesses(client), self.clients.wish(client));
+        // It may have been found, and something else set up since.
+        if let Some(local) = self.local(client)
+            && id.and_then(named_provider) == Some(local.provider)
+            && accesses.iter().all(|access| access.provider != local.provider)
+        {
+            accesses.push(local);
+        }
         // What another client of the session has chosen may be out of this one's reach.
         let is_reached = |id: &&str| match id.split_once('/').and_then(|(name, _)| ModelProvider::named(name))
         {
@@ -474,7 +479,7 @@ impl Shared {
         client: &ClientContext,
         wanted: Option<&str>,
     ) -> Result<ChosenModel, ModelError> {
-        let (mut failed, mut is_there) = (None, false);
+        let mut is_there = false;
         for access in accesses {
             match self.listed(access, client).await {
                 Some(Ok(models)) => {
@@ -486,10 +491,7 @@ impl Shared {
                     }
                 }
                 // What another provider would be told was meant for this one.
-                Some(Err(error)) if access.origin != AccessOrigin::Local && error.may_pass() => {
-                    return Err(error);
-                }
-                Some(Err(error)) if access.origin != AccessOrigin::Local => failed = failed.or(Some(error)),
+                Some(Err(error)) if access.origin != AccessOrigin::Local => return Err(error),
                 _ => {}
             }
         }
@@ -497,7 +499,7 @@ impl Shared {
             provider: accesses.first().map_or("the provider", |access| access.provider.name).to_owned(),
             model: model.to_owned(),
         });
-        Err(failed.or(unknown).unwrap_or(ModelError::NotSetUp))
+        Err(unknown.unwrap_or(ModelError::NotSetUp))
     }
 
     /// The models of a provider, once they are known.

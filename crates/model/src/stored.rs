@@ -54,7 +54,7 @@ pub(crate) struct StoredAccess {
     seen: Mutex<SeenLogins>,
     keys: Arc<Mutex<ReadKeys>>,
     /// Held by who reads the key of a provider, so that nobody is asked twice at once.
-    reading: Mutex<HashMap<&'static str, Arc<tokio::sync::Mutex<()>>>>,
+    reading: Mutex<HashMap<KeyReading, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 #[derive(Default)]
@@ -64,21 +64,25 @@ struct SeenLogins {
     readable_keys: Vec<SecretText>,
 }
 
+/// A provider, and what its key may depend on: a command that prints it runs in the environment of who asks.
+type KeyReading = (&'static str, Environment);
+
 /// The keys that were read.
 #[derive(Default)]
 struct ReadKeys {
-    /// By provider.
-    now: HashMap<&'static str, ReadKey>,
+    /// Where they were read, by provider.
+    now: HashMap<KeyReading, ReadKey>,
     /// Also those that were replaced since, the oldest first: they may still be good.
     ever: Vec<SecretText>,
 }
 
 impl ReadKeys {
-    fn put(&mut self, provider: &'static str, read: ReadKey) {
+    fn put(&mut self, at: KeyReading, read: ReadKey) {
         if let Ok(Some(key)) = &read.outcome {
             self.remember(key);
         }
-        self.now.insert(provider, read);
+        self.now.retain(|_, known| known.is_fresh(read.stamp));
+        self.now.insert(at, read);
     }
 
     fn remember(&mut self, key: &SecretText) {
@@ -146,18 +150,19 @@ impl StoredAccess {
         let (Some(stamp), Some(logins)) = (access.unread_key, &self.logins) else {
             return Ok(access.clone());
         };
-        let outcome = match self.known_key(access.provider, stamp) {
+        let at = (access.provider.id, environment.clone());
+        let outcome = match self.known_key(&at, stamp) {
             Some(outcome) => outcome,
-            None => self.read_key(logins, access.provider, stamp, environment).await,
+            None => self.read_key(logins, access.provider, stamp, at).await,
         };
         let id = access.provider.id;
         let key = outcome.map_err(|what| ModelError::Key { provider: id.to_owned(), what })?;
         Ok(access.clone().with_key(key))
     }
 
-    fn known_key(&self, provider: &ModelProvider, stamp: u64) -> Option<KeyOutcome> {
+    fn known_key(&self, at: &KeyReading, stamp: u64) -> Option<KeyOutcome> {
         let keys = self.keys.lock();
-        keys.now.get(provider.id).filter(|key| key.is_fresh(stamp)).map(|key| key.outcome.clone())
+        keys.now.get(at).filter(|key| key.is_fresh(stamp)).map(|key| key.outcome.clone())
     }
 
     /// Reads a key, or waits for whoever does.
@@ -166,21 +171,25 @@ impl StoredAccess {
         logins: &Arc<dyn StoredLogins>,
         provider: &'static ModelProvider,
         stamp: u64,
-        environment: &Environment,
+        at: KeyReading,
     ) -> KeyOutcome {
-        let reading = Arc::clone(self.reading.lock().entry(provider.id).or_default());
+        let reading = {
+            let mut reading = self.reading.lock();
+            reading.retain(|_, reading| Arc::strong_count(reading) > 1);
+            Arc::clone(reading.entry(at.clone()).or_default())
+        };
         let reading = reading.lock_owned().await;
-        if let Some(outcome) = self.known_key(provider, stamp) {
+        if let Some(outcome) = self.known_key(&at, stamp) {
             return outcome;
         }
         let keys = Arc::clone(&self.keys);
-        let reads = read(Arc::clone(logins), provider, stamp, environment.clone());
+        let reads = read(Arc::clone(logins), provider, stamp, at.1.clone());
         // Beside whoever waits for it: who gives up leaves no second question to the user behind.
         let read = tokio::spawn(async move {
             let _reading = reading;
             let outcome = reads.await;
             let read = ReadKey { stamp, since: Instant::now(), outcome: outcome.clone() };
-            keys.lock().put(provider.id, read);
+            keys.lock().put(at, read);
             outcome
         });
         read.await.unwrap_or_else(|_| Err("it cannot be read".to_owned()))

@@ -116,6 +116,7 @@ impl SessionCore {
         let signed_out = answer.as_ref().err().filter(is_signed_out).cloned();
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
+        let prompter = turn.as_ref().map(|turn| turn.prompter);
         let prompt = turn.and_then(|turn| turn.unanswered);
         if self.lifecycle.ending.as_ref().is_some_and(|ending| ending.cuts_off) {
             let id = self.ids.message();
@@ -126,17 +127,19 @@ impl SessionCore {
         if let Some(prompt) = prompt {
             self.answer(prompt.request, answer);
         }
-        if let Some(error) = signed_out {
-            self.wait_for_sign_in(&error);
+        if let (Some(error), Some(prompter)) = (signed_out, prompter) {
+            self.wait_for_sign_in(prompter, &error);
         }
         self.end_now();
     }
 
-    /// Nobody is signed in: what waits stays, and would only fail. Who waits for an answer to a prompt is told so, and can send it
-    /// again.
-    fn wait_for_sign_in(&mut self, error: &Error) {
-        self.delivery.needs_sign_in = true;
-        for (id, prompt) in std::mem::take(&mut self.unanswered) {
+    /// A client is not signed in: what waits of it stays, and would only fail. If it waits for an answer to a prompt it is told
+    /// so, and can send it again.
+    fn wait_for_sign_in(&mut self, client: ClientId, error: &Error) {
+        self.delivery.signed_out = Some(client);
+        for (id, prompt) in
+            self.unanswered.extract_if(.., |_, prompt| prompt.client == client).collect::<Vec<_>>()
+        {
             self.delivery.mailbox.forget(&id);
             // If that cannot be written, its sender is refused all the same.
             self.draft.in_doubt.accepted.push(id);

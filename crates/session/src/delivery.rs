@@ -1,7 +1,7 @@
 //! When what the user says is delivered: the mailbox, held against the turn.
 
 use nudge_backend::{PromptParams, SteerMethod};
-use nudge_mailbox::{Mailbox, MailboxMessage};
+use nudge_mailbox::{ClientId, Mailbox, MailboxMessage};
 use nudge_wire::RawJson;
 
 use crate::{RunningTurn, SteerOpening};
@@ -38,14 +38,14 @@ pub struct InputDelivery<C> {
     pub steer_method: SteerMethod,
     /// Nothing is given out: the session was closed or has just been taken up, and keeps what waits.
     pub is_held: bool,
-    /// Nothing begins a turn before the user says something more: the last one has ended because nobody is signed in.
-    pub needs_sign_in: bool,
+    /// Nothing of this client begins a turn before something more is said: its last one has ended because it is not signed in.
+    pub signed_out: Option<ClientId>,
 }
 
 impl<C: Clone> InputDelivery<C> {
     /// An empty one of an idle session.
     pub fn new(steer_method: SteerMethod) -> Self {
-        Self { mailbox: Mailbox::new(), steer_method, is_held: false, needs_sign_in: false }
+        Self { mailbox: Mailbox::new(), steer_method, is_held: false, signed_out: None }
     }
 
     /// What is to be delivered now. What starts a turn has to be followed by a turn: to be called until it returns `None`.
@@ -54,7 +54,8 @@ impl<C: Clone> InputDelivery<C> {
             return None;
         }
         let Some(turn) = turn else {
-            if self.needs_sign_in {
+            let is_its = |message: &MailboxMessage<C>| Some(message.client) == self.signed_out;
+            if self.signed_out.is_some() && self.mailbox.pending().all(is_its) {
                 return None;
             }
             let messages = self.mailbox.take_for_turn();

@@ -169,6 +169,8 @@ impl SessionCore {
         content: InputContent,
         key: Option<String>,
     ) -> Result<MessageId, Error> {
+        // Whoever says something wants to know whether it goes on.
+        self.delivery.signed_out = None;
         self.check_room(&content, key.as_deref())?;
         let message = MailboxMessage {
             id: self.ids.message(),
@@ -179,8 +181,6 @@ impl SessionCore {
             key: key.map(Into::into),
         };
         let accepted = self.delivery.mailbox.accept(message, self.turn.is_some());
-        // Whoever says something wants to know whether it goes on.
-        self.delivery.needs_sign_in &= accepted.is_err();
         accepted.map(|accepted| accepted.id).map_err(|refusal| refused(refusal, None))
     }
 

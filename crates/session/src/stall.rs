@@ -135,7 +135,8 @@ impl SessionCore {
         if let Some(turn) = turn {
             self.abandon(&turn, why);
         }
-        self.delivery = InputDelivery { is_held: true, ..InputDelivery::new(self.delivery.steer_method) };
+        let InputDelivery { steer_method, signed_out, .. } = self.delivery;
+        self.delivery = InputDelivery { is_held: true, signed_out, ..InputDelivery::new(steer_method) };
         self.step.effects.push(SessionEffect::ForgetOptions);
     }
 

@@ -139,7 +139,7 @@ pub(super) const BUGS: &[Bug] = &[
         "self.withdraw_permission(permission, Some(by));",
         "let _ = by;",
     ),
-    bug("what waited before a restart is not held", CORE, "is_held: start.is_held };", "is_held: false };"),
+    bug("what waited before a restart is not held", CORE, "is_held: start.is_held, ..", "is_held: false, .."),
     bug(
         "a close is told before it is on disk",
         LIFECYCLE,

@@ -48,10 +48,19 @@ pub(crate) struct AgentSession {
     cost: f64,
     /// Whether the user knows which model answers.
     is_model_told: bool,
-    /// The provider that was asked last.
-    asked_provider: Option<String>,
-    /// Whether it was asked in this turn, which then stays with it.
+    /// Who was asked last.
+    last_asked: Option<AskedModel>,
+    /// Whether that was in this turn, which then stays with it.
     is_asked_in_turn: bool,
+}
+
+/// Who was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum AskedModel {
+    /// A model that there is no choice of.
+    Fixed,
+    /// `provider/model`.
+    Chosen(String),
 }
 
 /// Why a turn stops before its end.
@@ -86,7 +95,7 @@ impl AgentSession {
             open: OpenWork::default(),
             cost,
             is_model_told,
-            asked_provider: None,
+            last_asked: None,
             is_asked_in_turn: false,
         }
     }

@@ -9,13 +9,13 @@ use std::{
 use futures_util::StreamExt;
 use nudge_backend::BackendEvent;
 use nudge_model::{
-    AccessOrigin, AnswerOptions, AnswerPiece, ChosenModel, ModelError, ModelRequest, RetryPlan, StopReason,
-    TokenCount, ToolCall, known_model,
+    AccessOrigin, AnswerOptions, AnswerPiece, ChosenModel, ModelError, ModelRequest, REHEARSAL, RetryPlan,
+    StopReason, TokenCount, ToolCall, known_model,
 };
 
 use nudge_wire::scrub::{SecretScrubber, StreamScrubber};
 
-use super::{AgentSession, Halt, open::OpenCall};
+use super::{AgentSession, AskedModel, Halt, open::OpenCall};
 use crate::{tools, tools::ToolInvocation, update};
 
 const SYSTEM: &str = "You are a coding agent. You work in the user's workspace with the tools you are given. Paths are \
@@ -98,13 +98,19 @@ impl AgentSession {
         let mut answer =
             ModelAnswer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false, has_content: false };
         let wanted = self.outlet.config().model().map(str::to_owned);
+        // What nobody has chosen is for a whole turn what it was at first.
+        let before = match &self.last_asked {
+            Some(AskedModel::Chosen(model)) if self.is_asked_in_turn => Some(model.clone()),
+            _ => None,
+        };
+        let asked = wanted.clone().or(before);
         let chosen = tokio::select! {
             biased;
             () = control.interrupted() => {
                 answer.was_cut = true;
                 return Ok(AskOutcome::Answered(answer));
             }
-            chosen = self.models.choose(&self.client, wanted.as_deref()) => chosen,
+            chosen = self.models.choose(&self.client, asked.as_deref()) => chosen,
         };
         let chosen = match chosen.and_then(|chosen| self.stays_with(chosen, wanted.as_deref())) {
             Ok(chosen) => chosen,
@@ -174,35 +180,46 @@ impl AgentSession {
 
     /// A turn that has asked one provider asks no other, unless somebody wants that: what was said was said to the first.
     fn stays_with(&self, chosen: ChosenModel, wanted: Option<&str>) -> Result<ChosenModel, ModelError> {
-        let before = self.asked_provider.as_deref().filter(|_| self.is_asked_in_turn);
-        let is_wanted = |provider| wanted.is_some_and(|wanted| provider_of(wanted) == provider);
-        match (before, chosen.choice.as_ref().map(|choice| provider_of(&choice.id))) {
-            (Some(before), Some(now))
-                if before != now && !is_wanted(now) && chosen.origin != Some(AccessOrigin::Connection) =>
-            {
-                Err(ModelError::SignedOut { provider: before.to_owned() })
-            }
-            _ => Ok(chosen),
+        let now = chosen.choice.as_ref().map(|choice| provider_of(&choice.id));
+        let before = match &self.last_asked {
+            Some(AskedModel::Chosen(model)) if self.is_asked_in_turn => provider_of(model),
+            Some(AskedModel::Fixed) if self.is_asked_in_turn => REHEARSAL,
+            _ => return Ok(chosen),
+        };
+        let is_wanted = now.is_some_and(|now| wanted.is_some_and(|wanted| provider_of(wanted) == now));
+        let is_same = now.map_or(before == REHEARSAL, |now| now == before);
+        if is_same || is_wanted || chosen.origin == Some(AccessOrigin::Connection) {
+            return Ok(chosen);
         }
+        Err(ModelError::SignedOut { provider: before.to_owned() })
     }
 
     /// Tells which model was found without anybody having chosen it: once in a session, and when it is another provider's than
     /// before.
     async fn tell_model(&mut self, chosen: &ChosenModel, wanted: Option<&str>) -> Result<(), Halt> {
         let is_told = std::mem::replace(&mut self.is_model_told, true);
-        self.is_asked_in_turn = true;
-        let now = chosen.choice.as_ref().map(|choice| provider_of(&choice.id).to_owned());
-        let before = std::mem::replace(&mut self.asked_provider, now);
+        let before = self.note_asked(chosen);
         let (Some(origin), Some(choice)) = (&chosen.origin, &chosen.choice) else { return Ok(()) };
         let is_wanted = wanted.is_some_and(|wanted| provider_of(wanted) == provider_of(&choice.id));
         let is_found = matches!(origin, AccessOrigin::Variable(_) | AccessOrigin::Local);
-        let has_moved = before.is_some_and(|before| before != provider_of(&choice.id));
+        let has_moved = before.is_some_and(|before| provider_of(&before) != provider_of(&choice.id));
         if is_wanted || !(has_moved || is_found && !is_told) {
             return Ok(());
         }
         let title = format!("{} answers", choice.id);
         let more = format!("It was taken because of {origin}. The option `model` has others.");
         self.outlet.update(update::notice("info", &title, &more)).await
+    }
+
+    /// Notes who is asked now; gives the model that was asked before, if it was one of a choice.
+    fn note_asked(&mut self, chosen: &ChosenModel) -> Option<String> {
+        self.is_asked_in_turn = true;
+        let now = chosen.choice.as_ref();
+        let now = now.map_or(AskedModel::Fixed, |choice| AskedModel::Chosen(choice.id.clone()));
+        match self.last_asked.replace(now)? {
+            AskedModel::Chosen(model) => Some(model),
+            AskedModel::Fixed => None,
+        }
     }
 
     /// Tells how full the context is, and what the session has cost, where both are known.
@@ -229,21 +246,16 @@ impl AgentSession {
     async fn pass_on(&mut self, piece: AnswerPiece, ids: &mut MessageIds) -> Result<(), Halt> {
         match piece {
             AnswerPiece::Text(text) => {
-                let thought = ids.thought_scrubber.rest();
-                self.think(&thought, ids).await?;
                 let text = ids.text_scrubber.push(&self.outlet.scrubber, text);
                 self.say(&text, ids).await?;
             }
             AnswerPiece::Thought(text) => {
-                let said = ids.text_scrubber.rest();
-                self.say(&said, ids).await?;
                 let text = ids.thought_scrubber.push(&self.outlet.scrubber, text);
                 self.think(&text, ids).await?;
             }
             // What has a key in it is not kept; the model can do without.
             AnswerPiece::Reasoning(reasoning) if self.has_secret(reasoning.content.as_str()) => {}
             AnswerPiece::Reasoning(reasoning) => {
-                self.say_rest(ids).await?;
                 let id = ids.answer.get_or_insert_with(|| self.ids.mint("answer"));
                 let kept = update::signed_reasoning(id, &reasoning);
                 self.outlet.send(BackendEvent::Update(kept)).await?;

@@ -51,12 +51,13 @@ impl fmt::Display for StepOutcome {
 
 type Step = (&'static str, fn(&mut RealTalk) -> Result<String>);
 
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     ("set", RealTalk::set),
     ("typescript", RealTalk::typescript),
     ("conversation", RealTalk::converse),
     ("tool", RealTalk::read),
     ("steer", RealTalk::steer),
+    ("other APIs", RealTalk::other_apis),
 ];
 
 /// Takes the model through all steps in one version.
@@ -217,6 +218,21 @@ impl RealTalk {
         let text = self.chat.agent_text(since);
         let is_followed = if text.to_lowercase().contains("banana") { "followed" } else { "not followed" };
         Ok(format!("in question {}, {reason}, {is_followed}", with_steer.unwrap_or_default() + 1))
+    }
+
+    /// The same server answers in the other APIs that it has.
+    fn other_apis(&mut self) -> Result<String> {
+        let mut heard = Vec::new();
+        for (api_type, path) in [("anthropic", ""), ("_openai_responses", "/v1")] {
+            let base = format!("http://{}{path}", self.tap.address);
+            let set = json!({ "providerId": "custom", "apiType": api_type, "baseUrl": base });
+            self.chat.client.call("providers/set", &set)?;
+            self.chat.begin(self.folder.path())?;
+            let answer = self.ask("Say hello.").with_context(|| api_type.to_owned())?;
+            ensure!(!answer.text.trim().is_empty(), "{api_type}: it says nothing");
+            heard.push(format!("{api_type} in {} pieces", answer.pieces));
+        }
+        Ok(heard.join(", "))
     }
 
     fn ask(&mut self, text: &str) -> Result<HeardAnswer> {
