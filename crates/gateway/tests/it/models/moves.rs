@@ -75,6 +75,31 @@ async fn a_turn_goes_on_with_a_provider_that_the_client_sets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_turn_stays_with_its_provider_when_another_is_set_up() {
+    each(VERSIONS, |version| async move {
+        let (first, second) = (StageProvider::start().await, StageProvider::start().await);
+        first.offer([nudge_stage::OfferedModel::new("small:1b")]);
+        first.on("do it").times(1).reply(ModelReply::call("run", json!({ "command": "true" })));
+        // An Ollama that was found, and counts only where nothing else is set up.
+        let place = Place::with("memory", &first.url()).await;
+        let mut client = place.client(version).await;
+        client.new_session(&place.cwd()).await;
+        let from = client.log.len();
+        client.prompt("do it");
+        let asked = client.agent_request().await;
+        place.logins.keep(login("anthropic", second.url(), "sk-14")).expect("memory keeps it");
+        let allowed = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
+        client.answer(&asked, &allowed);
+        assert_eq!(client.over_from(from).await.reason, "end_turn");
+        assert_eq!((first.requests().len(), second.requests().len()), (2, 0));
+        // The next turn is for what was set up.
+        assert_eq!(client.turn("and now").await.reason, "end_turn");
+        assert_eq!((first.requests().len(), second.requests().len()), (2, 1));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_provider_that_does_not_answer_is_not_passed_over() {
     each(VERSIONS, |version| async move {
         let (place, other) = (Place::new().await, StageProvider::start().await);
