@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    AcceptedMessage, DeliveryMode, IdempotencyKey, InputDialect, MailboxChange, MailboxMessage,
+    AcceptedMessage, ClientId, DeliveryMode, IdempotencyKey, InputDialect, MailboxChange, MailboxMessage,
     MailboxRefusal, MessageFate, MessageId, RevokedMessage, SavedMailbox,
 };
 
@@ -19,7 +19,8 @@ use crate::{
 ///
 /// 1. One input: [`accept`](Self::accept), [`revoke`](Self::revoke), [`replace`](Self::replace),
 ///    [`drop_prompts`](Self::drop_prompts) or [`forget`](Self::forget).
-/// 2. Where something may be delivered now: [`take_for_turn`](Self::take_for_turn) or [`take_steers`](Self::take_steers).
+/// 2. Where something may be delivered now: [`take_for_turn`](Self::take_for_turn),
+///    [`take_for_turn_of_others`](Self::take_for_turn_of_others) or [`take_steers`](Self::take_steers).
 /// 3. [`take_changes`](Self::take_changes), and commit them in that order, with the transcript entries of what was
 ///    taken, in one transaction.
 /// 4. Only then show the effects: answer the request, emit the messages, hand them to the agent.
@@ -175,6 +176,19 @@ impl<C: Clone> Mailbox<C> {
         } else {
             self.take_steers()
         }
+    }
+
+    /// Delivers what starts a turn as if nothing of this client waited.
+    pub fn take_for_turn_of_others(&mut self, client: ClientId) -> Vec<MailboxMessage<C>> {
+        let (own, others): (Vec<_>, Vec<_>) =
+            mem::take(&mut self.steers).into_iter().partition(|message| message.client == client);
+        self.steers = own.into();
+        if !others.is_empty() {
+            return self.deliver(others);
+        }
+        let next = self.queue.iter().position(|message| message.client != client);
+        let next = next.and_then(|at| self.queue.remove(at)).into_iter().collect();
+        self.deliver(next)
     }
 
     /// Delivers all the steers that wait, in the order of acceptance.

@@ -54,11 +54,10 @@ impl<C: Clone> InputDelivery<C> {
             return None;
         }
         let Some(turn) = turn else {
-            let is_its = |message: &MailboxMessage<C>| Some(message.client) == self.signed_out;
-            if self.signed_out.is_some() && self.mailbox.pending().all(is_its) {
-                return None;
-            }
-            let messages = self.mailbox.take_for_turn();
+            let messages = match self.signed_out {
+                Some(client) => self.mailbox.take_for_turn_of_others(client),
+                None => self.mailbox.take_for_turn(),
+            };
             return (!messages.is_empty()).then_some(DeliveredMessages::Turn(messages));
         };
         if !self.mailbox.has_steers() {

@@ -147,6 +147,21 @@ fn what_starts_a_turn_is_all_the_steers_or_else_the_oldest_queued_message() {
 }
 
 #[test]
+fn what_starts_a_turn_may_be_of_others_alone() {
+    let mut mailbox = begun();
+    let of = |client, message| MailboxMessage { client: ClientId(client), ..message };
+    let all = [steer("b"), of(2, queued("c")), queued("d"), of(2, steer("e")), of(3, steer("f"))];
+    for message in all {
+        mailbox.accept(message, true).expect("a turn runs");
+    }
+    assert_eq!(mailbox.take_for_turn_of_others(ClientId(1)), [of(2, steer("e")), of(3, steer("f"))]);
+    assert_eq!(mailbox.take_for_turn_of_others(ClientId(1)), [of(2, queued("c"))]);
+    assert_eq!(mailbox.take_for_turn_of_others(ClientId(1)), []);
+    assert_eq!(mailbox.pending().collect::<Vec<_>>(), [&steer("b"), &queued("d")]);
+    assert_eq!(mailbox.take_for_turn(), [steer("b")]);
+}
+
+#[test]
 fn a_steer_needs_a_turn_only_if_it_is_an_inject() {
     for (dialect, is_taken) in [
         (InputDialect::Inject, false),

@@ -229,10 +229,8 @@ fn what_waits_stays_when_nobody_is_signed_in() {
          disk           -> answer b: is b
          dan steers s   -> save(+s)
          disk           -> answer s: is s
-         ann prompts w  -> save(+w)
-         disk
-         fails auth     -> save(idle:error:Authentication:required row ~w)
-         disk           -> show idle error Authentication required, answer w: no [auth_required]
+         fails auth     -> save(idle:error:Authentication:required row)
+         disk           -> show idle error Authentication required
          dan prompts c  -> save(+c >s user:s running)
          disk           -> show user s, show running, prompt s by dan
          fails auth     -> save(idle:error:Authentication:required row ~c)
@@ -241,5 +239,19 @@ fn what_waits_stays_when_nobody_is_signed_in() {
          disk           -> show user b, show running, prompt b by dan
          ends           -> save(idle:end_turn row >d user:d running)
          disk           -> show idle end_turn, answer d: is d, show user d, show running, prompt d by dan",
+    );
+}
+
+#[test]
+fn who_is_not_signed_in_holds_up_nobody_else() {
+    check(
+        "given ann dan
+         dan prompts a  -> save(+a >a user:a running)
+         disk           -> answer a: is a, show user a, show running, prompt a by dan
+         dan queues b   -> save(+b)
+         disk           -> answer b: is b
+         ann prompts w  -> save(+w)
+         disk
+         fails auth     -> save()",
     );
 }
