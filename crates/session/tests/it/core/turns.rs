@@ -252,6 +252,10 @@ fn who_is_not_signed_in_holds_up_nobody_else() {
          disk           -> answer b: is b
          ann prompts w  -> save(+w)
          disk
-         fails auth     -> save()",
+         fails auth     -> save(idle:error:Authentication:required row >w user:w running)
+         disk           -> show idle error Authentication required, show user w but ann, show running but ann, prompt w by ann
+         ends           -> note(idle:end_turn row), show idle end_turn but ann, answer w: end_turn
+         pending?       -> b
+         dan queues c   -> save(+c >b user:b running)",
     );
 }
