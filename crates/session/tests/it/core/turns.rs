@@ -229,8 +229,8 @@ fn what_waits_stays_when_nobody_is_signed_in() {
          disk           -> answer b: is b
          dan steers s   -> save(+s)
          disk           -> answer s: is s
-         fails auth     -> save(idle:error:Authentication:required row)
-         disk           -> show idle error Authentication required
+         fails auth     -> note(idle:error:Authentication:required row), show idle error Authentication required
+         disk
          dan prompts c  -> save(+c >s user:s running)
          disk           -> show user s, show running, prompt s by dan
          fails auth     -> save(idle:error:Authentication:required row ~c)
