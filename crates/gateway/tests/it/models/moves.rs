@@ -3,10 +3,10 @@
 use nudge_gateway::{LoginStore, SetupLogin};
 use nudge_model::{ModelProvider, SecretText};
 use nudge_stage::{ModelReply, StageProvider};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
-    ClientSetup, Place, VERSIONS,
+    Client, ClientSetup, Place, VERSIONS,
     dialect::{ANTHROPIC, CHAT},
     each,
     place::NOBODY,
@@ -21,6 +21,19 @@ fn login(provider: &str, address: String, key: &str) -> SetupLogin {
 fn with_variables(variables: &[(&'static str, &str)]) -> ClientSetup {
     let environment = variables.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     ClientSetup { environment, ..ClientSetup::default() }
+}
+
+fn allowed() -> Value {
+    json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } })
+}
+
+/// A client that has asked for a session; the id of that request, and the form in which it is asked what shall answer.
+async fn waiting_for_a_choice(place: &Place, version: u64) -> (Client, u64, Value) {
+    let capabilities = json!({ "elicitation": { "form": {} } });
+    let mut client = place.client_with(version, ClientSetup { capabilities, ..ClientSetup::default() }).await;
+    let id = client.send("session/new", &json!({ "cwd": place.cwd(), "mcpServers": [] }));
+    let form = client.agent_request().await;
+    (client, id, form)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,8 +52,7 @@ async fn a_turn_does_not_go_on_with_another_provider_after_a_logout() {
         let asked = client.agent_request().await;
         let logout = if version == 1 { "logout" } else { "auth/logout" };
         client.ask(logout, &json!({})).await;
-        let allowed = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
-        client.answer(&asked, &allowed);
+        client.answer(&asked, &allowed());
         let over = client.over_from(from).await;
         assert!(over.error.to_string().contains("custom is not set up any more"), "{over:?}");
         assert!(second.requests().is_empty(), "nothing is told to another: {second:?}");
@@ -66,8 +78,7 @@ async fn a_turn_goes_on_with_a_provider_that_the_client_sets() {
         let asked = client.agent_request().await;
         client.ask("providers/set", &ANTHROPIC.set(&second)).await;
         client.ask("providers/disable", &json!({ "providerId": "custom" })).await;
-        let allowed = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
-        client.answer(&asked, &allowed);
+        client.answer(&asked, &allowed());
         assert_eq!(client.over_from(from).await.reason, "end_turn");
         assert_eq!((first.requests().len(), second.requests().len()), (1, 1));
     })
@@ -88,8 +99,7 @@ async fn a_turn_stays_with_its_provider_when_another_is_set_up() {
         client.prompt("do it");
         let asked = client.agent_request().await;
         place.logins.keep(login("anthropic", second.url(), "sk-14")).expect("memory keeps it");
-        let allowed = json!({ "outcome": { "outcome": "selected", "optionId": "allow_once" } });
-        client.answer(&asked, &allowed);
+        client.answer(&asked, &allowed());
         assert_eq!(client.over_from(from).await.reason, "end_turn");
         assert_eq!((first.requests().len(), second.requests().len()), (2, 0));
         // The next turn is for what was set up.
@@ -143,11 +153,7 @@ async fn a_login_comes_before_an_address_without_a_key() {
 async fn a_rehearsal_ends_when_a_model_is_set_up() {
     each(VERSIONS, |version| async move {
         let (place, stage) = (Place::new().await, StageProvider::start().await);
-        let capabilities = json!({ "elicitation": { "form": {} } });
-        let mut client =
-            place.client_with(version, ClientSetup { capabilities, ..ClientSetup::default() }).await;
-        let id = client.send("session/new", &json!({ "cwd": place.cwd(), "mcpServers": [] }));
-        let form = client.agent_request().await;
+        let (mut client, id, form) = waiting_for_a_choice(&place, version).await;
         client.answer(&form, &json!({ "action": "accept", "content": { "choice": "rehearsal" } }));
         let opened = client.response(id).await;
         opened["result"]["sessionId"].as_str().expect("a session").clone_into(&mut client.session);
@@ -163,17 +169,13 @@ async fn a_rehearsal_ends_when_a_model_is_set_up() {
 async fn a_session_that_waits_for_a_choice_goes_on_when_a_model_is_set_up_elsewhere() {
     each(VERSIONS, |version| async move {
         let (place, stage) = (Place::new().await, StageProvider::start().await);
-        let capabilities = json!({ "elicitation": { "form": {} } });
-        let mut client =
-            place.client_with(version, ClientSetup { capabilities, ..ClientSetup::default() }).await;
-        let id = client.send("session/new", &json!({ "cwd": place.cwd(), "mcpServers": [] }));
-        let form = client.agent_request().await;
+        let (mut client, id, form) = waiting_for_a_choice(&place, version).await;
         place.logins.keep(login("custom", format!("{}/v1", stage.url()), "sk-12")).expect("memory keeps it");
         // Whoever asks how it stands makes Nudge look.
         client.ask("providers/list", &json!({})).await;
         let opened = client.response(id).await;
         assert!(opened["result"]["sessionId"].is_string(), "{opened}");
-        let is_withdrawn = |message: &serde_json::Value| {
+        let is_withdrawn = |message: &Value| {
             message["method"] == "$/cancel_request" && message["params"]["requestId"] == form["id"]
         };
         client.until("the form to be taken back", is_withdrawn).await;
