@@ -53,7 +53,9 @@ impl LineTransport {
     /// Reads behind a copy of the short `rest`, in the thread's buffer.
     fn poll_read_spare(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<(usize, BytesMut)>> {
         let mut buffer = spare::take();
-        buffer.reserve(READ + SMALL);
+        // Buffers that grow from here double. With a power of two they stay clear of sizes that the allocator gives back to the
+        // system and takes again for each message.
+        buffer.reserve(READ);
         buffer.extend_from_slice(&self.rest);
         match poll_read_buf(Pin::new(&mut *self.reader), cx, &mut buffer) {
             Poll::Ready(Ok(count)) => {
