@@ -24,7 +24,7 @@ async fn it_looks_around_and_says_what_it_is() {
     stage.result("src/a.rs:3: // FIXME\nsrc/b.rs:1: x");
     let last = stage.answer().await;
     assert!(last.starts_with("The first such place is src/a.rs:3."), "{last}");
-    assert!(last.contains("A model provider can be configured in a later version"), "{last}");
+    assert!(last.contains("`nudge login` connects a model"), "{last}");
     assert!(last.contains("EndTurn"), "{last}");
 }
 
