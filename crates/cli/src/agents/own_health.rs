@@ -172,7 +172,9 @@ fn log_file(place: &DataPlace) -> Result<String, String> {
 async fn built_in() -> Result<String, String> {
     let report = async { examine(&own_agent()?).await };
     let report = report.await.map_err(|error| format!("{error:#}"))?;
-    report.session.map(|()| "answers, and a session could be begun; `nudge providers` tells of its models".to_owned())
+    report
+        .session
+        .map(|()| "answers, and a session could be begun; `nudge providers` tells of its models".to_owned())
 }
 
 fn own_agent() -> Result<DownstreamCommand> {
