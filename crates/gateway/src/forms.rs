@@ -1,7 +1,7 @@
 //! Forms and pages that Nudge itself shows a client: `elicitation/create` about one of its requests, and
 //! `elicitation/complete`.
 
-use nudge_backend::check_form;
+use nudge_backend::{CREATE_ELICITATION, check_form};
 use nudge_peer::Cx;
 use nudge_wire::{Error, Id, RawJson};
 use serde::Deserialize;
@@ -57,7 +57,7 @@ impl RequestForms {
 
     async fn create(&self, asked: &Value) -> Result<FormAnswer, Error> {
         let params = RawJson::of(asked).expect("it is plain data");
-        let answer = self.cx.request_raw("elicitation/create", Some(&params)).await;
+        let answer = self.cx.request_raw(CREATE_ELICITATION, Some(&params)).await;
         let answer = answer.map_err(|error| Error::internal(format!("The client shows no form: {error}")))?;
         let read = answer.to::<CreateAnswer>();
         let CreateAnswer { action, content } =

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use nudge_backend::SIGNED_OUT;
 use nudge_hub::SessionApi;
 use nudge_model::{AccessOrigin, ProviderModels};
 use nudge_peer::{Cx, RawRequest, UnhandledMessage};
@@ -93,7 +94,7 @@ impl ClientSignIn {
             Some(problem) => format!("{what} ({problem})"),
             None => what.to_owned(),
         };
-        let data = json!({ "reason": "auth_required", "authMethods": self.methods() });
+        let data = json!({ "reason": SIGNED_OUT, "authMethods": self.methods() });
         Error::new(ErrorCode::AUTH_REQUIRED, what).data(&data)
     }
 

@@ -70,6 +70,12 @@ fn gpt_version(id: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
+/// A model that is wanted and that no list has, if it is clear whose it is.
+pub(crate) fn unlisted(accesses: &[ProviderAccess], wanted: &str) -> Option<ModelChoice> {
+    let (access, model) = named_at(accesses, wanted)?;
+    Some(choice(access, &ListedModel { id: model.to_owned(), ..ListedModel::default() }))
+}
+
 /// A model as clients may choose it.
 pub(crate) fn choice(access: &ProviderAccess, model: &ListedModel) -> ModelChoice {
     let known = known_model(&model.id);

@@ -20,7 +20,7 @@ use crate::{
     http::{self, NetworkSettings, ProviderHttp, RequestLimits},
     known_list::{AccessKey, KnownList, LIST_TIME, ListNeed, ListOutcome},
     model_list,
-    offered_models::{choice, is_named, is_usable, named_at, named_provider, ordered},
+    offered_models::{choice, is_named, is_usable, named_at, named_provider, ordered, unlisted},
     provider::{ACCOUNT_VARIABLES, key_variables},
     stored::{StoredAccess, StoredLogins},
 };
@@ -417,27 +417,21 @@ impl Shared {
         if wish.model.as_deref() == Some(REHEARSAL) {
             return choices;
         }
-        for access in self.accesses(client) {
-            let list = self.list(&access, client, ListNeed::Shown).borrow().clone();
+        let accesses = self.accesses(client);
+        for access in &accesses {
+            let list = self.list(access, client, ListNeed::Shown).borrow().clone();
             if let Some(Ok(models)) = list {
-                choices.extend(ordered(&access, &models).into_iter().map(|model| choice(&access, model)));
+                choices.extend(ordered(access, &models).into_iter().map(|model| choice(access, model)));
             }
         }
         if let Some(wanted) = &wish.model {
             match choices.iter().position(|choice| is_named(&choice.id, wanted)) {
                 Some(at) => choices[..=at].rotate_right(1),
-                None => choices.splice(0..0, self.unlisted(client, wanted)).for_each(drop),
+                None => choices.splice(0..0, unlisted(&accesses, wanted)).for_each(drop),
             }
         }
         choices.truncate(MOST_CHOICES);
         choices
-    }
-
-    /// A model that is wanted and that no list has, if it is clear whose it is.
-    fn unlisted(&self, client: &ClientContext, wanted: &str) -> Option<ModelChoice> {
-        let accesses = self.accesses(client);
-        let (access, model) = named_at(&accesses, wanted)?;
-        Some(choice(access, &ListedModel { id: model.to_owned(), ..ListedModel::default() }))
     }
 
     async fn choose(

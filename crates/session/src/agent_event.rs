@@ -116,7 +116,6 @@ impl SessionCore {
         let signed_out = answer.as_ref().err().filter(is_signed_out).cloned();
         let turn = self.turn.take();
         self.last_prompter = turn.as_ref().map(|turn| turn.prompter);
-        let prompter = turn.as_ref().map(|turn| turn.prompter);
         let prompt = turn.and_then(|turn| turn.unanswered);
         if self.lifecycle.ending.as_ref().is_some_and(|ending| ending.cuts_off) {
             let id = self.ids.message();
@@ -127,7 +126,7 @@ impl SessionCore {
         if let Some(prompt) = prompt {
             self.answer(prompt.request, answer);
         }
-        if let (Some(error), Some(prompter)) = (signed_out, prompter) {
+        if let (Some(error), Some(prompter)) = (signed_out, self.last_prompter) {
             self.wait_for_sign_in(prompter, &error);
         }
         self.end_now();

@@ -99,9 +99,9 @@ impl AgentSession {
             ModelAnswer { calls: Vec::new(), stop: StopReason::EndTurn, was_cut: false, has_content: false };
         let wanted = self.outlet.config().model().map(str::to_owned);
         // What nobody has chosen is for a whole turn what it was at first.
-        let before = match &self.last_asked {
-            Some(AskedModel::Chosen(model)) if self.is_asked_in_turn => Some(model.clone()),
-            _ => None,
+        let before = match self.asked_in_turn() {
+            Some(AskedModel::Chosen(model)) => Some(model.clone()),
+            Some(AskedModel::Fixed) | None => None,
         };
         let asked = wanted.clone().or(before);
         let chosen = tokio::select! {
@@ -178,13 +178,18 @@ impl AgentSession {
         Ok(AskOutcome::Answered(answer))
     }
 
+    /// Who was asked last in this turn.
+    fn asked_in_turn(&self) -> Option<&AskedModel> {
+        self.last_asked.as_ref().filter(|_| self.is_asked_in_turn)
+    }
+
     /// A turn that has asked one provider asks no other, unless somebody wants that: what was said was said to the first.
     fn stays_with(&self, chosen: ChosenModel, wanted: Option<&str>) -> Result<ChosenModel, ModelError> {
         let now = chosen.choice.as_ref().map(|choice| provider_of(&choice.id));
-        let before = match &self.last_asked {
-            Some(AskedModel::Chosen(model)) if self.is_asked_in_turn => provider_of(model),
-            Some(AskedModel::Fixed) if self.is_asked_in_turn => REHEARSAL,
-            _ => return Ok(chosen),
+        let before = match self.asked_in_turn() {
+            Some(AskedModel::Chosen(model)) => provider_of(model),
+            Some(AskedModel::Fixed) => REHEARSAL,
+            None => return Ok(chosen),
         };
         let is_wanted = now.is_some_and(|now| wanted.is_some_and(|wanted| provider_of(wanted) == now));
         let is_same = now.map_or(before == REHEARSAL, |now| now == before);

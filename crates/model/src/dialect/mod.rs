@@ -91,8 +91,10 @@ pub(crate) trait ApiDialect: Send + Sync {
     /// Adds what is answered to that.
     fn read_model(&self, _: &[u8], _: &mut ListedModel) {}
 
-    /// What an HTTP error is about.
-    fn fault(&self, status: u16, body: &[u8]) -> ProviderFault;
+    /// What an HTTP error is about, as most providers say it.
+    fn fault(&self, status: u16, body: &[u8]) -> ProviderFault {
+        fault::http_fault(status, &fault::FaultWords::of_body(body))
+    }
 
     /// When requests are taken again, where the body of an error says so and not a header.
     fn reset(&self, _: &[u8]) -> Option<ProviderReset> {

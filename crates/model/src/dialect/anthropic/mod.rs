@@ -9,10 +9,7 @@ mod write;
 use serde_json::Value;
 
 use super::{
-    AnswerReader, ApiDialect, DialectRequest, ListedModel, ProviderFault,
-    events::EventAnswerReader,
-    fault::{FaultWords, http_fault},
-    json_body, signer,
+    AnswerReader, ApiDialect, DialectRequest, ListedModel, events::EventAnswerReader, json_body, signer,
 };
 use crate::ModelRequest;
 
@@ -66,10 +63,6 @@ impl ApiDialect for AnthropicDialect {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let models = body["data"].as_array().into_iter().flatten();
         models.filter_map(listed).collect()
-    }
-
-    fn fault(&self, status: u16, body: &[u8]) -> ProviderFault {
-        http_fault(status, &FaultWords::of_body(body))
     }
 }
 

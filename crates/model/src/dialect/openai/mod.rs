@@ -7,10 +7,7 @@ mod tests;
 mod write;
 
 use super::{
-    AnswerReader, ApiDialect, DialectRequest, ListedModel, ProviderFault,
-    events::EventAnswerReader,
-    fault::{FaultWords, http_fault},
-    json_body, signer,
+    AnswerReader, ApiDialect, DialectRequest, ListedModel, events::EventAnswerReader, json_body, signer,
 };
 use crate::{AnswerOptions, ModelRequest, ThinkingLevel, known_model};
 
@@ -43,10 +40,6 @@ impl ApiDialect for OpenAiDialect {
 
     fn read_models(&self, body: &[u8]) -> Vec<ListedModel> {
         read_models(body)
-    }
-
-    fn fault(&self, status: u16, body: &[u8]) -> ProviderFault {
-        http_fault(status, &FaultWords::of_body(body))
     }
 }
 

@@ -6,9 +6,8 @@ mod tests;
 mod write;
 
 use super::{
-    AnswerReader, ApiDialect, DialectRequest, ListedModel, ProviderFault,
+    AnswerReader, ApiDialect, DialectRequest, ListedModel,
     events::EventAnswerReader,
-    fault::{FaultWords, http_fault},
     json_body,
     openai::{MODELS_PATH, read_models},
     signer,
@@ -41,9 +40,5 @@ impl ApiDialect for ResponsesDialect {
 
     fn read_models(&self, body: &[u8]) -> Vec<ListedModel> {
         read_models(body)
-    }
-
-    fn fault(&self, status: u16, body: &[u8]) -> ProviderFault {
-        http_fault(status, &FaultWords::of_body(body))
     }
 }
