@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::command::{cargo, run as run_command};
 
 /// What can be measured.
-const NAMES: &[&str] = &["peer", "nes", "hub", "relay", "model"];
+const NAMES: &[&str] = &["peer", "nes", "hub", "relay", "model", "chat"];
 
 pub(crate) fn run(root: &Path, name: &str, args: &[String]) -> Result<()> {
     if !NAMES.contains(&name) {

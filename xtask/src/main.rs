@@ -1,10 +1,11 @@
-//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `real-model`, `chaos`, `plant` and `fuzz`.
+//! Automation: `cargo xtask test`, `tidy`, `bench`, `dist`, `peers`, `faults`, `real-model`, `chaos`, `plant` and `fuzz`.
 #![allow(clippy::disallowed_methods, reason = "automation reads files, clocks and the environment")]
 
 mod bench;
 mod chaos;
 mod command;
 mod dist;
+mod faults;
 mod fuzz;
 mod peers;
 mod plant;
@@ -49,6 +50,8 @@ enum Task {
     Dist,
     /// Drive real agents through `nudge acp --` and see that nothing is lost
     Peers(peers::Peers),
+    #[command(about = faults::ABOUT, after_help = faults::EXAMPLES)]
+    Faults(faults::Faults),
     /// Install a real language model and talk with it through `nudge acp`; some minutes
     RealModel {
         /// A very small one, in less than a minute
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Task::Dist => dist::run(&root),
         Task::Bench { name, args } => bench::run(&root, &name, &args),
         Task::Peers(peers) => peers::run(&root, &peers),
+        Task::Faults(faults) => faults::run(&root, &faults),
         Task::RealModel { quick } => real_model::run(&root, quick),
         Task::Chaos { agent: true, runs, seed, .. } => chaos::with_agent(&root, runs, seed),
         Task::Chaos { runs, each, seed, .. } => chaos::run(&root, runs, each, seed),

@@ -76,7 +76,7 @@ fn steps(root: &Path, quick: bool, report: &mut Report) -> Result<()> {
         command::run(docs.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
     report.step("bench", |_| {
-        for name in ["peer", "nes", "hub", "relay", "model"] {
+        for name in ["peer", "nes", "hub", "relay", "model", "chat"] {
             let mut bench = cargo(root, ["run", "--package=nudge-bench", "--", name, "--quick"]);
             command::run_quietly(&mut bench)?;
         }

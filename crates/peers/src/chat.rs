@@ -29,7 +29,8 @@ impl Version {
 /// A turn that was begun.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn {
-    id: u64,
+    /// The id of its request.
+    pub id: u64,
     /// How many notifications there were before it.
     pub since: usize,
 }
@@ -57,12 +58,20 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Initializes the connection, and authenticates by this method if there is one. There is no session yet.
-    pub fn connect(mut client: Client, version: Version, authenticate: Option<&str>) -> Result<Self> {
+    /// Initializes the connection with these capabilities of the client, and authenticates by this method if there is one. There
+    /// is no session yet.
+    pub fn connect(
+        mut client: Client,
+        version: Version,
+        capabilities: &Value,
+        authenticate: Option<&str>,
+    ) -> Result<Self> {
         let info = json!({ "name": "nudge-peers", "version": "1" });
         let params = match version {
-            Version::V1 => json!({ "protocolVersion": 1, "clientCapabilities": {}, "clientInfo": info }),
-            Version::V2 => json!({ "protocolVersion": 2, "capabilities": {}, "info": info }),
+            Version::V1 => {
+                json!({ "protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": info })
+            }
+            Version::V2 => json!({ "protocolVersion": 2, "capabilities": capabilities, "info": info }),
         };
         let initialized = client.call("initialize", &params)?;
         if initialized["protocolVersion"] != version.number() {

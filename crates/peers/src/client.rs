@@ -27,6 +27,8 @@ pub enum Policy {
     Allow,
     /// They are left open until [`Client::allow`].
     Hold,
+    /// They are allowed, and forms are filled in with the choices that are named for that.
+    AllowAndFill,
 }
 
 /// A client of one program. The program and what is in its process group end with it.
@@ -48,6 +50,8 @@ pub struct Client {
     answered: HashSet<String>,
     /// What is done with requests for permission.
     pub policy: Policy,
+    /// Whether the program has closed its output, as far as was read.
+    pub is_gone: bool,
 }
 
 impl Client {
@@ -84,6 +88,7 @@ impl Client {
             responses: HashMap::new(),
             answered: HashSet::new(),
             policy: Policy::Allow,
+            is_gone: false,
         })
     }
 
@@ -154,6 +159,7 @@ impl Client {
                 Ok(line) => self.take(line)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
+                    self.is_gone = true;
                     let ended = self.child.try_wait().ok().flatten();
                     let status = ended.map_or_else(String::new, |status| format!(" ({status})"));
                     bail!("the program ended{status} before {what} came");
@@ -225,7 +231,11 @@ impl Client {
 
     fn serve(&mut self, method: &str, request: &Value) -> Result<()> {
         match method {
-            "session/request_permission" if self.policy == Policy::Allow => self.allow(request),
+            "session/request_permission" if self.policy != Policy::Hold => self.allow(request),
+            "elicitation/create" if self.policy == Policy::AllowAndFill => {
+                let content = filled_in(&request["params"]["requestedSchema"]);
+                self.answer(request, "result", &json!({ "action": "accept", "content": content }))
+            }
             "session/request_permission" => Ok(()),
             // Some agents do it although they were told that this client has no files to write.
             "fs/write_text_file" => self.answer(request, "result", &json!({})),
@@ -242,6 +252,29 @@ impl Drop for Client {
         }
         let _ = self.child.wait();
     }
+}
+
+/// An answer to a form: for each field that is required or has it, the choice that is named for that.
+fn filled_in(schema: &Value) -> Value {
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let chosen = fields.filter_map(|(name, field)| {
+        let one = choice(field);
+        let value = match (one, field["items"].is_object()) {
+            (Some(choice), _) => choice,
+            (None, true) => json!([choice(&field["items"])?]),
+            (None, false) => return None,
+        };
+        Some((name.clone(), value))
+    });
+    Value::Object(chosen.collect())
+}
+
+/// The choice that is meant to be chosen, or the first.
+fn choice(field: &Value) -> Option<Value> {
+    let lists = ["oneOf", "anyOf", "enum"].into_iter().filter_map(|name| field[name].as_array());
+    let choices: Vec<Value> = lists.flatten().map(|one| one.get("const").unwrap_or(one).clone()).collect();
+    let meant = choices.iter().find(|one| one.as_str().is_some_and(|text| text.contains("peers-chosen")));
+    meant.or_else(|| choices.first()).cloned()
 }
 
 fn key(request: &Value) -> String {

@@ -33,6 +33,11 @@ impl Cache {
         Ok(Self { root: root.canonicalize()? })
     }
 
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Installs the agent unless it is there. Says what it does on standard error.
     pub fn install(&self, recipe: &Recipe) -> Result<()> {
         self.install_node()?;

@@ -11,6 +11,7 @@ use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use nudge_peers::{
     chat::Version,
+    faults::{self, FaultOptions, frail_server, guard},
     install::Cache,
     place::Route,
     real_model,
@@ -53,6 +54,17 @@ enum Task {
         /// A small model, which hardly makes sense: what is tried with every change
         #[arg(long)]
         quick: bool,
+    },
+    /// Break the model's server, a tool's server and the agent, and see what becomes of turn and session
+    Faults(FaultOptions),
+    /// End what runs in the folders that are named on standard input, once that ends
+    #[command(hide = true)]
+    Guard,
+    /// Be a server of tools that dies when its tool is called
+    #[command(hide = true)]
+    FrailServer {
+        /// The file that tells that it was called
+        told: PathBuf,
     },
     /// List the agents
     List,
@@ -100,6 +112,9 @@ fn main() -> ExitCode {
         Task::Run(args) => run_all(&args),
         Task::Install { cache, only } => install(&cache, &only),
         Task::Model { cache, quick } => model(&cache, quick),
+        Task::Faults(options) => faults::run(&options),
+        Task::Guard => guard::guard(),
+        Task::FrailServer { told } => frail_server::serve(&told),
         Task::List => list(),
         Task::Tee { folder, command } => match tee::run(&folder, &command) {
             Ok(code) => return ExitCode::from(code),

@@ -52,6 +52,11 @@ impl Place {
         Ok(place)
     }
 
+    /// The folder that all of it is in.
+    pub fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// The agent's HOME.
     pub fn home(&self) -> PathBuf {
         self.dir.path().join("home")
@@ -87,6 +92,31 @@ impl Place {
         command.arg(cache.program(recipe)).args(&recipe.args);
         self.set_environment(&mut command, cache, recipe, base);
         Ok(command)
+    }
+
+    /// The command by which a user signs in on a terminal: that of the agent, or of Nudge in front of it, with these arguments
+    /// behind it and these variables. It is not recorded, because a record has no terminal.
+    pub fn sign_in_command(
+        &self,
+        cache: &Cache,
+        recipe: &Recipe,
+        base: &str,
+        route: &Route,
+        (args, env): (&[String], &[(String, String)]),
+    ) -> Command {
+        let program = cache.program(recipe);
+        let mut command = match route {
+            Route::Direct => Command::new(program),
+            Route::Nudge(nudge) => {
+                let mut command = Command::new(nudge);
+                command.args(["acp", "--no-daemon", "--"]).arg(program);
+                command
+            }
+        };
+        command.args(&recipe.args).args(args);
+        self.set_environment(&mut command, cache, recipe, base);
+        command.env("TERM", "xterm").envs(env.iter().map(|(name, value)| (name, value)));
+        command
     }
 
     fn set_environment(&self, command: &mut Command, cache: &Cache, recipe: &Recipe, base: &str) {

@@ -53,6 +53,10 @@ pub struct Recipe {
     pub shell: Option<Tool>,
     /// The call by which the model writes a file.
     pub write: Option<Tool>,
+    /// The call by which the model has it ask by a form; one of the choices is `peers-chosen`.
+    pub form: Option<Tool>,
+    /// What it shows on the terminal on which a user signs in.
+    pub sign_in_shows: Option<String>,
     /// What a user of it should know.
     #[serde(default)]
     pub caveat: String,

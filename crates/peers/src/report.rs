@@ -5,7 +5,11 @@ use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::{recipe::Recipe, run::Outcome, steps::Verdict};
+use crate::{
+    recipe::Recipe,
+    run::Outcome,
+    steps::{FORM, PROVIDERS, SIGN_IN, Verdict},
+};
 
 const BEGIN: &str = "<!-- peers -->";
 const END: &str = "<!-- /peers -->";
@@ -60,8 +64,9 @@ pub fn agents_table(agents: &[Tried<'_>], outcomes: &[Outcome]) -> String {
             outcomes.iter().filter(|outcome| outcome.agent == agent.recipe.name && outcome.through_nudge);
         agents_row(agent, &mine.collect::<Vec<_>>())
     });
-    let head = "| agent | has itself | Nudge adds | steered by | steps passed | caveat |\n";
-    format!("{head}| --- | --- | --- | --- | --- | --- |\n{}", rows.collect::<String>())
+    let head = "| agent | has itself | Nudge adds | steered by | signs in on a terminal | forms | provider kept when it dies | \
+        steps passed | caveat |\n";
+    format!("{head}|{}\n{}", " --- |".repeat(9), rows.collect::<String>())
 }
 
 fn agents_row(agent: &Tried<'_>, outcomes: &[&Outcome]) -> String {
@@ -73,7 +78,10 @@ fn agents_row(agent: &Tried<'_>, outcomes: &[&Outcome]) -> String {
     let mut tiers: Vec<_> = outcomes.iter().map(|outcome| tier(&outcome.initialized)).collect();
     tiers.dedup();
     let (title, caveat) = (agent.recipe.title(), &agent.recipe.caveat);
-    format!("| {title} | {native} | {added} | {} | {} | {caveat} |\n", tiers.join(", "), passed(outcomes))
+    let [sign_in, form, providers] = [SIGN_IN, FORM, PROVIDERS].map(|step| tried(outcomes, step));
+    let tiers = tiers.join(", ");
+    let own = format!("{sign_in} | {form} | {providers}");
+    format!("| {title} | {native} | {added} | {tiers} | {own} | {} | {caveat} |\n", passed(outcomes))
 }
 
 /// Puts the table between the marks in the page at `path`.
@@ -136,10 +144,25 @@ fn features(initialized: &Value) -> BTreeSet<&'static str> {
 fn tier(initialized: &Value) -> &'static str {
     match initialized["_meta"]["nudge"]["steerTier"].as_u64() {
         Some(1) => "1: `session/inject`",
+        Some(2) if initialized["_meta"]["nudge"]["steerMethod"] == "_goose/unstable/session/steer" => {
+            "2: `_goose/unstable/session/steer`"
+        }
         Some(2) => "2: `_session/steering`",
         Some(3) => "3: a prompt while it works",
         Some(4) => "4: cancel and prompt again",
         _ => "",
+    }
+}
+
+/// Whether a step passed wherever it could be tried.
+fn tried(outcomes: &[&Outcome], step: &str) -> &'static str {
+    let verdicts: Vec<_> = outcomes.iter().filter_map(|outcome| verdict(outcome, step)).collect();
+    if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Fail(_))) {
+        "no"
+    } else if verdicts.contains(&&Verdict::Pass) {
+        "yes"
+    } else {
+        "–"
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::{
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, bail};
 use nudge_stage::{ModelReply, ReplyRule, SeenRequest, StageProvider};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     chat::{Chat, Version},
@@ -55,6 +56,8 @@ pub struct Scene<'a> {
     pub route: Route,
     cache: &'a Cache,
     version: Version,
+    /// What the client says that it can do.
+    capabilities: Value,
     chat: Option<Chat>,
     initialized: Value,
     /// The client's side of connections that are over.
@@ -121,11 +124,12 @@ pub fn nudge() -> Result<PathBuf> {
 }
 
 impl<'a> Scene<'a> {
-    fn new(recipe: &'a Recipe, cache: &'a Cache, version: Version, route: Route) -> Result<Self> {
+    pub(crate) fn new(recipe: &'a Recipe, cache: &'a Cache, version: Version, route: Route) -> Result<Self> {
         let provider = StageProvider::start_blocking();
         let place = Place::new(recipe, &provider.url())?;
         let (chat, initialized, past) = (None, Value::Null, Vec::new());
-        Ok(Self { recipe, provider, place, route, cache, version, chat, initialized, past })
+        let capabilities = json!({});
+        Ok(Self { recipe, provider, place, route, cache, version, capabilities, chat, initialized, past })
     }
 
     /// The conversation, begun if there is none.
@@ -143,15 +147,36 @@ impl<'a> Scene<'a> {
         if self.chat.is_none() {
             let command = self.place.command(self.cache, self.recipe, &self.provider.url(), &self.route)?;
             let client = Client::start(command, &self.place.errors())?;
-            let chat = Chat::connect(client, self.version, self.recipe.authenticate.as_deref())?;
-            self.initialized = chat.initialized.clone();
+            let authenticate = self.recipe.authenticate.as_deref();
+            let chat = Chat::connect(client, self.version, &self.capabilities, authenticate)?;
+            if self.capabilities == json!({}) {
+                self.initialized = chat.initialized.clone();
+            }
             self.chat = Some(chat);
         }
         Ok(self.chat.as_mut().expect("it was just made"))
     }
 
-    /// Ends the connection; the next step makes a new one.
+    /// As [`restart`](Self::restart), but the client of the next connection can do this.
+    pub fn restart_with(&mut self, capabilities: Value) {
+        self.restart();
+        self.capabilities = capabilities;
+    }
+
+    /// The version the client speaks.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The command by which a user signs in on a terminal, with these arguments and variables.
+    pub fn sign_in_command(&self, args: &[String], env: &[(String, String)]) -> Command {
+        let base = self.provider.url();
+        self.place.sign_in_command(self.cache, self.recipe, &base, &self.route, (args, env))
+    }
+
+    /// Ends the connection; the next step makes a new one, with a client that can do nothing in particular.
     pub fn restart(&mut self) {
+        self.capabilities = json!({});
         if let Some(mut chat) = self.chat.take() {
             // Some agents do not leave by themselves; that is no failure here.
             let _ = chat.client.finish(Duration::from_secs(5));
@@ -229,7 +254,8 @@ impl<'a> Scene<'a> {
         self.provider.requests().into_iter().find(|seen| test(seen))
     }
 
-    fn keep(&self, folder: &Path) -> Result<()> {
+    /// Writes down what was said, in place of an earlier run.
+    pub(crate) fn keep(&self, folder: &Path) -> Result<()> {
         self.place.keep(folder)?;
         let lines: Vec<_> = self.past.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
         std::fs::write(folder.join("client.jsonl"), lines.join("\n") + "\n")?;

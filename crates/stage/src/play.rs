@@ -4,9 +4,11 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use hyper::{Response, StatusCode, header};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::{
+    OfferedTool,
     body::{BrokenBody, ResponseBody, full, growing},
     dialect::{self, ReplyPiece, StreamVoice},
     provider::ProviderShared,
@@ -65,6 +67,7 @@ impl PlayedReply {
                 ReplyStep::Say(text) => Act::Say(ReplyPiece::Text(text)),
                 ReplyStep::Think(text) => Act::Say(ReplyPiece::Thought(text)),
                 ReplyStep::Call(candidates) => Act::Say(call(&candidates, seen, &mut call_id)?),
+                ReplyStep::CallAs { id, name, arguments } => Act::Say(call_as(seen, id, &name, arguments)),
                 ReplyStep::Pause(pause) => Act::Pause(pause),
                 ReplyStep::Gate(name) => Act::Gate(name),
                 ReplyStep::Fail(failure) => Act::Fail(failure),
@@ -203,6 +206,13 @@ fn call(
         let tool = seen.tools().iter().find(|tool| candidate.fits(tool))?.clone();
         Some(ReplyPiece::Call { id: call_id(), tool, arguments: candidate.arguments.clone() })
     })
+}
+
+/// A call of a tool that need not be among those of the request.
+fn call_as(seen: &SeenRequest, id: String, name: &str, arguments: Value) -> ReplyPiece {
+    let offered = seen.tools().iter().find(|tool| tool.name == name).cloned();
+    let tool = offered.unwrap_or_else(|| OfferedTool::named(name, &Value::Null));
+    ReplyPiece::Call { id, tool, arguments }
 }
 
 /// An HTTP error in the shape of the dialect.

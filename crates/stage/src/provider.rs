@@ -79,6 +79,35 @@ impl StageProvider {
         Ok(())
     }
 
+    /// Goes away, and keeps its address: what is under way breaks off, and who connects is refused. Nothing if it is away already.
+    pub fn vanish(&mut self) -> io::Result<()> {
+        self.stop_serving();
+        if self.reserved.is_none() {
+            let socket = TcpSocket::new_v4()?;
+            // Connections that have just ended still hold the port.
+            socket.set_reuseaddr(true)?;
+            socket.bind(self.address)?;
+            self.reserved = Some(socket);
+        }
+        Ok(())
+    }
+
+    /// Is there again after it has gone away. Nothing if it is there.
+    pub fn come_back(&mut self) -> io::Result<()> {
+        if self.reserved.is_some() {
+            self.serve(TcpListener::bind(self.address)?);
+            self.reserved = None;
+        }
+        Ok(())
+    }
+
+    fn stop_serving(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+
     fn serve(&mut self, listener: TcpListener) {
         let (stop, stopped) = oneshot::channel();
         self.thread = Some(server::start(listener, Arc::clone(&self.shared), stopped));
@@ -162,10 +191,7 @@ impl StageProvider {
 
 impl Drop for StageProvider {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.stop_serving();
     }
 }
 

@@ -41,6 +41,11 @@ pub(crate) enum ReplyStep {
     Think(String),
     /// The tools that would do, the best first.
     Call(Vec<ReplyCandidate>),
+    CallAs {
+        id: String,
+        name: String,
+        arguments: Value,
+    },
     Pause(Duration),
     Gate(String),
     Fail(ReplyFailure),
@@ -134,6 +139,11 @@ impl ModelReply {
     /// Then calls a tool, beside those called already.
     pub fn and_call(self, name: &str, arguments: Value) -> Self {
         self.step(ReplyStep::Call(vec![ReplyCandidate::new(name, arguments)]))
+    }
+
+    /// Then calls a tool of exactly this name under this id, whether there is one or not: models make such mistakes.
+    pub fn and_call_as(self, id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
+        self.step(ReplyStep::CallAs { id: id.into(), name: name.into(), arguments })
     }
 
     /// What the last call is in a request that has no tool of the names given so far.

@@ -19,7 +19,7 @@ const ACT: &str = "crates/session/src/act.rs";
 const AGENT_EVENT: &str = "crates/session/src/agent_event.rs";
 const CORE: &str = "crates/session/src/core.rs";
 const LIFECYCLE: &str = "crates/session/src/lifecycle.rs";
-const QUESTIONS: &str = "crates/session/src/questions.rs";
+const USER_QUESTIONS: &str = "crates/session/src/user_questions.rs";
 const REQUESTS: &str = "crates/session/src/requests.rs";
 const STALL: &str = "crates/session/src/stall.rs";
 const TRANSCRIPT: &str = "crates/session/src/transcript.rs";
@@ -135,8 +135,8 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "a permission that is answered stays open at the others",
-        QUESTIONS,
-        "self.withdraw_permission(permission, Some(by));",
+        USER_QUESTIONS,
+        "self.withdraw(permission, Some(by));",
         "let _ = by;",
     ),
     bug("what waited before a restart is not held", CORE, "is_held: start.is_held, ..", "is_held: false, .."),

@@ -38,6 +38,7 @@ const ROOMS: &[(&str, May)] = &[
     ("hub", May::Use(&["wire", "bridge", "backend", "mailbox", "session", "peer", "store"])),
     ("gateway", May::Use(&["wire", "bridge", "backend", "peer", "model", "nes", "hub", "adapt"])),
     ("lsp", May::Use(&["wire", "peer", "text"])),
+    ("chat", May::Use(&["wire", "peer"])),
     ("replay", May::Use(&["wire", "text", "syntax", "predict", "peer", "nes", "gateway"])),
     ("cli", May::UseAllBut(&["interop", "bench", "peers", "editors", "xtask"])),
     ("stage", May::Use(&[])),

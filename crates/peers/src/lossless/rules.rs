@@ -17,6 +17,7 @@ const OWN: &[(&str, &str)] = &[
     ("initialize", "capabilities are merged"),
     ("authenticate", "an agent that is started again is authenticated again"),
     ("auth/login", "an agent that is started again is authenticated again"),
+    ("auth/status_update", "the sign-in is told as the agent tells it in its own way"),
     ("session/new", "the session's id and settings are Nudge's to tell"),
     ("session/load", "a session is loaded from the store, and restored in the agent"),
     ("session/resume", "a session is loaded from the store, and restored in the agent"),
@@ -32,6 +33,10 @@ const OWN: &[(&str, &str)] = &[
     ("$/cancel_request", "ids of requests are Nudge's own"),
     (frame::NOTHING, "an answer to no request goes nowhere"),
 ];
+
+/// What an agent is told again that is started again, as the client said it before.
+const SET_AGAIN: &[&str] =
+    &["providers/set", "providers/disable", "session/set_mode", "session/set_config_option"];
 
 /// Every value of such a frame has to be on the other side.
 pub(super) const CONVERTED: &str = "converted between the versions";
@@ -52,6 +57,9 @@ pub(super) fn reason(frame: &Frame, at: At, is_converted: bool) -> Option<&'stat
     }
     if at == At::Client && (method.starts_with("nes/") || method.starts_with("document/")) {
         return Some("suggestions are made by Nudge");
+    }
+    if at == At::Agent && SET_AGAIN.contains(&method) {
+        return Some("what was set is set again in an agent that is started again");
     }
     // An agent is told what this client can do and what Nudge can do for it.
     if at == At::Agent && (method.starts_with("fs/") || method.starts_with("terminal/")) {

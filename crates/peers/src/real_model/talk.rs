@@ -74,7 +74,7 @@ pub(super) fn talk(
     command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", folder.path());
     command.env("NUDGE_DATA", folder.path().join("data"));
     let client = Client::start(command, &folder.path().join("stderr.log"))?;
-    let chat = Chat::connect(client, version, None)?;
+    let chat = Chat::connect(client, version, &json!({}), None)?;
     let tap = Tap::open(server.address)?;
     // Short, and the same each time.
     tap.add(json!({ "max_tokens": MOST_TOKENS, "temperature": 0 }));

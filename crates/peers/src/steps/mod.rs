@@ -2,6 +2,7 @@
 
 mod beside;
 mod input;
+mod settings;
 mod turns;
 
 use std::fmt;
@@ -59,6 +60,13 @@ pub struct Step {
     pub run: fn(&mut Scene<'_>) -> Result<Verdict>,
 }
 
+/// The step that has its own column in the table of the agents: sign-in on a terminal.
+pub const SIGN_IN: &str = "sign-in";
+/// The same for forms.
+pub const FORM: &str = "form";
+/// The same for a provider that was set, after the agent was started again.
+pub const PROVIDERS: &str = "providers";
+
 /// All steps, in order. Each uses words of its own in its prompts, so that its rules are for it alone.
 pub const STEPS: &[Step] = &[
     Step { name: "prompt", run: turns::prompt },
@@ -73,4 +81,7 @@ pub const STEPS: &[Step] = &[
     Step { name: "nes", run: beside::nes },
     Step { name: "extension", run: beside::extension },
     Step { name: "reload", run: beside::reload },
+    Step { name: SIGN_IN, run: settings::sign_in },
+    Step { name: FORM, run: settings::form },
+    Step { name: PROVIDERS, run: settings::providers },
 ];

@@ -64,6 +64,14 @@ fn what_nudge_says_itself_is_no_loss() {
 }
 
 #[test]
+fn what_was_set_is_set_again_and_never_held_back() {
+    let set = r#">{"id":2,"method":"providers/set","params":{"providerId":"main"}}"#;
+    let again = tally(&[set], &[set, set]);
+    assert!(again.left_over.is_empty(), "{again:?}");
+    assert_eq!(left_over(&tally(&[set], &[])), ["providers/set (at the client)"]);
+}
+
+#[test]
 fn a_session_may_have_another_id_in_the_agent() {
     let said =
         r#"{"method":"session/update","params":{"sessionId":"old","update":{"sessionUpdate":"plan"}}}"#;

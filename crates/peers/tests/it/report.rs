@@ -17,6 +17,9 @@ fn outcome() -> Outcome {
     let steps = vec![
         ("prompt", Verdict::Pass, Duration::ZERO),
         ("permission", Verdict::NotOffered("never asks"), Duration::ZERO),
+        ("sign-in", Verdict::NotOffered("no sign-in on a terminal"), Duration::ZERO),
+        ("form", Verdict::Fail("it asked 2 times".to_owned()), Duration::ZERO),
+        ("providers", Verdict::Pass, Duration::ZERO),
         ("cancel", Verdict::Fail("the turn ended as end_turn".to_owned()), Duration::ZERO),
     ];
     Outcome { agent: "pi-acp".to_owned(), version: Version::V1, through_nudge: true, initialized, steps }
@@ -25,7 +28,7 @@ fn outcome() -> Outcome {
 #[test]
 fn the_table_says_what_failed_and_why() {
     let table = report::table(&[outcome()]);
-    assert!(table.contains("| pi-acp | v1 nudge | pass | – | FAIL |"), "{table}");
+    assert!(table.contains("| pi-acp | v1 nudge | pass | – | – | FAIL | pass | FAIL |"), "{table}");
     assert!(table.contains("pi-acp v1 nudge cancel: FAIL: the turn ended as end_turn"), "{table}");
 }
 
@@ -36,8 +39,7 @@ fn the_page_says_what_is_added() {
         vec![json!({ "agentCapabilities": { "loadSession": true, "sessionCapabilities": { "list": {} } } })];
     let agents = [Tried { recipe: &recipes[0], offers }];
     let table = report::agents_table(&agents, &[outcome()]);
-    let row =
-        "| pi-acp 0.0.34 | list load | delete inject nes steering | 4: cancel and prompt again | v1 1/2 |";
+    let row = "| pi-acp 0.0.34 | list load | delete inject nes steering | 4: cancel and prompt again | – | no | yes | v1 2/4 |";
     assert!(table.contains(row), "{table}");
 }
 

@@ -7,6 +7,7 @@ use http_body_util::Full;
 use hyper::{Request, StatusCode};
 use nudge_stage::{ExchangeOutcome, ModelReply, SeenHeader, StageProvider};
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 
 use crate::client::{post, post_json, read, send};
 
@@ -170,4 +171,41 @@ fn a_dropped_provider_is_gone() {
     let address = provider.address();
     drop(provider);
     assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[tokio::test]
+async fn a_tool_that_nobody_offers_can_be_called() {
+    let provider = StageProvider::start().await;
+    let call = |reply: ModelReply, name| reply.and_call_as("same", name, json!({"path": 7}));
+    provider.on("twice").reply(call(call(ModelReply::empty(), "ls"), "never"));
+    let (status, answer) = post_json(&provider, PATH, &body(&["twice"], &["ls"])).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let calls = answer["choices"][0]["message"]["tool_calls"].as_array().unwrap();
+    let said = |call: &Value| (call["id"].clone(), call["function"]["name"].clone());
+    assert_eq!(
+        calls.iter().map(said).collect::<Vec<_>>(),
+        [(json!("same"), json!("ls")), (json!("same"), json!("never"))]
+    );
+    assert_eq!(answer["choices"][0]["finish_reason"], "tool_calls");
+}
+
+#[tokio::test]
+async fn it_goes_away_and_comes_back() {
+    let mut provider = StageProvider::start().await;
+    assert_eq!(answer(&provider, &body(&["before"], &[])).await, "You said: before");
+    provider.on("stay").reply(ModelReply::stall("Half ", "never"));
+    let stays = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "stay"}]});
+    let under_way = post(&provider, PATH, &stays).await.expect("it is there");
+    provider.gate("never").reached().await;
+    for _ in 0..2 {
+        provider.vanish().expect("it keeps its address");
+        assert!(TcpStream::connect(provider.address()).await.is_err(), "nobody is to be there");
+    }
+    let (_, is_complete) = read(under_way.into_body()).await;
+    assert!(!is_complete, "what was under way breaks off");
+    for _ in 0..2 {
+        provider.come_back().expect("its address is its own");
+        assert_eq!(answer(&provider, &body(&["after"], &[])).await, "All right.");
+    }
+    assert_eq!(provider.requests().len(), 4, "what came before it went away is kept");
 }
