@@ -11,17 +11,19 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::WeakShared};
-use nudge_bridge::{MethodCall, request_between};
-use nudge_peer::{ConnectionClosed, Cx, UnhandledMessage};
+use nudge_bridge::request_between;
+use nudge_peer::Cx;
 use nudge_wire::{
-    Error, RawJson, Version,
-    caps::{AgentInit, ClientInit},
+    ConnectionId, Error, RawJson, RequestOrigin, Version,
+    caps::{AgentInit, ClientInit, ElicitationModes},
 };
 use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::{
     AgentOffers, AgentProgram, AgentSettings, LaunchAgent, SteerTier,
+    family::AgentFamily,
+    open_requests::RequestPurpose,
     route::{AgentListener, AgentListeners},
     running::RunningAgent,
 };
@@ -37,22 +39,23 @@ const FRESH: Duration = Duration::from_secs(1);
 pub struct DownstreamAgent {
     launch: Arc<dyn LaunchAgent>,
     settings: AgentSettings,
+    /// What is launched, if it is a program.
+    program: Option<Arc<AgentProgram>>,
     client: ClientInit,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ProcessState>>,
+    pub(crate) family: Arc<AgentFamily>,
     listeners: AgentListeners,
     numbers: AtomicU64,
     /// Whether a session has it for itself.
     is_taken: AtomicBool,
-    /// How the user signed in: said again to a process that is started anew.
-    sign_in: SignIn,
 }
 
-/// The method and the params.
-type SignIn = Arc<Mutex<Option<(String, RawJson)>>>;
-
+/// Where the process stands.
 #[derive(Default)]
-struct State {
+pub(crate) struct ProcessState {
     running: Option<Arc<RunningAgent>>,
+    /// The process that runs has not taken what was set before: nobody but who sets it anew may use it.
+    unsettled: Option<Unsettled>,
     /// The start under way. It belongs to those who wait for it: with the last of them it is given up.
     starting: Option<WeakShared<Start>>,
     /// Starts and short lives since one went well.
@@ -60,6 +63,12 @@ struct State {
     last_start: Option<Instant>,
     /// When the last start failed, and why.
     failed: Option<(Instant, Error)>,
+}
+
+/// Why a process cannot be used, and when that is looked at again.
+struct Unsettled {
+    error: Error,
+    retry_at: Instant,
 }
 
 type Start = Pin<Box<dyn Future<Output = Result<Arc<RunningAgent>, Error>> + Send>>;
@@ -71,8 +80,8 @@ impl DownstreamAgent {
     }
 
     pub(crate) fn started_as(spec: Arc<AgentProgram>, client: ClientInit) -> Arc<Self> {
-        let settings = spec.settings();
-        Self::reached_by(spec, settings, client)
+        let (settings, launch) = (spec.settings(), Arc::clone(&spec) as _);
+        Arc::new(Self::of(launch, Some(spec), settings, client, Arc::default()))
     }
 
     /// Whether it is told what a client has said that said this in `initialize`.
@@ -86,16 +95,20 @@ impl DownstreamAgent {
         settings: AgentSettings,
         client: ClientInit,
     ) -> Arc<Self> {
-        Arc::new(Self {
-            launch,
-            settings,
-            client,
-            state: Arc::default(),
-            listeners: AgentListeners::default(),
-            numbers: AtomicU64::new(0),
-            is_taken: AtomicBool::new(false),
-            sign_in: Arc::default(),
-        })
+        Arc::new(Self::of(launch, None, settings, client, Arc::default()))
+    }
+
+    fn of(
+        launch: Arc<dyn LaunchAgent>,
+        program: Option<Arc<AgentProgram>>,
+        settings: AgentSettings,
+        client: ClientInit,
+        family: Arc<AgentFamily>,
+    ) -> Self {
+        let state = Arc::default();
+        family.add(&state);
+        let (listeners, numbers, is_taken) = Default::default();
+        Self { launch, settings, program, client, state, family, listeners, numbers, is_taken }
     }
 
     /// The agent for one session: this one, or with `isolate` one of its own, but for the first.
@@ -103,22 +116,38 @@ impl DownstreamAgent {
         if !self.settings.isolate || !self.is_taken.swap(true, Ordering::Relaxed) {
             return Arc::clone(self);
         }
-        let own = Self { listeners: Arc::clone(&self.listeners), ..Self::clone_of(self) };
+        let is_taken = AtomicBool::new(true);
+        let own = Self { listeners: Arc::clone(&self.listeners), is_taken, ..self.another(&self.family) };
         Arc::new(own)
     }
 
-    fn clone_of(other: &Self) -> Self {
-        let sign_in = lock(&other.sign_in).clone();
-        Self {
-            launch: Arc::clone(&other.launch),
-            settings: other.settings.clone(),
-            client: other.client.clone(),
-            state: Arc::default(),
-            listeners: AgentListeners::default(),
-            numbers: AtomicU64::new(0),
-            is_taken: AtomicBool::new(true),
-            sign_in: Arc::new(Mutex::new(sign_in)),
-        }
+    /// The same agent with a process of its own, for this connection alone. Nothing is set in it yet.
+    pub(crate) fn apart(&self, connection: ConnectionId) -> Arc<Self> {
+        let family = Arc::default();
+        let apart = Arc::new(self.another(&family));
+        family.join(connection);
+        family.take(connection);
+        apart
+    }
+
+    fn another(&self, family: &Arc<AgentFamily>) -> Self {
+        let (launch, program) = (Arc::clone(&self.launch), self.program.clone());
+        Self::of(launch, program, self.settings.clone(), self.client.clone(), Arc::clone(family))
+    }
+
+    /// Whether what is set of one is set of the other.
+    pub(crate) fn is_kin_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.family, &other.family)
+    }
+
+    /// Whether this is what it runs.
+    pub(crate) fn is(&self, program: &str, args: &[String]) -> bool {
+        self.program.as_ref().is_some_and(|own| own.program == program && own.args == args)
+    }
+
+    /// Whether it is started from this.
+    pub(crate) fn is_started_from(&self, spec: &AgentProgram) -> bool {
+        self.program.as_deref() == Some(spec)
     }
 
     /// Its name.
@@ -129,6 +158,11 @@ impl DownstreamAgent {
     /// How long it may take to stop.
     pub(crate) fn patience(&self) -> Duration {
         self.settings.patience
+    }
+
+    /// Which ways of asking the user it is told of.
+    pub(crate) fn elicitation_modes(&self) -> ElicitationModes {
+        self.client.elicitation_modes()
     }
 
     /// What it says of itself; starts it if need be.
@@ -143,96 +177,52 @@ impl DownstreamAgent {
     }
 
     /// A connection uses the agent until the guard is dropped: what is about no session goes there.
-    pub fn listen(self: &Arc<Self>, version: Version, cx: Cx) -> ListenerGuard {
+    pub fn listen(self: &Arc<Self>, connection: ConnectionId, version: Version, cx: Cx) -> ListenerGuard {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let modes = self.client.elicitation_modes();
-        lock(&self.listeners).push(AgentListener { number, version, modes, cx });
+        lock(&self.listeners).push(AgentListener {
+            number,
+            connection,
+            version,
+            modes,
+            cx,
+            servers: Vec::new(),
+        });
         ListenerGuard { agent: Arc::clone(self), number }
     }
 
     /// Sends a request that is about no session in use, written in the client's version, and gives the answer as it came.
-    pub async fn request(&self, from: Version, method: &str, params: &RawJson) -> Result<RawJson, Error> {
+    /// What the agent asks about it is asked of whoever it is made for.
+    pub async fn request(
+        &self,
+        from: Version,
+        method: &str,
+        params: &RawJson,
+        origin: Option<RequestOrigin>,
+    ) -> Result<RawJson, Error> {
         let running = self.running().await?;
         let call = request_between(from, running.init.version, method, params);
         let (method, params) = call.as_ref().map_or((method, params), |call| (&call.method, &call.params));
-        Ok(running.cx.request_raw(method, Some(params)).await?)
-    }
-
-    /// Passes a message of a client on as it came, written in the agent's version. The answer goes back by itself.
-    async fn pass(&self, message: UnhandledMessage, from: Version) -> Result<(), ConnectionClosed> {
-        match self.running_for_waiting().await {
-            Ok(running) => self.pass_to(&running, message, from).await,
-            Err(error) => refuse(message, error).await,
-        }
-    }
-
-    /// As [`pass`](Self::pass), to a process that runs.
-    pub(crate) async fn pass_to(
-        &self,
-        running: &RunningAgent,
-        message: UnhandledMessage,
-        from: Version,
-    ) -> Result<(), ConnectionClosed> {
-        self.note_sign_in(&message);
-        let call = message
-            .params()
-            .and_then(|params| request_between(from, running.init.version, message.method(), params));
-        let passed = match call {
-            Some(MethodCall { method, params }) => {
-                message.forward_as(&running.cx, &method, Some(&params)).await
-            }
-            None => message.forward_to(&running.cx).await,
-        };
-        // Whoever asked was told; the connection of the client goes on.
-        passed.or(Ok(()))
-    }
-
-    /// As [`pass`](Self::pass), for a message about the session that the agent knows as `id`.
-    pub(crate) async fn pass_about(
-        &self,
-        id: &str,
-        message: UnhandledMessage,
-        from: Version,
-    ) -> Result<(), ConnectionClosed> {
-        let named = RawJson::of(id).expect("a string is JSON");
-        let is_named = |params: &RawJson| params.get(&["sessionId"]).is_some_and(|other| other == named);
-        let params = match message.params() {
-            Some(params) if !is_named(params) => params.with(&["sessionId"], &named).ok(),
-            _ => None,
-        };
-        let Some(params) = params else { return self.pass(message, from).await };
-        let running = match self.running_for_waiting().await {
-            Ok(running) => running,
-            Err(error) => return refuse(message, error).await,
-        };
-        let method = message.method().to_string();
-        let call = request_between(from, running.init.version, &method, &params);
-        let MethodCall { method, params } = call.unwrap_or(MethodCall { method, params });
-        message.forward_as(&running.cx, &method, Some(&params)).await.or(Ok(()))
-    }
-
-    fn note_sign_in(&self, message: &UnhandledMessage) {
-        let mut sign_in = lock(&self.sign_in);
-        match &**message.method() {
-            "authenticate" | "auth/login" => {
-                *sign_in = message.params().map(|params| (message.method().to_string(), params.clone()));
-            }
-            "logout" | "auth/logout" => *sign_in = None,
-            _ => {}
-        }
+        Ok(running.request_for(origin.map(RequestPurpose::Client), method, params).await?)
     }
 
     /// The process that runs, or a new one. After failures a new one is started only after a pause. All who wait for a
-    /// start wait for the same one, and it ends with them: nobody starts a program that nobody wants any more.
+    /// start wait for the same one, and it ends with them: nobody starts a program that nobody wants any more. What was set of
+    /// the process before it is set again first; one that does not take it is used by nobody.
     pub(crate) async fn running(&self) -> Result<Arc<RunningAgent>, Error> {
         let starting = {
             let mut state = lock(&self.state);
-            if let Some(running) = state.running() {
-                return Ok(running);
+            let running = state.running();
+            match (running.clone(), &state.unsettled) {
+                (Some(running), None) => return Ok(running),
+                (Some(_), Some(Unsettled { error, retry_at })) if Instant::now() < *retry_at => {
+                    return Err(error.clone());
+                }
+                _ => {}
             }
             let under_way = state.starting.as_ref().and_then(WeakShared::upgrade);
             under_way.unwrap_or_else(|| {
-                let starting = self.start(&state).shared();
+                let starting = self.start(&state, running).shared();
                 state.starting = starting.downgrade();
                 starting
             })
@@ -240,9 +230,18 @@ impl DownstreamAgent {
         starting.await
     }
 
+    /// As [`running`](Self::running), also if the process has not taken what was set before: for who sets it anew.
+    pub(crate) async fn running_to_be_set(&self) -> Result<Arc<RunningAgent>, Error> {
+        if let Some(running) = self.there_to_be_set() {
+            return Ok(running);
+        }
+        let started = self.running().await;
+        started.or_else(|error| self.there_to_be_set().ok_or(error))
+    }
+
     /// As [`running`](Self::running), for one of many that have waited for the same start: if that has just failed, another
     /// for each would make the last wait for ever.
-    async fn running_for_waiting(&self) -> Result<Arc<RunningAgent>, Error> {
+    pub(crate) async fn running_for_waiting(&self) -> Result<Arc<RunningAgent>, Error> {
         let failed = lock(&self.state).failed.clone();
         match failed {
             Some((at, error)) if at.elapsed() < FRESH => Err(error),
@@ -252,80 +251,122 @@ impl DownstreamAgent {
 
     /// The process, if it runs and is ready.
     pub(crate) fn there(&self) -> Option<Arc<RunningAgent>> {
+        let mut state = lock(&self.state);
+        state.running().filter(|_| state.unsettled.is_none())
+    }
+
+    /// As [`there`](Self::there), also if it has not taken what was set before.
+    pub(crate) fn there_to_be_set(&self) -> Option<Arc<RunningAgent>> {
         lock(&self.state).running()
     }
 
-    fn start(&self, state: &State) -> Start {
+    /// Its state, by which its family knows it.
+    pub(crate) fn state(&self) -> &Arc<Mutex<ProcessState>> {
+        &self.state
+    }
+
+    /// Nobody is signed in in this process; if a user can sign in beside it, another process will see that. One with sessions
+    /// stays.
+    pub(crate) fn wants_sign_in(&self, running: &Arc<RunningAgent>) {
+        if running.has_terminal_sign_in() && running.routes.is_idle() {
+            let mut state = lock(&self.state);
+            if state.running.as_ref().is_some_and(|current| Arc::ptr_eq(current, running)) {
+                state.retire();
+            }
+        }
+    }
+
+    /// Starts a process, or sees whether `running` is ready by now.
+    fn start(&self, state: &ProcessState, running: Option<Arc<RunningAgent>>) -> Start {
         let may_begin = state.last_start.map(|last| last + pause(state.failures));
         let (launch, settings) = (Arc::clone(&self.launch), self.settings.clone());
         let (client, listeners) = (self.client.clone(), Arc::clone(&self.listeners));
-        let (state, sign_in) = (Arc::clone(&self.state), Arc::clone(&self.sign_in));
+        let (state, family) = (Arc::clone(&self.state), Arc::clone(&self.family));
         Box::pin(async move {
-            if let Some(at) = may_begin {
-                tokio::time::sleep_until(at).await;
-            }
-            lock(&state).last_start = Some(Instant::now());
-            let started = RunningAgent::start(&*launch, &settings, &client, &listeners).await;
-            if let (Ok(running), Some(_)) = (&started, may_begin) {
-                sign_in_again(&settings, &sign_in, running).await;
-            }
+            let running = if let Some(running) = running {
+                running
+            } else {
+                if let Some(at) = may_begin {
+                    tokio::time::sleep_until(at).await;
+                }
+                lock(&state).last_start = Some(Instant::now());
+                let started = RunningAgent::start(&*launch, &settings, &client, &listeners).await;
+                Arc::new(started.inspect_err(|error| lock(&state).start_failed(&settings.name, error))?)
+            };
+            let settled = settle(&family, &running, &settings).await;
             let mut state = lock(&state);
             state.starting = None;
-            match started {
-                Ok(running) => {
-                    let running = Arc::new(running);
-                    state.running = Some(Arc::clone(&running));
-                    state.failed = None;
-                    Ok(running)
-                }
-                Err(error) => {
-                    state.failures += 1;
-                    state.failed = Some((Instant::now(), error.clone()));
-                    tracing::warn!(agent = settings.name, error = error.message, "the agent did not start");
-                    Err(error)
-                }
+            if settled.is_err() && running.is_over() {
+                // That is no refusal.
+                let gone = settled.map(|()| running);
+                return gone.inspect_err(|error| state.start_failed(&settings.name, error));
+            }
+            state.failed = None;
+            state.running = Some(Arc::clone(&running));
+            state.unsettled =
+                settled.err().map(|error| Unsettled { error, retry_at: Instant::now() + FRESH });
+            match &state.unsettled {
+                Some(Unsettled { error, .. }) => Err(error.clone()),
+                None => Ok(running),
             }
         })
     }
 }
 
-impl State {
+/// Says to a process what was set of those before it.
+async fn settle(family: &AgentFamily, running: &RunningAgent, settings: &AgentSettings) -> Result<(), Error> {
+    let (mut remembered, mut times) = family.remembered();
+    while !remembered.is_empty() {
+        let repeated = remembered.repeat(running, settings.start_timeout).await;
+        repeated.inspect_err(|error| {
+            tracing::warn!(agent = settings.name, error = error.message, "the agent cannot be used");
+        })?;
+        let before = times;
+        (remembered, times) = family.remembered();
+        if times == before {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl ProcessState {
     /// The process, unless it has ended.
     fn running(&mut self) -> Option<Arc<RunningAgent>> {
         let running = self.running.take_if(|running| running.is_over());
         if let Some(over) = running {
+            self.unsettled = None;
             self.failures = if over.since.elapsed() > STABLE { 0 } else { self.failures + 1 };
         }
         self.running.clone()
     }
-}
 
-async fn sign_in_again(settings: &AgentSettings, sign_in: &SignIn, running: &RunningAgent) {
-    let Some((_, params)) = lock(sign_in).clone() else { return };
-    let method = match running.init.version {
-        Version::V1 => "authenticate",
-        Version::V2 => "auth/login",
-    };
-    let answered =
-        tokio::time::timeout(settings.start_timeout, running.cx.request_raw(method, Some(&params)));
-    let what = "the agent did not take the sign-in again";
-    match answered.await {
-        Ok(Ok(_)) => {}
-        Ok(Err(error)) => tracing::warn!(agent = settings.name, %error, what),
-        Err(late) => tracing::warn!(agent = settings.name, %late, what),
+    fn start_failed(&mut self, name: &str, error: &Error) {
+        self.starting = None;
+        self.failures += 1;
+        self.failed = Some((Instant::now(), error.clone()));
+        tracing::warn!(agent = name, error = error.message, "the agent did not start");
+    }
+
+    /// Something was set of it: it may be ready now.
+    pub(crate) fn may_settle(&mut self) {
+        if let Some(unsettled) = &mut self.unsettled {
+            unsettled.retry_at = Instant::now();
+        }
+    }
+
+    /// The process gives way to another: whoever uses it now goes on with it and leaves it when it can.
+    pub(crate) fn retire(&mut self) {
+        self.unsettled = None;
+        if let Some(running) = self.running.take() {
+            running.retired.cancel();
+        }
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics while it holds one of these.
     mutex.lock()
-}
-
-pub(crate) async fn refuse(message: UnhandledMessage, error: Error) -> Result<(), ConnectionClosed> {
-    match message {
-        UnhandledMessage::Request(request) => request.respond::<()>(Err(error)).await,
-        UnhandledMessage::Notification(_) => Ok(()),
-    }
 }
 
 /// How long after the last start the next may follow.

@@ -4,10 +4,12 @@
 use std::{future::Future, pin::Pin, sync::Arc, task::Poll};
 
 use nudge_peer::{CancellationToken, DropGuard, UnhandledMessage};
-use nudge_wire::{Error, Version};
+use nudge_wire::{ConnectionId, Error, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::{DownstreamAgent, agent::refuse, running::RunningAgent};
+use crate::{
+    ClientAgent, DownstreamAgent, agent_messages::refuse, remembered::ProcessSetting, running::RunningAgent,
+};
 
 /// Bytes that may wait for the agent; a single message may be longer.
 const ROOM: usize = 4 * 1024 * 1024;
@@ -17,7 +19,7 @@ const OVERHEAD: usize = 256;
 /// The way of one connection to its agent. What is said on it arrives in order; dropping it gives up what waits.
 #[derive(Debug)]
 pub struct AgentLane {
-    agent: Arc<DownstreamAgent>,
+    agent: Arc<ClientAgent>,
     /// The version of the client.
     from: Version,
     queue: mpsc::UnboundedSender<Waiting>,
@@ -27,6 +29,8 @@ pub struct AgentLane {
 
 struct Waiting {
     what: What,
+    /// The agent that the client had when it said it.
+    agent: Arc<DownstreamAgent>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -39,28 +43,31 @@ enum What {
 
 impl AgentLane {
     /// A way to `agent` for a client of this version; needs a tokio runtime.
-    pub fn new(agent: Arc<DownstreamAgent>, from: Version) -> Self {
+    pub fn new(agent: Arc<ClientAgent>, from: Version) -> Self {
         let (queue, waiting) = mpsc::unbounded_channel();
         let ends = CancellationToken::new();
-        let (ended, to) = (ends.clone(), Arc::clone(&agent));
+        let (ended, who) = (ends.clone(), (from, agent.connection()));
         tokio::spawn(async move {
             tokio::select! {
                 biased;
                 () = ended.cancelled() => {}
-                () = pass_all(&to, from, waiting) => {}
+                () = pass_all(who, waiting) => {}
             }
         });
         Self { agent, from, queue, room: Arc::new(Semaphore::new(ROOM)), _ends: ends.drop_guard() }
     }
 
     /// Takes a message on its way to the agent, and does not wait for the agent unless the lane is full. Then it does, but
-    /// for a request to an agent that is away, which is refused.
+    /// for a request to an agent that is away, which is refused. A client that sets something of the agent has it to itself
+    /// from then on.
     pub async fn push(&self, message: UnhandledMessage) {
+        let sets = sets_something(&message);
+        let agent = if sets { self.agent.own() } else { self.agent.current() };
         let is_empty = self.room.available_permits() == ROOM;
         let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
         let room = match Arc::clone(&self.room).try_acquire_many_owned(size) {
             Ok(room) => room,
-            Err(_) if matches!(message, UnhandledMessage::Request(_)) && self.agent.there().is_none() => {
+            Err(_) if matches!(message, UnhandledMessage::Request(_)) && agent.there().is_none() => {
                 // That the connection is over is seen elsewhere.
                 let _ = refuse(message, full()).await;
                 return;
@@ -71,38 +78,36 @@ impl AgentLane {
                 Err(_) => return,
             },
         };
-        let what = match self.agent.there().filter(|_| is_empty) {
-            Some(running) => match self.send_now(running, message).await {
+        let there = if sets { agent.there_to_be_set() } else { agent.there() };
+        let what = match there.filter(|_| is_empty) {
+            Some(running) => match self.send_now(&agent, running, message).await {
                 Some(sending) => What::Sending(sending),
                 None => return,
             },
             None => What::Message(message),
         };
         // The task ends after this.
-        let _ = self.queue.send(Waiting { what, _room: room });
+        let _ = self.queue.send(Waiting { what, agent, _room: room });
     }
 
     /// Sends what nothing is ahead of. Gives back the rest of the work if the agent does not read.
     async fn send_now(
         &self,
+        agent: &Arc<DownstreamAgent>,
         running: Arc<RunningAgent>,
         message: UnhandledMessage,
     ) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
-        let (agent, from) = (Arc::clone(&self.agent), self.from);
+        let (agent, who) = (Arc::clone(agent), (self.from, self.agent.connection()));
         let mut sending = Box::pin(async move {
-            let _ = agent.pass_to(&running, message, from).await;
+            let _ = agent.pass_to(&running, message, who).await;
         });
         let is_sent = std::future::poll_fn(|cx| Poll::Ready(sending.as_mut().poll(cx).is_ready())).await;
         (!is_sent).then_some(sending as _)
     }
 }
 
-async fn pass_all(
-    agent: &Arc<DownstreamAgent>,
-    from: Version,
-    mut waiting: mpsc::UnboundedReceiver<Waiting>,
-) {
-    while let Some(Waiting { what, _room }) = waiting.recv().await {
+async fn pass_all(who: (Version, Option<ConnectionId>), mut waiting: mpsc::UnboundedReceiver<Waiting>) {
+    while let Some(Waiting { what, agent, _room }) = waiting.recv().await {
         let message = match what {
             What::Message(message) => message,
             What::Sending(sending) => {
@@ -110,10 +115,14 @@ async fn pass_all(
                 continue;
             }
         };
-        match agent.running().await {
+        let running =
+            if sets_something(&message) { agent.running_to_be_set().await } else { agent.running().await };
+        match running {
             Ok(running) => {
-                let _ = agent.pass_to(&running, message, from).await;
+                let _ = agent.pass_to(&running, message, who).await;
             }
+            // What sets it anew may still be taken.
+            Err(error) if agent.there_to_be_set().is_some() => drop(refuse(message, error).await),
             Err(error) => {
                 let _ = refuse(message, error.clone()).await;
                 refuse_all(&mut waiting, &error).await;
@@ -122,9 +131,13 @@ async fn pass_all(
     }
 }
 
+fn sets_something(message: &UnhandledMessage) -> bool {
+    matches!(message, UnhandledMessage::Request(_)) && ProcessSetting::of(message.method()).is_some()
+}
+
 /// Refuses all that has waited for a start that failed: another start for each would make the last wait for ever.
 async fn refuse_all(waiting: &mut mpsc::UnboundedReceiver<Waiting>, error: &Error) {
-    while let Ok(Waiting { what, _room }) = waiting.try_recv() {
+    while let Ok(Waiting { what, .. }) = waiting.try_recv() {
         match what {
             What::Message(message) => drop(refuse(message, error.clone()).await),
             What::Sending(sending) => sending.await,

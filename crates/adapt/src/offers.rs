@@ -2,7 +2,7 @@
 
 use nudge_wire::{Version, caps::AgentInit};
 
-/// The session methods that an agent has itself, beside `session/new`, `session/prompt` and `session/cancel`.
+/// What an agent has itself, beside `session/new`, `session/prompt` and `session/cancel`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a capability of its own on the wire")]
 pub struct AgentOffers {
@@ -24,6 +24,8 @@ pub struct AgentOffers {
     pub audio: bool,
     /// Whole resources in prompts.
     pub embedded_context: bool,
+    /// `auth/status`.
+    pub auth_status: bool,
 }
 
 impl AgentOffers {
@@ -47,6 +49,7 @@ impl AgentOffers {
                     image: prompt("image"),
                     audio: prompt("audio"),
                     embedded_context: prompt("embeddedContext"),
+                    auth_status: at(&["agentCapabilities", "auth", "status"]),
                 }
             }
             Version::V2 => {
@@ -63,6 +66,7 @@ impl AgentOffers {
                     image: prompt("image"),
                     audio: prompt("audio"),
                     embedded_context: prompt("embeddedContext"),
+                    auth_status: at(&["capabilities", "auth", "status"]),
                 }
             }
         }

@@ -3,14 +3,17 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use futures_util::FutureExt;
-use nudge_backend::SessionRecap;
+use nudge_backend::{SessionRecap, SessionSetup};
 use nudge_bridge::{IndexedUpdate, UpdateKind, request_between};
 use nudge_peer::CallError;
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Error, ErrorCode, RawJson, Version};
 
 use crate::{
-    AdaptedSession, DownstreamAgent,
+    AdaptedSession, ClientAgent, DownstreamAgent,
+    chosen_options::RepeatedOptions,
+    client_agent::SessionHome,
     late_replay::LateReplay,
+    open_requests::RequestPurpose,
     route::{SessionInbox, SessionMessage},
     routed::RoutedMessage,
     running::{RunningAgent, lost},
@@ -85,21 +88,31 @@ pub(crate) struct TakenUp {
     pub(crate) news: Vec<IndexedUpdate>,
     /// Whether it may still replay what was said.
     pub(crate) replay: Option<LateReplay>,
+    /// What came of choosing again what was chosen.
+    pub(crate) options: RepeatedOptions,
+}
+
+/// A session as an agent has opened it, and for whom.
+pub(crate) struct OpenedFor {
+    pub(crate) agent: Arc<DownstreamAgent>,
+    pub(crate) home: SessionHome,
+    pub(crate) opened: OpenedLink,
 }
 
 impl AdaptedSession {
     /// Opens a session that only the agent knows, by `session/new`, `session/fork`, `session/load` or `session/resume`. The
     /// params are in the client's version.
     pub async fn begin(
-        agent: &Arc<DownstreamAgent>,
-        from: Version,
+        client: &Arc<ClientAgent>,
         method: &str,
-        params: &RawJson,
-        recap: SessionRecap,
+        setup: &SessionSetup,
     ) -> Result<AgentSessionOpened, Error> {
-        let agent = agent.for_session();
+        let (params, recap) = (&setup.params, Arc::clone(&setup.recap));
+        let purpose = setup.origin.clone().map(RequestPurpose::Client);
+        let (home, agent) = (client.home(), client.current().for_session());
         let running = agent.running().await?;
-        let call = request_between(from, running.init.version, method, params);
+        running.routes.declare_servers(params, setup.client.connection);
+        let call = request_between(setup.version, running.init.version, method, params);
         let (method, params) = call.as_ref().map_or((method, params), |call| (&call.method, &call.params));
         let base = OpenBase::of(params);
         let named = matches!(method, "session/load" | "session/resume")
@@ -107,9 +120,15 @@ impl AdaptedSession {
             .flatten();
         let opening = running.routes.opening();
         let asked = if let Some(id) = named {
-            load(&running, method, params, &id, Replay::default()).await?
+            load(&running, purpose, method, params, &id, Replay::default()).await?
         } else {
-            let result = request(&running, method, params).await?;
+            let result = match request(&running, purpose, method, params).await {
+                Err(error) => {
+                    drop(opening);
+                    return Err(refused(&agent, &running, error));
+                }
+                Ok(result) => result,
+            };
             let id = session_of(&result, method)?;
             let inbox = running.routes.claim(&id)?;
             Asked { id: id.into(), inbox, result, replay: Replay::default(), is_replayed: false }
@@ -117,7 +136,7 @@ impl AdaptedSession {
         drop(opening);
         let Asked { id, inbox, result, replay, .. } = asked;
         let opened = OpenedLink { link: SessionLink { running, inbox }, id, result };
-        let mut session = AdaptedSession::new(agent, opened, base, recap);
+        let mut session = AdaptedSession::new(OpenedFor { agent, home, opened }, base, recap);
         // Dropping the session lets go of it.
         let replayed = replay.all()?;
         for update in &replayed {
@@ -129,19 +148,21 @@ impl AdaptedSession {
     /// Takes up a session that was talked in before: the agent knows it as `id`, if it does. The params are those of the
     /// client's request, in the client's version.
     pub(crate) async fn take_up(
-        agent: &Arc<DownstreamAgent>,
-        from: Version,
-        id: Option<&str>,
-        params: &RawJson,
-        recap: SessionRecap,
+        client: &Arc<ClientAgent>,
+        setup: &SessionSetup,
     ) -> Result<AgentSessionOpened, Error> {
-        let agent = agent.for_session();
-        let to = agent.running().await?.init.version;
-        let call = request_between(from, to, "session/new", params);
+        let (params, recap) = (&setup.params, Arc::clone(&setup.recap));
+        let (home, agent) = (client.home(), client.current().for_session());
+        let running = agent.running().await?;
+        running.routes.declare_servers(params, setup.client.connection);
+        let call = request_between(setup.version, running.init.version, "session/new", params);
         let base = OpenBase::of(call.as_ref().map_or(params, |call| &call.params));
-        let taken_up = take_up(&agent, id, &base, &recap).await?;
-        let TakenUp { link, id, result, recap: text, news, replay } = taken_up;
-        let mut session = AdaptedSession::new(agent, OpenedLink { link, id, result }, base, recap);
+        let (id, purpose) =
+            (setup.agent_session_id.as_deref(), setup.origin.clone().map(RequestPurpose::Client));
+        let taken_up = take_up(&agent, purpose, id, &base, &recap).await?;
+        let TakenUp { link, id, result, recap: text, news, replay, .. } = taken_up;
+        let opened = OpenedLink { link, id, result };
+        let mut session = AdaptedSession::new(OpenedFor { agent, home, opened }, base, recap);
         session.set_past(text, replay);
         for update in &news {
             session.standing.hear(update);
@@ -153,6 +174,7 @@ impl AdaptedSession {
 /// Makes a running agent know a session: by its own memory if it has one, else by a recap.
 pub(crate) async fn take_up(
     agent: &Arc<DownstreamAgent>,
+    purpose: Option<RequestPurpose>,
     id: Option<&str>,
     base: &OpenBase,
     recap: &SessionRecap,
@@ -163,13 +185,14 @@ pub(crate) async fn take_up(
     for (method, _) in ways {
         let Some(id) = id else { break };
         let replay = Replay { is_known: true, ..Replay::default() };
-        match load(&running, method, &base.params(Some(id)), id, replay).await {
+        match load(&running, purpose.clone(), method, &base.params(Some(id)), id, replay).await {
             Ok(Asked { id, inbox, result, replay: heard, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
                 let replay =
                     may_replay.then(|| LateReplay::new(heard.has_history, tokio::time::Instant::now()));
                 let link = SessionLink { running, inbox };
-                return Ok(TakenUp { link, id, result, recap: None, news: heard.updates, replay });
+                let options = RepeatedOptions::default();
+                return Ok(TakenUp { link, id, result, recap: None, news: heard.updates, replay, options });
             }
             Err(error) if running.is_over() => return Err(error),
             Err(error) => {
@@ -183,13 +206,14 @@ pub(crate) async fn take_up(
         }
     }
     let opening = running.routes.opening();
-    let result = request(&running, "session/new", &base.params(None)).await?;
+    let result = request(&running, purpose, "session/new", &base.params(None)).await?;
     let id = session_of(&result, "session/new")?;
     let inbox = running.routes.claim(&id)?;
     drop(opening);
     let recap = recap().await;
     let link = SessionLink { running, inbox };
-    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), replay: None })
+    let options = RepeatedOptions::default();
+    Ok(TakenUp { link, id: id.into(), result, recap, news: Vec::new(), replay: None, options })
 }
 
 /// Version 2 has no `session/load`: a resume without a replay is what is wanted.
@@ -251,6 +275,7 @@ impl Replay {
 /// Has a session loaded or resumed, and takes what the agent says meanwhile.
 async fn load(
     running: &Arc<RunningAgent>,
+    purpose: Option<RequestPurpose>,
     method: &str,
     params: &RawJson,
     id: &str,
@@ -258,7 +283,7 @@ async fn load(
 ) -> Result<Asked, Error> {
     let mut inbox = running.routes.claim(id)?;
     let mut is_replayed = false;
-    let mut answer = std::pin::pin!(running.cx.request_raw(method, Some(params)).in_order());
+    let mut answer = std::pin::pin!(running.request_in_order_for(purpose, method, params));
     let result = loop {
         tokio::select! {
             biased;
@@ -298,8 +323,21 @@ async fn update_in(incoming: SessionMessage) -> Option<IndexedUpdate> {
     }
 }
 
-async fn request(running: &RunningAgent, method: &str, params: &RawJson) -> Result<RawJson, Error> {
-    running.cx.request_raw(method, Some(params)).in_order().await.map_err(failed)
+async fn request(
+    running: &RunningAgent,
+    purpose: Option<RequestPurpose>,
+    method: &str,
+    params: &RawJson,
+) -> Result<RawJson, Error> {
+    running.request_in_order_for(purpose, method, params).await.map_err(failed)
+}
+
+/// Why no session could be opened. Where nobody is signed in, the next process sees whether somebody is.
+fn refused(agent: &DownstreamAgent, running: &Arc<RunningAgent>, error: Error) -> Error {
+    if error.code == ErrorCode::AUTH_REQUIRED {
+        agent.wants_sign_in(running);
+    }
+    error
 }
 
 /// An agent's error as it came, or why there is no answer.

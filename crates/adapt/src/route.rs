@@ -6,14 +6,20 @@ use std::{
     sync::Arc,
 };
 
-use nudge_backend::REQUEST_PERMISSION;
+use nudge_backend::{CREATE_ELICITATION, REQUEST_PERMISSION};
 use nudge_bridge::request_between;
-use nudge_peer::{ConnectionClosed, Cx, UnhandledMessage};
-use nudge_wire::{Error, RawJson, Version, caps::ElicitationModes};
+use nudge_peer::{ConnectionClosed, Cx, InOrder, UnhandledMessage};
+use nudge_wire::{ConnectionId, Error, RawJson, Version, caps::ElicitationModes};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use crate::routed::RoutedMessage;
+use crate::{
+    agent_messages::refuse,
+    auth_status::{AUTH_STATUS_UPDATE, AuthStatus},
+    open_requests::OpenRequests,
+    routed::RoutedMessage,
+    unnamed::{OpenPages, PageOwner, UnnamedRoute},
+};
 
 /// Bytes of messages that may wait for one session; past that the agent is not read.
 const ROOM: usize = 1024 * 1024;
@@ -46,6 +52,24 @@ impl Sink {
         let refused = self.queue.send(SessionMessage { message, _room: room }).err()?;
         Some(refused.0.message)
     }
+
+    /// As [`give`](Self::give), within the room there is; gives back what takes time.
+    fn take(self, message: RoutedMessage) -> Option<DeferredRoute> {
+        let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
+        match Arc::clone(&self.room).try_acquire_many_owned(size) {
+            Ok(room) => {
+                self.give(message, Some(room)).map(|refused| Box::pin(refused.refuse()) as DeferredRoute)
+            }
+            Err(_) => Some(Box::pin(async move {
+                // It is never closed.
+                let room = Arc::clone(&self.room).acquire_many_owned(size).await.ok();
+                match self.give(message, room) {
+                    Some(refused) => refused.refuse().await,
+                    None => Ok(()),
+                }
+            })),
+        }
+    }
 }
 
 /// The rest of what is done with a message, which takes time.
@@ -55,10 +79,13 @@ pub(crate) type DeferredRoute = Pin<Box<dyn Future<Output = Result<(), Connectio
 #[derive(Debug, Clone)]
 pub(crate) struct AgentListener {
     pub(crate) number: u64,
+    pub(crate) connection: ConnectionId,
     pub(crate) version: Version,
     /// Whether it shows forms and pages.
     pub(crate) modes: ElicitationModes,
     pub(crate) cx: Cx,
+    /// By which names the agent knows MCP servers that the client has, and connections to them.
+    pub(crate) servers: Vec<String>,
 }
 
 /// The connections that use an agent, newest last. They outlive its process.
@@ -68,6 +95,11 @@ pub(crate) type AgentListeners = Arc<Mutex<Vec<AgentListener>>>;
 pub(crate) struct SessionRoutes {
     version: std::sync::OnceLock<Version>,
     listeners: AgentListeners,
+    /// What the agent works on, and for whom.
+    pub(crate) requests: Arc<OpenRequests>,
+    /// Whether the user is signed in, as the agent tells it.
+    pub(crate) auth_status: AuthStatus,
+    pages: Mutex<OpenPages>,
     inner: Mutex<Inner>,
 }
 
@@ -86,7 +118,14 @@ struct Inner {
 
 impl SessionRoutes {
     pub(crate) fn new(listeners: AgentListeners) -> Arc<Self> {
-        Arc::new(Self { version: std::sync::OnceLock::new(), listeners, inner: Mutex::default() })
+        Arc::new(Self {
+            version: std::sync::OnceLock::new(),
+            listeners,
+            requests: Arc::default(),
+            auth_status: AuthStatus::default(),
+            pages: Mutex::default(),
+            inner: Mutex::default(),
+        })
     }
 
     /// The version the agent has agreed to.
@@ -94,39 +133,25 @@ impl SessionRoutes {
         let _ = self.version.set(version);
     }
 
-    /// Takes one message of the agent; gives back what takes time. Most does not, and costs no more than its way here.
-    pub(crate) fn take(self: &Arc<Self>, message: UnhandledMessage) -> Option<DeferredRoute> {
-        let message = RoutedMessage::new(message, self.version.get().copied());
-        let (sink, message) = match self.find(message) {
-            Found::Kept => return None,
-            Found::Unnamed(message) => return Some(self.tell_later(message, no_session)),
-            Found::Nobody(message) => return Some(self.tell_later(message, unknown_session)),
-            Found::Sink(sink, message) => (sink, message),
-        };
-        let size = u32::try_from((message.size() + OVERHEAD).min(ROOM)).unwrap_or(u32::MAX);
-        match Arc::clone(&sink.room).try_acquire_many_owned(size) {
-            Ok(room) => {
-                sink.give(message, Some(room)).map(|refused| Box::pin(refused.refuse()) as DeferredRoute)
-            }
-            Err(_) => Some(Box::pin(async move {
-                // It is never closed.
-                let room = Arc::clone(&sink.room).acquire_many_owned(size).await.ok();
-                match sink.give(message, room) {
-                    Some(refused) => refused.refuse().await,
-                    None => Ok(()),
-                }
-            })),
+    /// Takes one message that came over the agent's connection; gives back what takes time. Most does not, and costs no more than
+    /// its way here.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        message: UnhandledMessage,
+        agent: &InOrder,
+    ) -> Option<DeferredRoute> {
+        match self.find(RoutedMessage::new(message, self.version.get().copied())) {
+            Found::Kept => None,
+            Found::Sink(sink, message) => sink.take(message),
+            Found::Unnamed(message) => self.take_unnamed(message.into_unhandled()?, no_session, agent),
+            Found::Nobody(message) => self.take_unnamed(message.into_unhandled()?, unknown_session, agent),
         }
-    }
-
-    fn tell_later(self: &Arc<Self>, message: RoutedMessage, why: fn(&str) -> Option<Error>) -> DeferredRoute {
-        let routes = Arc::clone(self);
-        Box::pin(async move { routes.tell_or_refuse(message, why).await })
     }
 
     /// Who takes a message. It is kept if nobody does yet, but may soon.
     fn find(&self, message: RoutedMessage) -> Found {
         let Some(session) = message.session() else { return Found::Unnamed(message) };
+        self.note_page(&session, &message);
         let mut inner = self.inner();
         let sink = inner.sinks.get(&*session).cloned();
         let unclaimed = (sink.is_none() && inner.opening > 0).then(|| session.into_owned());
@@ -141,51 +166,105 @@ impl SessionRoutes {
     }
 
     /// Passes on what is about no session that is known here, but for what only makes sense in one.
-    async fn tell_or_refuse(
-        &self,
-        message: RoutedMessage,
+    fn take_unnamed(
+        self: &Arc<Self>,
+        message: UnhandledMessage,
         why: fn(&str) -> Option<Error>,
-    ) -> Result<(), ConnectionClosed> {
-        let Some(message) = message.into_unhandled() else { return Ok(()) };
-        match (why(message.method()), message) {
-            (Some(error), UnhandledMessage::Request(request)) => request.respond::<()>(Err(error)).await,
-            (_, message) => self.tell(message).await,
+        agent: &InOrder,
+    ) -> Option<DeferredRoute> {
+        if let (Some(error), UnhandledMessage::Request(_)) = (why(message.method()), &message) {
+            return Some(Box::pin(refuse(message, error)));
         }
-    }
-
-    /// Passes on: requests to the connection that came last, notifications to all.
-    async fn tell(&self, message: UnhandledMessage) -> Result<(), ConnectionClosed> {
-        let (method, empty) = (message.method(), RawJson::written("{}"));
-        let params = message.params().unwrap_or(&empty);
-        let is_able = |modes: ElicitationModes| !is_form(method) || modes.has(method, params);
-        let mut listeners = self.listeners.lock().clone();
-        listeners.retain(|listener| !listener.cx.is_over() && is_able(listener.modes));
-        match message {
-            UnhandledMessage::Notification(note) => {
-                for listener in listeners {
-                    // One that is gone needs no news.
-                    let _ = self.pass(UnhandledMessage::Notification(note.clone()), &listener).await;
+        let routes = Arc::clone(self);
+        match self.unnamed_route(&message, agent) {
+            UnnamedRoute::Session(session) => match self.sink_of(&session) {
+                Some(sink) => {
+                    let message = RoutedMessage::Other(message);
+                    self.note_page(&session, &message);
+                    sink.take(message)
                 }
-                Ok(())
-            }
-            request @ UnhandledMessage::Request(_) => match listeners.last() {
-                Some(listener) => self.pass(request, listener).await.or(Ok(())),
-                None => request.refuse().await,
+                None => Some(Box::pin(refuse(message, Error::not_found("unknown_session")))),
             },
+            UnnamedRoute::Connection(listener, params) => {
+                let message = self.connect_server(message, &listener)?;
+                Some(Box::pin(async move { routes.pass(message, params, &listener).await.or(Ok(())) }))
+            }
+            UnnamedRoute::Connections(listeners) => {
+                let status = self.auth_status.hear(&message);
+                Some(Box::pin(async move { routes.tell(message, listeners, status).await }))
+            }
+            UnnamedRoute::Refused(error) => Some(Box::pin(refuse(message, error))),
         }
     }
 
+    /// Passes a notification on, and what else is to be told because of it.
+    async fn tell(
+        &self,
+        message: UnhandledMessage,
+        listeners: Vec<AgentListener>,
+        status: Option<RawJson>,
+    ) -> Result<(), ConnectionClosed> {
+        let UnhandledMessage::Notification(note) = message else { return message.refuse().await };
+        for listener in listeners {
+            // One that is gone needs no news.
+            let _ = self.pass(UnhandledMessage::Notification(note.clone()), None, &listener).await;
+            if let Some(status) = &status {
+                let _ = listener.cx.notify_raw(AUTH_STATUS_UPDATE, Some(status)).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes a message on, with these params if not with its own.
     async fn pass(
         &self,
         message: UnhandledMessage,
+        params: Option<RawJson>,
         listener: &AgentListener,
     ) -> Result<(), ConnectionClosed> {
-        let from = self.version.get().copied().unwrap_or(listener.version);
-        let translated = |params| request_between(from, listener.version, message.method(), params);
-        match message.params().and_then(translated) {
-            Some(call) => message.forward_as(&listener.cx, &call.method, Some(&call.params)).await,
-            None => message.forward_to(&listener.cx).await,
+        let (from, to) = (self.version.get().copied().unwrap_or(listener.version), listener.version);
+        let method = message.method().clone();
+        let translated =
+            params.as_ref().or(message.params()).and_then(|said| request_between(from, to, &method, said));
+        match (translated, params) {
+            (Some(call), _) => message.forward_as(&listener.cx, &call.method, Some(&call.params)).await,
+            (None, Some(params)) => message.forward_as(&listener.cx, &method, Some(&params)).await,
+            (None, None) => message.forward_to(&listener.cx).await,
         }
+    }
+
+    /// The connections that use the agent, newest last.
+    pub(crate) fn listeners(&self) -> Vec<AgentListener> {
+        self.listeners.lock().iter().filter(|listener| !listener.cx.is_over()).cloned().collect()
+    }
+
+    /// Where they are kept.
+    pub(crate) fn all_listeners(&self) -> AgentListeners {
+        Arc::clone(&self.listeners)
+    }
+
+    /// The listener that is this connection.
+    pub(crate) fn listener_of(&self, connection: ConnectionId) -> Option<AgentListener> {
+        self.listeners().into_iter().find(|listener| listener.connection == connection)
+    }
+
+    /// The pages that are open.
+    pub(crate) fn pages(&self) -> MutexGuard<'_, OpenPages> {
+        self.pages.lock()
+    }
+
+    /// Notes whose page is asked for, if one is.
+    fn note_page(&self, session: &str, message: &RoutedMessage) {
+        if let RoutedMessage::Other(UnhandledMessage::Request(request)) = message
+            && &**request.method() == CREATE_ELICITATION
+            && let Some(params) = request.params()
+        {
+            self.pages().note(params, PageOwner::Session(session.to_owned()));
+        }
+    }
+
+    fn sink_of(&self, session: &str) -> Option<Sink> {
+        self.inner().sinks.get(session).cloned()
     }
 
     /// Says that a session is being opened whose id is not known yet: what comes for unknown ones is kept meanwhile.
@@ -210,6 +289,12 @@ impl SessionRoutes {
         }
         inner.sinks.insert(session.to_owned(), Sink { queue, room: Arc::new(Semaphore::new(ROOM)) });
         Ok(inbox)
+    }
+
+    /// Whether there is no session, and none is being opened.
+    pub(crate) fn is_idle(&self) -> bool {
+        let inner = self.inner();
+        inner.sinks.is_empty() && inner.opening == 0
     }
 
     /// Nobody takes what comes for this session any more.

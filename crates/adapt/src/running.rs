@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use nudge_bridge::{client_to_v1, client_to_v2};
-use nudge_peer::{CallError, ConnectionClosed, ConnectionLimits, Cx, Peer};
+use nudge_peer::{
+    CallError, CancellationToken, ConnectionClosed, ConnectionLimits, Cx, Peer, PendingResponse,
+};
 use nudge_wire::{
     Error, RawJson, Version,
     caps::{AgentInit, ClientInit},
@@ -12,7 +14,9 @@ use tokio::time::Instant;
 
 use crate::{
     AgentOffers, AgentSettings, LaunchAgent, SteerTier,
+    open_requests::{OpenRequestGuard, RequestPurpose},
     route::{AgentListeners, SessionRoutes},
+    terminal_sign_in::has_terminal_sign_in,
     turn_so_far,
 };
 
@@ -29,6 +33,8 @@ pub(crate) struct RunningAgent {
     pub(crate) forgets: bool,
     pub(crate) routes: Arc<SessionRoutes>,
     pub(crate) since: Instant,
+    /// Cancelled when another process has taken its place.
+    pub(crate) retired: CancellationToken,
 }
 
 impl RunningAgent {
@@ -55,8 +61,8 @@ impl RunningAgent {
     ) -> Result<Self, Error> {
         let routes = SessionRoutes::new(Arc::clone(listeners));
         let taking = Arc::clone(&routes);
-        let peer = Peer::client().name(&settings.name).limits(limits()).on_unknown(move |message, _| {
-            let later = taking.take(message);
+        let peer = Peer::client().name(&settings.name).limits(limits()).on_unknown(move |message, agent| {
+            let later = taking.take(message, &agent);
             async move {
                 match later {
                     Some(later) => later.await,
@@ -89,8 +95,58 @@ impl RunningAgent {
             tier = tier.number(),
             "the agent is ready"
         );
+        routes.auth_status.set_given(offers.auth_status);
         let forgets = turn_so_far::forgets(&init);
-        Ok(Self { cx, init, offers, tier, forgets, routes, since: Instant::now() })
+        let (since, retired) = (Instant::now(), CancellationToken::new());
+        Ok(Self { cx, init, offers, tier, forgets, routes, since, retired })
+    }
+
+    /// Whether users can sign in to it beside the protocol.
+    pub(crate) fn has_terminal_sign_in(&self) -> bool {
+        has_terminal_sign_in(&self.init)
+    }
+
+    /// Sends a request, and notes what for: until the answer is there, what the agent asks about it is asked of whoever wants
+    /// it.
+    pub(crate) fn request_for(
+        &self,
+        purpose: Option<RequestPurpose>,
+        method: &str,
+        params: &RawJson,
+    ) -> impl Future<Output = Result<RawJson, CallError>> + Send + use<> {
+        let (response, noted) = self.send_for(purpose, method, params);
+        async move {
+            let answer = response.await;
+            drop(noted);
+            answer
+        }
+    }
+
+    /// As [`request_for`](Self::request_for); the answer is there once all that came before it was handled.
+    pub(crate) fn request_in_order_for(
+        &self,
+        purpose: Option<RequestPurpose>,
+        method: &str,
+        params: &RawJson,
+    ) -> impl Future<Output = Result<RawJson, CallError>> + Send + use<> {
+        let (response, noted) = self.send_for(purpose, method, params);
+        async move {
+            let answer = response.in_order().await;
+            drop(noted);
+            answer
+        }
+    }
+
+    fn send_for(
+        &self,
+        purpose: Option<RequestPurpose>,
+        method: &str,
+        params: &RawJson,
+    ) -> (PendingResponse<RawJson>, Option<OpenRequestGuard>) {
+        let send = || self.cx.request_raw(method, Some(params));
+        let Some(purpose) = purpose else { return (send(), None) };
+        let (response, noted) = self.routes.requests.send(purpose, send);
+        (response, Some(noted))
     }
 
     /// Whether the process has ended.

@@ -32,7 +32,7 @@ pub(crate) fn steer(tier: SteerTier, session: &str, content: &RawJson) -> (&'sta
                 RawJson::object(&[("sessionId", &id), ("prompt", content), ("_meta", &meta)]),
             )
         }
-        SteerTier::Prompt | SteerTier::Cancel => {
+        SteerTier::Goose | SteerTier::Prompt | SteerTier::Cancel => {
             ("session/prompt", RawJson::object(&[("sessionId", &id), ("prompt", content)]))
         }
     }

@@ -5,17 +5,17 @@ use std::{fmt, sync::Arc};
 use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Error, RawJson, RequestOrigin, Version};
 
-use crate::{AdaptedSession, AgentSessionOpened, DownstreamAgent};
+use crate::{AdaptedSession, AgentSessionOpened, ClientAgent};
 
 /// Runs sessions by another agent.
 #[derive(Clone)]
-pub struct AdaptedSource(Arc<DownstreamAgent>);
+pub struct AdaptedSource(Arc<ClientAgent>);
 
 impl AdaptedSource {
     /// Sessions that this agent runs.
-    pub fn new(agent: Arc<DownstreamAgent>) -> Self {
+    pub fn new(agent: Arc<ClientAgent>) -> Self {
         Self(agent)
     }
 }
@@ -31,7 +31,7 @@ impl AgentSource<PassedMessage> for AdaptedSource {
 
     fn offers(&self) -> BackendFuture<'_, Result<SourceOffers, Error>> {
         Box::pin(async {
-            let (_, offers, _) = self.0.offers().await?;
+            let (_, offers, _) = self.0.current().offers().await?;
             let crate::AgentOffers { list, load, resume, fork, delete, .. } = offers;
             Ok(SourceOffers { list, load, resume, fork, delete })
         })
@@ -42,8 +42,10 @@ impl AgentSource<PassedMessage> for AdaptedSource {
         from: Version,
         method: &'a str,
         params: &'a RawJson,
+        origin: Option<RequestOrigin>,
     ) -> BackendFuture<'a, Result<RawJson, Error>> {
-        Box::pin(self.0.request(from, method, params))
+        let agent = self.0.current();
+        Box::pin(async move { agent.request(from, method, params, origin).await })
     }
 
     fn begin(
@@ -53,8 +55,7 @@ impl AgentSource<PassedMessage> for AdaptedSource {
     ) -> BackendFuture<'static, Result<OpenedSession<PassedMessage>, Error>> {
         let (agent, method) = (Arc::clone(&self.0), method.to_owned());
         Box::pin(async move {
-            let SessionSetup { version, params, recap, .. } = &setup;
-            let opened = AdaptedSession::begin(&agent, *version, &method, params, Arc::clone(recap)).await?;
+            let opened = AdaptedSession::begin(&agent, &method, &setup).await?;
             Ok(opened_session(opened, &setup))
         })
     }
@@ -65,7 +66,7 @@ impl AgentSource<PassedMessage> for AdaptedSource {
 }
 
 struct AdaptedRestore {
-    agent: Arc<DownstreamAgent>,
+    agent: Arc<ClientAgent>,
     setup: SessionSetup,
 }
 
@@ -80,9 +81,7 @@ impl SessionRestore<PassedMessage> for AdaptedRestore {
     fn open(self: Box<Self>) -> BackendFuture<'static, Result<OpenedSession<PassedMessage>, Error>> {
         let Self { agent, setup } = *self;
         Box::pin(async move {
-            let id = setup.agent_session_id.as_deref();
-            let recap = Arc::clone(&setup.recap);
-            let opened = AdaptedSession::take_up(&agent, setup.version, id, &setup.params, recap).await?;
+            let opened = AdaptedSession::take_up(&agent, &setup).await?;
             Ok(opened_session(opened, &setup))
         })
     }

@@ -6,6 +6,8 @@ use nudge_wire::{
     inject::{InjectCapability, InjectMode, SteerInStream},
 };
 
+use crate::goose_steers;
+
 /// How a steer gets into an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SteerTier {
@@ -13,6 +15,8 @@ pub enum SteerTier {
     Inject,
     /// By `_session/steering`, which the agent has.
     Steering,
+    /// By `_goose/unstable/session/steer`, which goose has.
+    Goose,
     /// By a `session/prompt` while a turn runs, which a version 2 agent may take.
     Prompt,
     /// The turn is cancelled at a break-point and the agent prompted again, with the steer.
@@ -28,6 +32,7 @@ impl SteerTier {
         match init.version {
             _ if init.inject().is_some_and(takes_steers) => Self::Inject,
             _ if init.steering() => Self::Steering,
+            Version::V1 if goose_steers::has_steer(init) => Self::Goose,
             Version::V2 if has(&["capabilities", "session", "steering"]) => Self::Prompt,
             _ => Self::Cancel,
         }
@@ -37,9 +42,19 @@ impl SteerTier {
     pub const fn number(self) -> u8 {
         match self {
             Self::Inject => 1,
-            Self::Steering => 2,
+            Self::Steering | Self::Goose => 2,
             Self::Prompt => 3,
             Self::Cancel => 4,
+        }
+    }
+
+    /// The method by which a steer gets in.
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Inject => "session/inject",
+            Self::Steering => "_session/steering",
+            Self::Goose => goose_steers::STEER,
+            Self::Prompt | Self::Cancel => "session/prompt",
         }
     }
 
@@ -48,7 +63,7 @@ impl SteerTier {
         match self {
             Self::Cancel => SteerInStream::Interrupt,
             Self::Steering if was_seen_to_cut_off(init) => SteerInStream::Interrupt,
-            Self::Inject | Self::Steering | Self::Prompt => SteerInStream::Finish,
+            Self::Inject | Self::Steering | Self::Goose | Self::Prompt => SteerInStream::Finish,
         }
     }
 
@@ -92,5 +107,9 @@ mod tests {
         assert_eq!(tier(Version::V1, &prompt), 4);
         assert_eq!(tier(Version::V1, &queue_only), 4);
         assert_eq!(tier(Version::V1, &json!({})), 4);
+        for (version, number) in [("1.52.0", 2), ("1.53.1", 2), ("2.0.0", 2), ("1.34.0", 4), ("odd", 4)] {
+            let goose = json!({ "agentInfo": { "name": "goose", "version": version } });
+            assert_eq!(tier(Version::V1, &goose), number, "{version}");
+        }
     }
 }

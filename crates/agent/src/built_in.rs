@@ -13,7 +13,9 @@ use nudge_backend::{
 };
 use nudge_bridge::{IndexedUpdate, MethodCall, UpdateKind};
 use nudge_model::{ModelSource, SlashCommand};
-use nudge_wire::{ClientContext, Environment, Error as WireError, RawJson, Version};
+use nudge_wire::{
+    ClientContext, Environment, Error as WireError, RawJson, RequestOrigin, Version, caps::ElicitationModes,
+};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -144,7 +146,7 @@ impl Backend for BuiltInAgent {
         self.answer(question.id, Err(nobody_answers(&question.method)));
     }
 
-    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, WireError> {
+    fn plan_option(&mut self, call: &MethodCall, _: Option<RequestOrigin>) -> Result<OptionPlan, WireError> {
         let read = call.params.to::<SetParams>();
         let SetParams { config_id, value } =
             read.map_err(|error| WireError::bad_params("session/set_config_option", &error))?;
@@ -212,6 +214,11 @@ impl Backend for BuiltInAgent {
 
     fn has_own_tools(&self) -> bool {
         true
+    }
+
+    /// It knows its clients one by one.
+    fn elicitation_modes(&self) -> ElicitationModes {
+        ElicitationModes::default()
     }
 
     fn end(&mut self, _: BackendParting) -> BackendFuture<'_, ()> {

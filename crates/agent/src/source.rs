@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_model::{FixedModel, LanguageModel, ModelSource};
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Error, RawJson, RequestOrigin, Version};
 
 use crate::{AgentSetup, BuiltInAgent, Conversation};
 
@@ -61,6 +61,7 @@ impl<M: 'static> AgentSource<M> for BuiltInSource {
         _: Version,
         method: &'a str,
         _: &'a RawJson,
+        _: Option<RequestOrigin>,
     ) -> BackendFuture<'a, Result<RawJson, Error>> {
         Box::pin(async move { Err(Error::method_not_found(method)) })
     }

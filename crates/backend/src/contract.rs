@@ -3,7 +3,9 @@
 use std::pin::Pin;
 
 use nudge_bridge::{IndexedUpdate, MethodCall};
-use nudge_wire::{ClientContext, Environment, Error, RawJson, Version};
+use nudge_wire::{
+    ClientContext, Environment, Error, RawJson, RequestOrigin, Version, caps::ElicitationModes,
+};
 
 use crate::{AgentQuestion, BackendEvent, QuestionAnswer, QuestionId, UserMessage};
 
@@ -89,8 +91,8 @@ pub trait Backend: Send {
     /// environment. To be called only if it has no [tools of its own](Self::has_own_tools).
     fn serve(&mut self, question: AgentQuestion, environment: Option<Environment>);
 
-    /// Prepares a request that sets a mode or an option, in the agent's version.
-    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, Error>;
+    /// Prepares a request that sets a mode or an option, in the agent's version. `origin` is the client's own.
+    fn plan_option(&mut self, call: &MethodCall, origin: Option<RequestOrigin>) -> Result<OptionPlan, Error>;
 
     /// Sets an option that is kept. It is reported by [`BackendEvent::Config`] and a `config_option_update`.
     fn set_option(&mut self, option: &OptionChange);
@@ -122,6 +124,10 @@ pub trait Backend: Send {
 
     /// Whether it reads and writes files and runs commands itself where no client offers that.
     fn has_own_tools(&self) -> bool;
+
+    /// Which ways of asking the user it was told of: forms, pages. What it asks in these waits until a client is there that
+    /// shows it.
+    fn elicitation_modes(&self) -> ElicitationModes;
 
     /// Ends it with everything it has started.
     fn end(&mut self, parting: BackendParting) -> BackendFuture<'_, ()>;

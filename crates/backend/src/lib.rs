@@ -29,8 +29,8 @@ pub use event::BackendEvent;
 pub use form::{ElicitationMismatch, FormMismatch, check_elicitation_answer, check_form};
 pub use message::{PromptParams, UserMessage};
 pub use question::{
-    AgentQuestion, CREATE_ELICITATION, QuestionAnswer, QuestionId, REQUEST_PERMISSION, cancelled_form,
-    cancelled_permission, is_file_or_terminal, is_last_word, is_unanswerable, nobody_answers,
+    AgentQuestion, COMPLETE_ELICITATION, CREATE_ELICITATION, QuestionAnswer, QuestionId, REQUEST_PERMISSION,
+    cancelled_form, cancelled_permission, is_file_or_terminal, is_last_word, is_unanswerable, nobody_answers,
 };
 pub use source::{AgentSource, OpenedSession, SessionRecap, SessionRestore, SessionSetup, SourceOffers};
 pub use turn_end::{SIGNED_OUT, TurnEnd};

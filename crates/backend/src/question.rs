@@ -29,6 +29,9 @@ pub const REQUEST_PERMISSION: &str = "session/request_permission";
 /// The method by which an agent asks for a form to be filled in, or for a page to be visited.
 pub const CREATE_ELICITATION: &str = "elicitation/create";
 
+/// The method by which an agent tells that a page is done with.
+pub const COMPLETE_ELICITATION: &str = "elicitation/complete";
+
 impl AgentQuestion {
     /// Whether the user is asked for permission.
     pub fn is_permission(&self) -> bool {

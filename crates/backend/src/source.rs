@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use nudge_bridge::IndexedUpdate;
-use nudge_wire::{ClientContext, Error, RawJson, Version};
+use nudge_wire::{ClientContext, Error, RawJson, RequestOrigin, Version};
 
 use crate::{BackendFuture, PassThrough};
 
@@ -28,6 +28,8 @@ pub struct SessionSetup {
     pub params: RawJson,
     /// The version of the client.
     pub version: Version,
+    /// That request, if the client waits for its answer: what the agent asks about it is asked of that client.
+    pub origin: Option<RequestOrigin>,
     /// What the session takes over from it until a turn begins.
     pub client: ClientContext,
     /// What was said so far, for an agent that does not remember.
@@ -72,11 +74,13 @@ pub trait AgentSource<M>: Send + Sync {
     fn offers(&self) -> BackendFuture<'_, Result<SourceOffers, Error>>;
 
     /// Sends a request that is about no session in use, written in the client's version, and gives the answer as it came.
+    /// `origin` is the client's own request.
     fn request<'a>(
         &'a self,
         from: Version,
         method: &'a str,
         params: &'a RawJson,
+        origin: Option<RequestOrigin>,
     ) -> BackendFuture<'a, Result<RawJson, Error>>;
 
     /// Opens a session that is new here, by `session/new` or another request that only the agent can answer.

@@ -2,11 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use nudge_adapt::{AdaptedSource, AgentLane, AgentProgram, DownstreamAgent, ListenerGuard};
+use nudge_adapt::{
+    AdaptedSource, AgentLane, AgentProgram, ClientAgent, DownstreamAgent, terminal_methods, through_nudge,
+};
 use nudge_hub::SessionSource;
-use nudge_peer::Cx;
+use nudge_peer::{Cx, UnhandledMessage};
 use nudge_wire::{
-    Error,
+    ConnectionId, Error, RawJson,
     caps::{AgentInit, ClientInit},
 };
 
@@ -39,11 +41,24 @@ impl fmt::Debug for ConnectionAgent {
 /// The ACP agent behind a connection.
 #[derive(Clone)]
 pub(crate) struct AgentBehind {
-    agent: Arc<DownstreamAgent>,
+    agent: Arc<ClientAgent>,
     /// What this connection says to it and nobody else understands.
-    pub(crate) lane: Arc<AgentLane>,
+    lane: Arc<AgentLane>,
+    /// The methods by which a user signs in to it on a terminal.
+    terminal_methods: Arc<[String]>,
+    /// The command that starts it, if it is one.
+    command: Option<(String, Vec<String>)>,
     /// What the agent says to nobody in particular is for this connection.
-    _listening: Arc<ListenerGuard>,
+    _listening: Arc<AgentListening>,
+}
+
+/// A connection is told what its agent says about no session.
+struct AgentListening(Arc<ClientAgent>);
+
+impl Drop for AgentListening {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
 }
 
 impl AgentBehind {
@@ -52,17 +67,45 @@ impl AgentBehind {
         choice: Option<&ConnectionAgent>,
         gateway: &Gateway,
         client: &ClientInit,
-        cx: &Cx,
+        (id, cx): (ConnectionId, &Cx),
     ) -> Result<Option<Self>, Error> {
-        let agent = match choice {
-            Some(ConnectionAgent::Program(spec)) => gateway.agents().agent(spec.clone(), client.clone()),
-            Some(ConnectionAgent::Found(find)) => find(client),
+        let agents = gateway.agents();
+        let (agent, command) = match choice {
+            Some(ConnectionAgent::Program(spec)) => {
+                let command = (spec.program.clone(), spec.args.clone());
+                (agents.agent(spec.clone(), client.clone(), id), Some(command))
+            }
+            Some(ConnectionAgent::Found(find)) => (agents.found(find(client), id), None),
             Some(ConnectionAgent::Source(_)) | None => return Ok(None),
         };
-        agent.init().await?;
-        let listening = Arc::new(agent.listen(client.version, cx.clone()));
+        let init = agent.init().await?;
+        agent.listen(id, client.version, cx.clone());
+        let listening = Arc::new(AgentListening(Arc::clone(&agent)));
         let lane = Arc::new(AgentLane::new(Arc::clone(&agent), client.version));
-        Ok(Some(Self { agent, lane, _listening: listening }))
+        let offered = through_nudge(init.result.clone(), client, None, None);
+        let terminal_methods = [terminal_methods(&init.result), terminal_methods(&offered)].concat().into();
+        Ok(Some(Self { agent, lane, terminal_methods, command, _listening: listening }))
+    }
+
+    /// What is offered in front of it, with the methods to sign in on a terminal as the client runs them through Nudge.
+    pub(crate) fn with_terminal_methods(&self, offered: AgentInit, client: &ClientInit) -> AgentInit {
+        let nudge = std::env::current_exe().ok();
+        let result = through_nudge(offered.result, client, nudge.as_deref(), self.command.as_ref());
+        AgentInit::new(offered.version, result)
+    }
+
+    /// Passes on what only the agent understands, but for what no agent is to be asked.
+    pub(crate) async fn push(&self, message: UnhandledMessage) {
+        match message {
+            UnhandledMessage::Request(request)
+                if names_method(request.method(), request.params(), &self.terminal_methods) =>
+            {
+                let what = "Invalid params: the client runs this method itself, on a terminal, with the variables it names";
+                // Whoever asked may be gone.
+                let _ = request.respond::<()>(Err(Error::invalid_params(what))).await;
+            }
+            message => self.lane.push(message).await,
+        }
     }
 
     /// What it said to `initialize`.
@@ -74,4 +117,12 @@ impl AgentBehind {
     pub(crate) fn source(&self) -> SessionSource {
         Arc::new(AdaptedSource::new(Arc::clone(&self.agent)))
     }
+}
+
+/// Whether a request signs in by one of these methods.
+fn names_method(method: &str, params: Option<&RawJson>, methods: &[String]) -> bool {
+    matches!(method, "authenticate" | "auth/login")
+        && params
+            .and_then(|params| params.get(&["methodId"])?.to::<String>().ok())
+            .is_some_and(|named| methods.contains(&named))
 }

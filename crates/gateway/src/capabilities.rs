@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::sign_in::ClientSignIn;
 
-/// A capability of sessions: where each version says it, and who has it.
+/// A capability of sessions, or of the sign-in before them: where each version says it, and who has it.
 struct SessionCapability {
     name: &'static str,
     /// Member and value in version 1.
@@ -26,7 +26,7 @@ struct SessionCapability {
     supplied: Option<fn(&AgentOffers) -> bool>,
 }
 
-/// Every capability of sessions but mid-turn input and suggestions, which are negotiated.
+/// All of them but mid-turn input and suggestions, which are negotiated, and what the built-in agent offers because of its models.
 const SESSION_CAPABILITIES: &[SessionCapability] = &[
     SessionCapability {
         name: "load",
@@ -98,6 +98,13 @@ const SESSION_CAPABILITIES: &[SessionCapability] = &[
         built_in: true,
         supplied: None,
     },
+    SessionCapability {
+        name: "auth.status",
+        v1: Some((&["agentCapabilities", "auth", "status"], "{}")),
+        v2: Some((&["capabilities", "auth", "status"], "{}")),
+        built_in: false,
+        supplied: Some(|agent| agent.auth_status),
+    },
 ];
 
 /// In version 2 a prompt while a turn runs is a steer, whoever the agent is.
@@ -153,7 +160,7 @@ pub(crate) fn in_front_of(agent: &AgentInit, version: Version, release: &str) ->
     let negotiated = own.into_iter().filter_map(|(name, has)| (!has).then_some(name));
     let added: Vec<_> = negotiated.chain(supplied.iter().map(|capability| capability.name)).collect();
     let nudge = json!({ "version": release, "agentProtocolVersion": agent.version.number(),
-        "steerTier": tier.number(), "added": added });
+        "steerTier": tier.number(), "steerMethod": tier.method(), "added": added });
     let result = set(with_prompt_steers(result, version), &["_meta", "nudge"], &nudge.to_string());
     let init = AgentInit::new(version, result);
     let steered = init.clone().with_inject(&tier.capability(agent)).and_then(|init| init.with_steering(true));
@@ -260,11 +267,12 @@ mod tests {
         let bare =
             json!({ "protocolVersion": 1, "agentCapabilities": { "mine": [1, 2] }, "authMethods": [] });
         let said = read(&in_front_of(&agent(Version::V1, &bare), Version::V1, "9"));
-        let added = ["inject", "steering", "nes", "load", "resume", "list", "close", "delete"];
+        let added = ["inject", "steering", "nes", "load", "resume", "list", "close", "delete", "auth.status"];
         assert_eq!(said["_meta"]["nudge"]["added"], json!(added));
         assert_eq!(said["_meta"]["nudge"]["steerTier"], 4);
         assert_eq!(said["agentCapabilities"]["mine"], json!([1, 2]));
         assert_eq!(said["agentCapabilities"]["loadSession"], true);
+        assert_eq!(said["agentCapabilities"]["auth"], json!({ "status": {} }));
         assert!(
             said["agentCapabilities"]["sessionCapabilities"].get("fork").is_none(),
             "an agent's own alone"
@@ -275,10 +283,12 @@ mod tests {
     #[test]
     fn what_an_agent_has_is_not_added() {
         let rich = json!({ "protocolVersion": 1, "agentCapabilities": { "loadSession": true,
+            "auth": { "logout": {}, "status": { "its": "own" } },
             "sessionCapabilities": { "resume": {}, "list": {}, "close": {}, "delete": { "its": "own" } } } });
         let said = read(&in_front_of(&agent(Version::V1, &rich), Version::V1, "9"));
         assert_eq!(said["_meta"]["nudge"]["added"], json!(["inject", "steering", "nes"]));
         assert_eq!(said["agentCapabilities"]["sessionCapabilities"]["delete"], json!({ "its": "own" }));
+        assert_eq!(said["agentCapabilities"]["auth"], json!({ "logout": {}, "status": { "its": "own" } }));
     }
 
     #[test]
@@ -289,6 +299,7 @@ mod tests {
         assert_eq!(said["_meta"]["nudge"]["agentProtocolVersion"], 1);
         assert_eq!(said["capabilities"]["session"]["delete"], json!({}));
         assert_eq!(said["capabilities"]["session"]["steering"], json!({}));
+        assert_eq!(said["capabilities"]["auth"]["status"], json!({}));
     }
 
     #[test]

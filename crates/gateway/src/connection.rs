@@ -205,7 +205,7 @@ impl ClientRoutes {
         let agent = self.agent.lock().clone();
         match agent {
             Some(agent) => {
-                agent.lane.push(message).await;
+                agent.push(message).await;
                 Ok(())
             }
             None => message.refuse().await,

@@ -1,8 +1,9 @@
-//! The methods about the process itself: `_nudge/status`, `settle`, `questions`, `answer` and `stop`.
+//! The methods about the process itself: `_nudge/status`, `settle`, `questions`, `answer`, `agent_signed_in` and `stop`.
 
 use nudge_hub::Hub;
 use nudge_peer::UnhandledMessage;
-use nudge_wire::Error;
+use nudge_wire::{Error, RawJson};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Gateway;
@@ -30,6 +31,7 @@ pub(crate) async fn answer(gateway: &Gateway, message: UnhandledMessage) -> Opti
             Some(hub) => hub.answer(request.params()).await.map(|answered| json!({ "answered": answered })),
             None => Ok(json!({ "answered": false })),
         },
+        "_nudge/agent_signed_in" => signed_in(gateway, request.params()).map(|()| json!({})),
         "_nudge/stop" if gateway.program().is_daemon => {
             gateway.ask_to_stop();
             Ok(json!({}))
@@ -39,6 +41,21 @@ pub(crate) async fn answer(gateway: &Gateway, message: UnhandledMessage) -> Opti
     // Whoever asked may be gone.
     let _ = request.respond(result).await;
     None
+}
+
+/// The agent that a user has signed in to on a terminal.
+#[derive(Deserialize)]
+struct SignedInAgent {
+    program: String,
+    args: Vec<String>,
+}
+
+fn signed_in(gateway: &Gateway, params: Option<&RawJson>) -> Result<(), Error> {
+    let params = params.ok_or_else(|| Error::invalid_params("Invalid params: program is missing"))?;
+    let read = params.to::<SignedInAgent>();
+    let agent = read.map_err(|error| Error::bad_params("_nudge/agent_signed_in", &error))?;
+    gateway.agents().signed_in(&agent.program, &agent.args);
+    Ok(())
 }
 
 async fn status(program: &ProgramInfo, hub: Option<&Hub>) -> Value {

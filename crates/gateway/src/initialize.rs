@@ -39,13 +39,16 @@ pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Resul
     tracing::info!(?version, "initialized");
     let client = nudge_bridge::client_init(version, params.clone());
     let (gateway, options, cx) = (&routes.gateway, &routes.options, routes.cx()?);
-    let agent = AgentBehind::start(options.agent.as_ref(), gateway, &client, cx).await?;
+    let agent = AgentBehind::start(options.agent.as_ref(), gateway, &client, (routes.id, cx)).await?;
     let release = &gateway.program().version;
     let sign_in = routes.providers().map(|providers| {
         Arc::new(ClientSignIn::new(providers.clone(), gateway, routes.context(), &client, cx.clone()))
     });
     let offered = match &agent {
-        Some(agent) => Ok(capabilities::in_front_of(&agent.init().await?, version, release)),
+        Some(agent) => {
+            let offered = capabilities::in_front_of(&agent.init().await?, version, release);
+            Ok(agent.with_terminal_methods(offered, &client))
+        }
         None if gateway.sessions().is_none() => Ok(capabilities::without_sessions(version, release)),
         None => capabilities::of_built_in(version, release, sign_in.as_deref()),
     };

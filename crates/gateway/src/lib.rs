@@ -7,11 +7,12 @@
 //! | --- | --- | --- |
 //! | `initialize` | what is offered, by Nudge and by the agent behind it | `initialize.rs`, `capabilities.rs` |
 //! | `nes/*`, `document/*`, options of suggestion sessions | next edit suggestions, or the agent if it was chosen for them | `nes_methods.rs` |
-//! | `_nudge/status`, `settle`, `questions`, `answer`, `stop` | the process itself | `control.rs` |
+//! | `_nudge/status`, `settle`, `questions`, `answer`, `agent_signed_in`, `stop` | the process itself | `control.rs` |
 //! | `providers/*`, with the built-in agent | how its models are reached | `provider_methods.rs` |
 //! | `authenticate`, `logout`, `auth/*`, with the built-in agent | how a user signs in | `sign_in.rs`, `setup_page/` |
 //! | `session/new`, with the built-in agent and no model | a form first, if the client shows one | `first_run.rs` |
 //! | `session/*` | the hub, `nudge_hub::SessionApi` | `crates/hub/src/methods.rs` |
+//! | `authenticate`, `auth/login` by a method of the agent's that the client runs on a terminal | nobody: -32602 | `agent_behind.rs` |
 //! | anything else | the agent behind the connection, on its lane, byte for byte; without one -32601 | `agent_behind.rs` |
 //!
 //! A connection ends with its transport, and no sooner. A transport whose sockets come and go, one end of a

@@ -12,7 +12,7 @@ use nudge_bridge::V1Client;
 use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, Cx, RawNotification, RequestResponder};
 use nudge_session::ClientOffers;
-use nudge_wire::{ClientContext, Error, RawJson, Version, caps::ClientInit};
+use nudge_wire::{ClientContext, Error, Id, RawJson, RequestOrigin, Version, caps::ClientInit};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::{
@@ -32,6 +32,8 @@ pub(crate) struct ConnectedClient {
     pub(crate) id: ClientId,
     pub(crate) version: Version,
     pub(crate) offers: ClientOffers,
+    /// Whether it wants to be told what waits to be delivered.
+    pub(crate) hears_pending: bool,
     /// What a client of version 1 understands beside the plain protocol.
     pub(crate) v1: Option<V1Client>,
     /// What its turns, and the sessions that it brings into use, take over from it.
@@ -104,11 +106,30 @@ impl ConnectedClient {
         let version = init.version;
         let v1 = (version == Version::V1).then(|| V1Client::of(&init.params));
         let offers = ClientOffers::of(init);
+        let hears_pending = init.hears_pending();
         let (queue, outs) = mpsc::unbounded_channel();
         let waiting = Arc::new(Waiting::default());
         tokio::spawn(send_all(cx.clone(), outs, Arc::clone(&waiting), observer));
         let is_cut_off = AtomicBool::new(false);
-        Arc::new(Self { id, version, offers, v1, context, agent, built_in, cx, queue, waiting, is_cut_off })
+        Arc::new(Self {
+            id,
+            version,
+            offers,
+            hears_pending,
+            v1,
+            context,
+            agent,
+            built_in,
+            cx,
+            queue,
+            waiting,
+            is_cut_off,
+        })
+    }
+
+    /// Its request of this id, as others name it.
+    pub(crate) fn origin(&self, id: &Id) -> Option<RequestOrigin> {
+        self.context.connection.map(|connection| RequestOrigin { connection, id: id.clone() })
     }
 
     /// Queues `out`.

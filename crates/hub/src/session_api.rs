@@ -146,7 +146,7 @@ impl SessionApi {
         let opens = matches!(method, LifecycleMethod::Load | LifecycleMethod::Resume)
             .then(|| params::session_id(params.as_ref()));
         let opening_guard = opens.flatten().and_then(|id| self.joined_sessions.opens(&id));
-        let opening = LifecycleRequest::new(self.joined_sessions.clone());
+        let opening = LifecycleRequest::new(self.joined_sessions.clone(), responder.id());
         tokio::spawn(async move {
             opening.run(method, params.as_ref(), responder).await;
             if let Some(opening_guard) = opening_guard {

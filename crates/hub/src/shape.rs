@@ -1,6 +1,6 @@
 //! Results and errors as each version writes them, and the checks on what users say.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::DeliveryMode;
@@ -29,6 +29,16 @@ pub(crate) fn for_session(params: &RawJson, session: &str) -> RawJson {
         return params.clone();
     }
     params.with(&["sessionId"], &session).unwrap_or_else(|_| params.clone())
+}
+
+/// The same params without this member; what the others say stays as it came.
+pub(crate) fn without(params: &RawJson, name: &str) -> RawJson {
+    let Ok(mut members) = params.to::<BTreeMap<String, RawJson>>() else { return params.clone() };
+    if members.remove(name).is_none() {
+        return params.clone();
+    }
+    let members: Vec<_> = members.iter().map(|(name, value)| (&**name, value)).collect();
+    RawJson::object(&members)
 }
 
 /// Whether a message says something, in content that was offered; gives it as one array.

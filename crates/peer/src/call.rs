@@ -16,7 +16,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ConnectionClosed,
+    ConnectionClosed, Cx, ForwardedRequest,
     outbound::FrameKind,
     router::HandlerFuture,
     shared::{ByteCharge, ConnectionShared},
@@ -314,6 +314,12 @@ impl RequestResponder {
     /// Whether the request is answered or cancelled already and must not be passed on.
     pub(crate) fn is_done(&self) -> bool {
         self.call.has(ANSWERED | CANCELLED)
+    }
+
+    /// The request, passed on under this number.
+    pub(crate) fn forwarded_as(&self, number: u64) -> ForwardedRequest {
+        let from = Cx::new(Arc::clone(&self.shared), None);
+        ForwardedRequest { number, from, id: self.id().clone() }
     }
 
     /// Where to note that the request has been passed on.

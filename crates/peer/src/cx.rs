@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CallError, ConnectionClosed,
+    CallError, ConnectionClosed, ForwardedRequest,
     call::CallState,
     pending::{CallAnswer, PendingWaiter},
     shared::ConnectionShared,
@@ -115,6 +115,16 @@ impl<P: HandlerPlace> Cx<P> {
         self.shared.version.get()
     }
 
+    /// The requests of other connections that were passed on to this one and are not answered yet, oldest first.
+    pub fn forwarded(&self) -> Vec<ForwardedRequest> {
+        self.shared.pending.forwarded()
+    }
+
+    /// Whether both are handles to the same connection.
+    pub fn is_same<Q>(&self, other: &Cx<Q>) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// The token that tells of a cancellation of the request being handled. A handler that takes it decides itself how
     /// to answer; one that does not is dropped where it stands, and the answer is -32800.
     pub fn cancellation(&self) -> CancellationToken {
@@ -202,6 +212,7 @@ where
 #[must_use = "the request is cancelled when its future is dropped"]
 pub struct PendingResponse<T> {
     method: String,
+    number: u64,
     shared: Arc<ConnectionShared>,
     inner: Pin<Box<dyn Future<Output = CallAnswer> + Send>>,
     answer: PhantomData<fn() -> T>,
@@ -240,7 +251,12 @@ impl<T> PendingResponse<T> {
             }
         };
         let inner = Box::pin(async move { answer.await.unwrap_or_else(CallAnswer::failed) });
-        Self { method, shared: Arc::clone(shared), inner, answer: PhantomData }
+        Self { method, number: id, shared: Arc::clone(shared), inner, answer: PhantomData }
+    }
+
+    /// The id of the request.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Waits until everything that came before the answer has been handled: the updates of a turn before its end.
@@ -248,14 +264,14 @@ impl<T> PendingResponse<T> {
     /// The queue must be able to move meanwhile: a handler in order that waits for whoever awaits this would wait
     /// forever.
     pub fn in_order(self) -> Self {
-        let Self { method, shared, inner, answer } = self;
+        let Self { method, number, shared, inner, answer } = self;
         let waiting = Arc::clone(&shared);
         let inner = Box::pin(async move {
             let answer = inner.await;
             waiting.handled_up_to(answer.after).await;
             answer
         });
-        Self { method, shared, inner, answer }
+        Self { method, number, shared, inner, answer }
     }
 }
 

@@ -72,7 +72,7 @@ pub use transport::{
     ChildProgram, Connect, DescriptorTransport, ExitReport, FrameTransport, OutgoingFrames, StdioTransport,
     Transport, TransportCut, pair,
 };
-pub use unhandled::{PassedMessage, RawNotification, RawRequest, UnhandledMessage};
+pub use unhandled::{ForwardedRequest, PassedMessage, RawNotification, RawRequest, UnhandledMessage};
 
 // The code of the page is compiled with the tests.
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ use nudge_wire::RawJson;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use crate::{CallError, RequestResponder};
+use crate::{CallError, ForwardedRequest, RequestResponder};
 
 /// Who waits for an answer.
 pub(crate) enum PendingWaiter {
@@ -71,6 +71,18 @@ impl PendingCalls {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting().is_empty()
+    }
+
+    /// The requests of other connections that were passed on here, oldest first.
+    pub(crate) fn forwarded(&self) -> Vec<ForwardedRequest> {
+        let waiting = self.waiting();
+        let forwarded = waiting.iter().filter_map(|(number, who)| match who {
+            PendingWaiter::Forwarded(responder) => Some(responder.forwarded_as(*number)),
+            PendingWaiter::Caller(_) => None,
+        });
+        let mut forwarded: Vec<_> = forwarded.collect();
+        forwarded.sort_unstable_by_key(|request| request.number);
+        forwarded
     }
 
     /// Gives back memory that is not in use.

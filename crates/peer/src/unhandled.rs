@@ -34,6 +34,17 @@ pub struct RawNotification {
     message: Message,
 }
 
+/// A request of another connection that was passed on and is not answered yet.
+#[derive(Debug, Clone)]
+pub struct ForwardedRequest {
+    /// Its id on the connection it was passed on to.
+    pub number: u64,
+    /// The connection it came over.
+    pub from: Cx,
+    /// Its id there.
+    pub id: Id,
+}
+
 /// A message on its way through something to another connection, and the room it takes up until that has it.
 #[derive(Debug)]
 pub struct PassedMessage {

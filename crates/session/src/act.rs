@@ -1,10 +1,12 @@
 //! What is done once its turn has come: what it depends on is on disk.
 
+use nudge_backend::COMPLETE_ELICITATION;
 use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::ClientId;
+use nudge_wire::Message;
 
 use crate::{
-    AttachRequest, JoinedClient, SessionCore, SessionEffect, SessionState,
+    AttachRequest, JoinedClient, PendingMessage, SessionCore, SessionEffect, SessionState,
     lifecycle::LifecycleStage,
     outbox::OutboxAct,
     own_updates,
@@ -28,13 +30,32 @@ impl SessionCore {
             OutboxAct::Interrupt => self.interrupt_now(),
             OutboxAct::Permit { permission, by, answer } => self.permit(&permission, by, answer),
             OutboxAct::SetOption(option) => self.step.effects.push(SessionEffect::SetOption(option)),
-            OutboxAct::Pending(pending) => self.pending_on_disk = pending,
-            OutboxAct::AskEveryone(ask) => self.ask_everyone(ask),
+            OutboxAct::Pending(pending) => self.set_pending_on_disk(pending),
+            OutboxAct::AskUser(ask) => self.ask_user(ask),
             OutboxAct::AskOne(question) => self.ask_one(question),
-            OutboxAct::Notify(message) => self.step.effects.push(SessionEffect::Notify(message)),
+            OutboxAct::Notify(message) => self.notify(message),
             OutboxAct::Title(title) => drop(self.title.get_or_insert(title)),
             OutboxAct::Join(attach) => self.join(attach),
             OutboxAct::Leave(ending) => self.leave(ending.parting(), ending.waiting()),
+        }
+    }
+
+    /// What waits is on disk like this.
+    pub(crate) fn set_pending_on_disk(&mut self, pending: Vec<PendingMessage>) {
+        if self.pending_on_disk != pending {
+            self.step.effects.push(SessionEffect::TellPending(pending.clone()));
+            self.pending_on_disk = pending;
+        }
+    }
+
+    /// News go to every client, but that a page is done with to the one that was asked to show it.
+    fn notify(&mut self, message: Message) {
+        if message.method().is_none_or(|method| **method != *COMPLETE_ELICITATION) {
+            return self.step.effects.push(SessionEffect::Notify(message));
+        }
+        let page = message.params().and_then(|params| params.get(&["elicitationId"])?.to::<String>().ok());
+        if let Some(client) = page.and_then(|page| self.who_showed(&page)) {
+            self.step.effects.push(SessionEffect::NotifyOne(client, message));
         }
     }
 
@@ -50,8 +71,7 @@ impl SessionCore {
     fn cancel_now(&mut self, turn: u64) {
         if self.turn.as_ref().is_some_and(|now| now.number == turn) {
             self.step.effects.push(SessionEffect::Cancel);
-            self.cancel_permissions();
-            self.cancel_forms();
+            self.cancel_user_questions();
         }
     }
 
@@ -112,7 +132,8 @@ impl SessionCore {
             return self.step.effects.push(SessionEffect::ReadOn(request));
         };
         let (client, version) = (attendee.id, attendee.version);
-        self.withdraw_from(client);
+        // What nobody is asked because of that, this client is asked again.
+        let _ = self.withdraw_from(client);
         self.attendance.join(attendee, from.max(self.transcript.shown()));
         let (state, is_running) = (self.state_update(), self.turn.is_some());
         let (pending, is_new) = (self.pending_on_disk.clone(), options.is_new);
@@ -138,6 +159,9 @@ impl SessionCore {
     pub(crate) fn detach(&mut self, client: ClientId) {
         self.outbox.drop_joins(client);
         self.attendance.leave(client);
-        self.withdraw_from(client);
+        self.questions.pages.forget(client);
+        for ask in self.withdraw_from(client) {
+            self.ask_user(ask);
+        }
     }
 }

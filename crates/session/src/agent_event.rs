@@ -106,7 +106,7 @@ impl SessionCore {
     }
 
     fn turn_ended(&mut self, end: TurnEnd) {
-        self.cancel_permissions();
+        self.end_user_questions_of_turn();
         if self.turn.as_ref().is_some_and(|turn| !turn.is_prompted()) {
             // One that the agent began by itself, before it knows of the one that waits for the disk.
             return;

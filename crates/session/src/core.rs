@@ -20,7 +20,7 @@ use crate::{
     turn::UnansweredPrompt,
 };
 
-/// Bytes of permission requests that may be open before the agent has to wait for answers.
+/// Bytes of questions to the user that may be open before the agent has to wait for answers.
 const ASKED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The core of a session: all that is decided about it, and nothing that is done.
@@ -201,7 +201,7 @@ impl SessionCore {
     /// Whether the agent is to be heard: not while its words or its questions would only pile up, and not before somebody is
     /// there.
     pub fn hears_agent(&self) -> bool {
-        let has_room = !self.outbox.is_full() && self.questions.permission_bytes() < ASKED_BYTES;
+        let has_room = !self.outbox.is_full() && self.questions.user_question_bytes() < ASKED_BYTES;
         has_room && self.attendance.has_been_seen
     }
 
@@ -227,6 +227,12 @@ impl SessionCore {
         let waits = || self.delivery.mailbox.pending().any(|message| message.client == client);
         // What waits is on disk alone.
         self.is_stalled() || self.attendance.get(client).is_some() || prompts() || waits()
+    }
+
+    /// The prompt that the turn began with, if this client waits for its answer.
+    pub fn open_prompt_of(&self, client: ClientId) -> Option<RequestId> {
+        let prompt = self.turn.as_ref()?.unanswered.as_ref()?;
+        (prompt.client == client).then_some(prompt.request)
     }
 
     /// What waits to be delivered and cannot be lost any more.

@@ -82,6 +82,8 @@ pub enum SessionEffect {
     },
     /// A notification of the agent that is no update goes to every client.
     Notify(Message),
+    /// A notification of the agent goes to one client.
+    NotifyOne(ClientId, Message),
     /// A request is answered.
     Answer {
         /// Which.
@@ -97,6 +99,8 @@ pub enum SessionEffect {
     TakenUpBy(ClientId),
     /// What is held back for clients is sent.
     Flush,
+    /// What waits to be delivered has changed, and is on disk like this.
+    TellPending(Vec<PendingMessage>),
 
     /// The agent begins a turn.
     Prompt {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nudge_backend::{BackendEvent, OptionChange, SteerMethod};
 use nudge_mailbox::{ClientId, DeliveryMode};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, RawJson, caps::ElicitationModes};
 
 use crate::{Attendee, InputContent, stall::StallRecovery};
 
@@ -194,4 +194,6 @@ pub struct AgentTraits {
     pub wants_title: bool,
     /// Whether it reads and writes files and runs commands itself where no client offers that.
     pub has_own_tools: bool,
+    /// Which ways of asking the user it was told of: forms, pages.
+    pub elicitation: ElicitationModes,
 }

@@ -10,7 +10,7 @@
 //! | [`InputDelivery`] | what waits, and whether it may be given out |
 //! | `transcript` | numbers, message runs, the newest entries |
 //! | `attendance` | who is attached, and what each can do |
-//! | `questions` | what the agent asks, and who is asked |
+//! | `questions`, `user_questions` | what the agent asks, and who is asked |
 //! | `lifecycle`, `stall` | how the use of a session ends, and what keeps it from going on |
 //! | `outbox` | what waits for the disk |
 //!
@@ -34,6 +34,7 @@ mod restored;
 mod stall;
 mod transcript;
 mod turn;
+mod user_questions;
 
 pub use agent_event::FORMER_CLIENT;
 pub use answers::{rfc3339, unknown_session};

@@ -198,7 +198,7 @@ impl SessionCore {
 
     /// Cancels the turn that stands in the way of an end, unless it may end by itself. Nobody is left to be asked then.
     pub(crate) fn end_turn_of_ending(&mut self) {
-        let is_asked = self.questions.has_permissions();
+        let is_asked = self.questions.needs_user();
         let Some(ending) = &mut self.lifecycle.ending else { return };
         if ending.is_patient && !is_asked {
             return;

@@ -7,7 +7,9 @@ use nudge_bridge::IndexedUpdate;
 use nudge_mailbox::{ClientId, MessageId};
 use nudge_wire::{Error, Message, RawJson};
 
-use crate::{AttachRequest, PendingMessage, RequestId, lifecycle::IdleEnding, questions::OpenPermission};
+use crate::{
+    AttachRequest, PendingMessage, RequestId, lifecycle::IdleEnding, user_questions::OpenUserQuestion,
+};
 
 /// Commits that may be under way before the agent has to wait.
 const MOST: usize = 256;
@@ -50,15 +52,15 @@ pub(crate) enum OutboxAct {
     Interrupt,
     /// The answer to a permission request goes to the agent.
     Permit {
-        permission: OpenPermission,
+        permission: OpenUserQuestion,
         by: ClientId,
         answer: RawJson,
     },
     SetOption(OptionChange),
     /// This is what waits to be delivered, as it is on disk.
     Pending(Vec<PendingMessage>),
-    /// A permission request goes to every client.
-    AskEveryone(crate::AskId),
+    /// The user is asked: by every client, or by one.
+    AskUser(crate::AskId),
     /// Another request of the agent goes to one client.
     AskOne(AgentQuestion),
     /// A notification of the agent that is no update.

@@ -87,7 +87,7 @@ impl SessionCore {
             }
             if let OutboxAct::Permit { permission, by, .. } = &act {
                 // Its answer is lost, and nobody else is to give one.
-                self.withdraw_permission(permission, Some(*by));
+                self.withdraw(permission, Some(*by));
             }
         }
         if may_pass {
@@ -130,7 +130,6 @@ impl SessionCore {
         if turn.as_ref().is_some_and(RunningTurn::is_prompted) {
             self.step.effects.push(SessionEffect::Cancel);
         }
-        self.cancel_forms();
         self.cancel_questions();
         if let Some(turn) = turn {
             self.abandon(&turn, why);
@@ -278,7 +277,7 @@ impl SessionCore {
         self.delivery.mailbox = mailbox;
         self.delivery.is_held = stall.is_held || self.lifecycle.stage != LifecycleStage::Open;
         self.next_input = next_input;
-        self.pending_on_disk = self.pending();
+        self.set_pending_on_disk(self.pending());
         let shown = ending.first().map_or(next_seq, |(seq, _)| *seq);
         self.transcript.recovered(shown, next_seq);
         for (seq, update) in ending {

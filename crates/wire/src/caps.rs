@@ -57,6 +57,12 @@ impl ClientInit {
         offered.is_some_and(|offered| offered.as_str() == "true" || offered.as_str().starts_with('{'))
     }
 
+    /// Whether the client wants to be told, by `_nudge/pending`, what waits to be delivered in its sessions.
+    pub fn hears_pending(&self) -> bool {
+        let wanted = self.params.get(&[self.capabilities(), "_meta", "nudge", "pending"]);
+        wanted.is_some_and(|wanted| wanted.as_str() == "true")
+    }
+
     /// The same with these kinds of suggestion.
     pub fn with_nes(self, nes: &ClientNesCapabilities) -> Result<Self, NotAnObject> {
         let params = self.nes_place().write(&self.params, nes)?;

@@ -2,6 +2,8 @@
 
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
+use crate::Id;
+
 /// Environment variables by name. Their values may be keys, so they are never shown.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Environment(Arc<BTreeMap<String, String>>);
@@ -27,6 +29,15 @@ impl fmt::Debug for Environment {
 /// A connection of a client, by a number that no other connection of the process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
+
+/// A request of a client, for which something is done elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestOrigin {
+    /// Over which connection it came.
+    pub connection: ConnectionId,
+    /// By which id that connection knows it.
+    pub id: Id,
+}
 
 /// What a turn takes over from the client that begins it.
 #[derive(Debug, Clone, Default)]

@@ -24,7 +24,7 @@ pub mod version;
 pub mod write;
 
 pub use agent_client_protocol_schema as acp;
-pub use environment::{ClientContext, ConnectionId, ContextHold, Environment};
+pub use environment::{ClientContext, ConnectionId, ContextHold, Environment, RequestOrigin};
 pub use error::{Error, ErrorCode};
 pub use id::Id;
 pub use message::{Message, MessageBody};

@@ -127,6 +127,11 @@ impl PromptRun {
         matches!(self.stage, PromptStage::Idle)
     }
 
+    /// Whether the agent has ended its prompt, and the turn is not over.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.stage, PromptStage::Ended(..))
+    }
+
     /// Whether a prompt waits to be sent.
     pub(crate) fn is_held(&self) -> bool {
         matches!(self.stage, PromptStage::Held(_))

@@ -6,8 +6,10 @@ use tokio::time::Instant;
 
 use super::AdaptedSession;
 use crate::{
+    SteerTier,
     calls::OpenCalls,
-    prompt_run::{PromptAfter, RunAction, SteerId},
+    goose_steers,
+    prompt_run::{PromptAfter, RunAction, SteerId, SteerOutcome},
     recap, say,
     turn_so_far::TurnSoFar,
 };
@@ -50,15 +52,44 @@ impl AdaptedSession {
             self.echo.note_prompt(&message.content);
         }
         let params = say::prompt(&self.id, version, recap, messages);
-        self.calls.prompt(link.running.cx.request_raw("session/prompt", Some(&params)).in_order());
+        let (asked, noted) = link
+            .running
+            .routes
+            .requests
+            .send(self.purpose(), || link.running.cx.request_raw("session/prompt", Some(&params)));
+        self.calls.prompt(asked.in_order());
+        self.prompt = Some(noted);
         self.ready.push_back(BackendEvent::StreamStarted);
     }
 
     fn send_steer(&mut self, id: SteerId, message: &UserMessage) {
         let Some(link) = &self.link else { return };
+        if link.running.tier == SteerTier::Goose {
+            return self.send_goose_steer(id, message);
+        }
         self.echo.note_prompt(&message.content);
         let (method, params) = say::steer(link.running.tier, &self.id, &message.content);
-        self.calls.steer(id, link.running.cx.request_raw(method, Some(&params)));
+        self.calls.steer(id, link.running.request_for(Some(self.purpose()), method, &params));
+    }
+
+    fn send_goose_steer(&mut self, id: SteerId, message: &UserMessage) {
+        let Some(link) = &self.link else { return };
+        let session = RawJson::of(&*self.id).expect("a string is JSON");
+        match self.goose_steers.params(&session, &message.content) {
+            Some(params) => {
+                self.echo.note_prompt(&message.content);
+                let purpose = Some(self.purpose());
+                self.calls.steer(id, link.running.request_for(purpose, goose_steers::STEER, &params));
+            }
+            // It has not said what it runs: it is cut off.
+            None => self.steer_ends(id, SteerOutcome::Refused),
+        }
+    }
+
+    /// What became of a steer is known.
+    pub(super) fn steer_ends(&mut self, id: SteerId, outcome: SteerOutcome) {
+        let actions = self.run.steer_answered(id, outcome, Instant::now());
+        self.act(actions);
     }
 
     fn send_cancel(&mut self) {
@@ -81,6 +112,8 @@ impl AdaptedSession {
 
     fn end_turn(&mut self, end: TurnEnd) {
         self.calls = OpenCalls::default();
+        self.goose_steers.left_over();
+        self.prompt = None;
         self.turn_so_far = None;
         self.replay = None;
         self.ready.push_back(BackendEvent::TurnEnded(end));

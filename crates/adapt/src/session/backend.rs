@@ -6,11 +6,13 @@ use nudge_backend::{
 };
 use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_peer::PassedMessage;
-use nudge_wire::{ClientContext, Environment, Error, RawJson, Version};
+use nudge_wire::{
+    ClientContext, Environment, Error, RawJson, RequestOrigin, Version, caps::ElicitationModes,
+};
 use tokio::time::Instant;
 
 use super::AdaptedSession;
-use crate::{SteerTier, calls::OpenCalls, prompt_run::AgentReadiness};
+use crate::{SteerTier, calls::OpenCalls, open_requests::RequestPurpose, prompt_run::AgentReadiness};
 
 impl Backend for AdaptedSession {
     fn next(&mut self) -> BackendFuture<'_, Option<BackendEvent>> {
@@ -26,8 +28,10 @@ impl Backend for AdaptedSession {
     }
 
     /// The environment is that of the agent's process.
-    fn prompt(&mut self, messages: Vec<UserMessage>, _: ClientContext) {
+    fn prompt(&mut self, messages: Vec<UserMessage>, client: ClientContext) {
+        self.prompter = client.connection;
         let now = Instant::now();
+        self.go_where_it_runs(&client);
         let may_replay = self.replay.is_some_and(|replay| now < replay.over_at());
         let is_ready = self.link.is_some() && !may_replay;
         let readiness = if is_ready { AgentReadiness::Ready } else { AgentReadiness::NotYet };
@@ -74,8 +78,9 @@ impl Backend for AdaptedSession {
     }
 
     /// Only the agent knows its options.
-    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, Error> {
-        Ok(OptionPlan::Ask(Box::pin(self.request(&call.method, &call.params))))
+    fn plan_option(&mut self, call: &MethodCall, origin: Option<RequestOrigin>) -> Result<OptionPlan, Error> {
+        let purpose = origin.map(RequestPurpose::Client);
+        Ok(OptionPlan::Ask(Box::pin(self.request(purpose, &call.method, &call.params))))
     }
 
     /// None is planned.
@@ -85,6 +90,7 @@ impl Backend for AdaptedSession {
 
     fn option_answered(&mut self, call: &MethodCall, answer: &RawJson) {
         self.standing.set(&call.method, &call.params, answer);
+        self.chosen.note(&call.method, &call.params);
     }
 
     fn steer_method(&self) -> SteerMethod {
@@ -117,6 +123,10 @@ impl Backend for AdaptedSession {
 
     fn has_own_tools(&self) -> bool {
         false
+    }
+
+    fn elicitation_modes(&self) -> ElicitationModes {
+        self.agent.elicitation_modes()
     }
 
     fn end(&mut self, parting: BackendParting) -> BackendFuture<'_, ()> {

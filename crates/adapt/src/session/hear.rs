@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::AdaptedSession;
 use crate::{
+    SteerTier,
     calls::{AgentAnswer, AnsweredCall},
     prompt_run::SteerOutcome,
     routed::RoutedMessage,
@@ -37,6 +38,11 @@ impl AdaptedSession {
     fn hear_update(&mut self, update: IndexedUpdate) {
         if update.kind == UpdateKind::StateUpdate && self.standing.version == Version::V2 {
             return self.hear_state(&update);
+        }
+        if self.standing.tier == SteerTier::Goose
+            && let Some(steer) = self.goose_steers.hear(&update)
+        {
+            self.steer_ends(steer, SteerOutcome::Taken);
         }
         if update.kind.speaker() == UpdateSpeaker::User && self.is_known(&update) {
             return;
@@ -90,6 +96,9 @@ impl AdaptedSession {
 
     pub(super) fn hear_answer(&mut self, answered: AnsweredCall) {
         let now = Instant::now();
+        if let (AnsweredCall::Prompt(_), Some(prompt)) = (&answered, &self.prompt) {
+            prompt.answered();
+        }
         let actions = match answered {
             AnsweredCall::Prompt(Ok(result)) if self.standing.version == Version::V2 => {
                 let id = result.get(&["messageId"]).and_then(|id| id.to::<String>().ok());
@@ -99,9 +108,21 @@ impl AdaptedSession {
             // What became of the agent is told by its inbox, behind what it has said.
             AnsweredCall::Prompt(Err(CallError::Closed(_))) => return,
             AnsweredCall::Prompt(Err(error)) => self.run.prompt_ended(TurnEnd::Failed(error.into()), now),
+            AnsweredCall::Steer(id, answer) if self.standing.tier == SteerTier::Goose => {
+                let has_ended = self.run.has_ended();
+                if let Some(outcome) = self.goose_steers.answered(id, &answer, has_ended) {
+                    self.steer_ends(id, outcome);
+                }
+                return;
+            }
             AnsweredCall::Steer(id, answer) => self.run.steer_answered(id, self.outcome(&answer), now),
         };
         self.act(actions);
+        if self.run.has_ended() {
+            for id in self.goose_steers.left_over() {
+                self.steer_ends(id, SteerOutcome::PromptRequired);
+            }
+        }
     }
 
     /// What an agent made of a steer.

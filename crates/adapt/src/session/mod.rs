@@ -3,6 +3,7 @@
 mod act;
 mod backend;
 mod hear;
+mod moving;
 mod pass;
 mod restore;
 
@@ -10,8 +11,8 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 
 use nudge_backend::{BackendEvent, QuestionId, SessionRecap};
 use nudge_bridge::IndexedUpdate;
-use nudge_peer::PassedMessage;
-use nudge_wire::Error;
+use nudge_peer::{CancellationToken, PassedMessage};
+use nudge_wire::{ConnectionId, Error};
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep_until},
@@ -20,9 +21,13 @@ use tokio::{
 use crate::{
     DownstreamAgent,
     calls::{AnsweredCall, OpenCalls, of},
+    chosen_options::ChosenOptions,
+    client_agent::SessionHome,
     echo::PromptEcho,
+    goose_steers::GooseSteers,
     late_replay::{self, LateReplay},
-    open::{OpenBase, OpenedLink, SessionLink, TakenUp},
+    open::{OpenBase, OpenedFor, OpenedLink, SessionLink, TakenUp},
+    open_requests::{OpenRequestGuard, RequestPurpose},
     prompt_run::PromptRun,
     question::OpenQuestions,
     route::SessionMessage,
@@ -36,6 +41,7 @@ use restore::RestoreFuture;
 /// One session of an agent. Dropping it leaves the session in the agent as it is.
 pub struct AdaptedSession {
     agent: Arc<DownstreamAgent>,
+    home: SessionHome,
     /// `None` while the agent is away.
     link: Option<SessionLink>,
     id: Arc<str>,
@@ -49,6 +55,10 @@ pub struct AdaptedSession {
     run: PromptRun,
     /// What the agent has not answered of it.
     calls: OpenCalls,
+    /// The prompt that the agent works on, also when it has answered it.
+    prompt: Option<OpenRequestGuard>,
+    /// Over which connection the turn was begun.
+    prompter: Option<ConnectionId>,
     /// What happened in the turn so far, for an agent that forgets it when it is cut off.
     turn_so_far: Option<TurnSoFar>,
     echo: PromptEcho,
@@ -57,10 +67,16 @@ pub struct AdaptedSession {
     failures: u32,
     ready: VecDeque<BackendEvent>,
     pub(crate) standing: AgentStanding,
+    /// What its clients have chosen.
+    chosen: ChosenOptions,
     pub(crate) questions: OpenQuestions,
-    passing: Option<mpsc::UnboundedSender<(Arc<str>, PassedMessage)>>,
+    goose_steers: GooseSteers,
+    passing: Option<mpsc::UnboundedSender<AboutSession>>,
     served: ServedFolders,
 }
+
+/// A message about the session, as whom the agent knows that, and which agent.
+type AboutSession = (Arc<DownstreamAgent>, Arc<str>, PassedMessage);
 
 enum Happened {
     Said(Option<SessionMessage>),
@@ -70,21 +86,22 @@ enum Happened {
     Withdrawn(QuestionId),
     Replayed,
     Terminal(IndexedUpdate),
+    /// Its process is another from now on.
+    Moved(Arc<DownstreamAgent>),
 }
 
 impl AdaptedSession {
-    pub(crate) fn new(
-        agent: Arc<DownstreamAgent>,
-        opened: OpenedLink,
-        base: OpenBase,
-        recap: SessionRecap,
-    ) -> Self {
+    pub(crate) fn new(opened: OpenedFor, base: OpenBase, recap: SessionRecap) -> Self {
+        let OpenedFor { agent, home, opened } = opened;
         let OpenedLink { link, id, result } = opened;
         Self {
             standing: AgentStanding::new(&link.running, result),
             questions: OpenQuestions::default(),
+            goose_steers: GooseSteers::default(),
             run: PromptRun::new(agent.patience()),
             agent,
+            home,
+            chosen: ChosenOptions::default(),
             link: Some(link),
             id,
             base,
@@ -92,6 +109,8 @@ impl AdaptedSession {
             untold_recap: None,
             replay: None,
             calls: OpenCalls::default(),
+            prompt: None,
+            prompter: None,
             turn_so_far: None,
             echo: PromptEcho::default(),
             tools: OpenToolCalls::default(),
@@ -137,13 +156,15 @@ impl AdaptedSession {
                 Happened::Withdrawn(id) => self.withdraw(id),
                 Happened::Replayed => self.release(),
                 Happened::Terminal(update) => self.ready.push_back(BackendEvent::Update(update)),
+                Happened::Moved(agent) => self.go_to(agent),
             }
         }
     }
 
     async fn happens(&mut self) -> Happened {
-        let Self { link, calls, run, taking_up, replay, questions, served, .. } = self;
-        let is_held = link.is_some() && run.is_held();
+        let Self { agent, home, link, calls, run, taking_up, replay, questions, served, .. } = self;
+        let (is_held, is_idle) = (link.is_some() && run.is_held(), run.is_idle());
+        let retired = link.as_ref().map(|link| link.running.retired.clone());
         tokio::select! {
             biased;
             said = receive(link) => Happened::Said(said),
@@ -153,6 +174,8 @@ impl AdaptedSession {
             id = questions.withdrawn() => Happened::Withdrawn(id),
             () = late_replay::over(*replay), if is_held => Happened::Replayed,
             update = served.next_update() => Happened::Terminal(update),
+            other = home.moved(agent), if is_idle => Happened::Moved(other.for_session()),
+            () = when_cancelled(retired), if is_idle => Happened::Moved(Arc::clone(agent)),
         }
     }
 
@@ -163,8 +186,14 @@ impl AdaptedSession {
         }
     }
 
+    /// What a prompt or a steer is for.
+    fn purpose(&self) -> RequestPurpose {
+        RequestPurpose::Turn { session: Arc::clone(&self.id), client: self.prompter }
+    }
+
     fn show(&mut self, update: IndexedUpdate) {
         self.standing.hear(&update);
+        self.chosen.hear(&update);
         self.ready.push_back(BackendEvent::Update(update));
     }
 }
@@ -180,6 +209,13 @@ impl Drop for AdaptedSession {
 async fn receive(link: &mut Option<SessionLink>) -> Option<SessionMessage> {
     match link {
         Some(link) => link.inbox.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn when_cancelled(token: Option<CancellationToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
         None => std::future::pending().await,
     }
 }

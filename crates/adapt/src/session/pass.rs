@@ -6,22 +6,24 @@ use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson};
 use tokio::sync::mpsc;
 
-use super::AdaptedSession;
-use crate::open::failed;
+use super::{AboutSession, AdaptedSession};
+use crate::{open::failed, open_requests::RequestPurpose};
 
 impl AdaptedSession {
     /// Sends a request about this session, in the agent's version, with the agent's id of it.
     pub(super) fn request(
         &self,
+        purpose: Option<RequestPurpose>,
         method: &str,
         params: &RawJson,
     ) -> impl Future<Output = Result<RawJson, Error>> + Send + 'static {
         let id = RawJson::of(&*self.id).expect("a string is JSON");
         let params = params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone());
-        let asked = self.link.as_ref().map(|link| link.running.cx.request_raw(method, Some(&params)));
+        let asked =
+            self.link.as_ref().map(|link| link.running.request_in_order_for(purpose, method, &params));
         async move {
             match asked {
-                Some(asked) => asked.in_order().await.map_err(failed),
+                Some(asked) => asked.await.map_err(failed),
                 None => {
                     Err(Error::internal("The agent is being started again. Try once more")
                         .reason("agent_gone"))
@@ -35,9 +37,9 @@ impl AdaptedSession {
     pub(super) fn pass_in_order(&mut self, message: PassedMessage) {
         let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
         let passing = self.passing.get_or_insert_with(|| {
-            let (passing, mut messages) = mpsc::unbounded_channel::<(Arc<str>, PassedMessage)>();
+            let (passing, mut messages) = mpsc::unbounded_channel::<AboutSession>();
             tokio::spawn(async move {
-                while let Some((id, PassedMessage { from, message, room })) = messages.recv().await {
+                while let Some((agent, id, PassedMessage { from, message, room })) = messages.recv().await {
                     // Whoever asked was told.
                     let _ = agent.pass_about(&id, message, from).await;
                     drop(room);
@@ -45,7 +47,7 @@ impl AdaptedSession {
             });
             passing
         });
-        let _ = passing.send((id, message));
+        let _ = passing.send((agent, id, message));
     }
 
     /// Tells the agent to let go of the session, if it has a method for that: `session/close` or `session/delete`.
@@ -58,7 +60,7 @@ impl AdaptedSession {
             _ => false,
         };
         if has {
-            let asked = self.request(method, &RawJson::object(&[]));
+            let asked = self.request(None, method, &RawJson::object(&[]));
             if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(5), asked).await {
                 tracing::info!(
                     agent = self.agent.name(),

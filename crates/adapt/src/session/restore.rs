@@ -2,7 +2,7 @@
 
 use std::{pin::Pin, sync::Arc};
 
-use nudge_backend::BackendEvent;
+use nudge_backend::{BackendEvent, BackendFuture};
 use nudge_wire::Error;
 use tokio::time::Instant;
 
@@ -20,6 +20,7 @@ impl AdaptedSession {
         let Some(link) = &self.link else { return };
         let error = link.running.why().await;
         self.link = None;
+        self.prompt = None;
         self.questions.clear();
         self.ready.push_back(BackendEvent::Lost(error.clone()));
         let actions = self.run.lost(error, Instant::now());
@@ -29,12 +30,24 @@ impl AdaptedSession {
     }
 
     pub(super) fn begin_taking_up(&mut self) {
+        self.begin_taking_up_after(Box::pin(async {}));
+    }
+
+    /// As [`begin_taking_up`](Self::begin_taking_up), once something else is done. What was chosen in the session is chosen again.
+    pub(super) fn begin_taking_up_after(&mut self, before: BackendFuture<'static, ()>) {
         if self.taking_up.is_some() {
             return;
         }
         let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
         let (base, recap) = (self.base.clone(), Arc::clone(&self.recap));
-        self.taking_up = Some(Box::pin(async move { take_up(&agent, Some(&id), &base, &recap).await }));
+        let chosen = self.chosen.clone();
+        self.taking_up = Some(Box::pin(async move {
+            before.await;
+            let mut taken_up = take_up(&agent, None, Some(&id), &base, &recap).await?;
+            let running = &taken_up.link.running;
+            taken_up.options = chosen.repeat(running, &taken_up.id, &taken_up.result).await;
+            Ok(taken_up)
+        }));
     }
 
     pub(super) fn taken_up(&mut self, taken_up: Result<TakenUp, Error>) {
@@ -52,15 +65,18 @@ impl AdaptedSession {
         }
     }
 
-    fn is_back(&mut self, TakenUp { link, id, result, recap, news, replay }: TakenUp) {
+    fn is_back(&mut self, TakenUp { link, id, result, recap, news, replay, options }: TakenUp) {
         self.standing.is_back(&link.running, result);
+        for (method, params, answer) in &options.set {
+            self.standing.set(method, params, answer);
+        }
         self.link = Some(link);
         self.id = Arc::clone(&id);
         let is_recap = recap.is_some();
         self.set_past(recap, replay);
         self.failures = 0;
         self.ready.push_back(BackendEvent::Back { id, is_recap });
-        for update in news {
+        for update in news.into_iter().chain(options.instead) {
             self.show(update);
         }
         if replay.is_none() {

@@ -1,7 +1,9 @@
 //! What an agent asks.
 
-use nudge_backend::{Backend, QuestionId, cancelled_permission};
-use nudge_wire::Error;
+use std::time::Duration;
+
+use nudge_backend::{Backend, QuestionId, cancelled_form, cancelled_permission};
+use nudge_wire::{Error, Version};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,4 +61,31 @@ async fn the_questions_of_an_agent_that_died_are_gone_with_it() {
     drop(asked);
     owner.expect(&["lost: The agent is gone: the connection was closed by the other side"]).await;
     owner.session.answer(QuestionId(1), Ok(cancelled_permission()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_about_a_prompt_is_a_question_of_its_session() {
+    for init in [v1(&json!({})), v2(&json!({}))] {
+        let (_launches, mut owner, mut agent) = session(init).await;
+        owner.prompt("one");
+        let prompt = agent.expect_prompt("one").await;
+        let id = prompt.id();
+        let asked = agent.asks_about(&id);
+        owner.expect(&["stream", "asked elicitation/create"]).await;
+        let question = owner.questions.remove(0);
+        assert!(question.is_form());
+        owner.session.answer(question.id, Ok(cancelled_form()));
+        let answer: Value = asked.await.unwrap().to().unwrap();
+        assert_eq!(answer["action"], "cancel");
+        // Once it is answered nothing can be asked about it, also while the turn goes on.
+        if owner.session.version() == Version::V1 {
+            prompt.stop("end_turn").await;
+            owner.expect(&["break"]).await;
+        } else {
+            prompt.answer(json!({ "messageId": "m" })).await;
+            owner.expect_silence(Duration::from_millis(1)).await;
+        }
+        let refused = agent.asks_about(&id).await.unwrap_err().to_string();
+        assert!(refused.ends_with("(-32602)"), "{refused}");
+    }
 }

@@ -2,10 +2,13 @@
 #![allow(clippy::disallowed_methods, reason = "these tests drive a connection")]
 
 mod asked;
+mod clients;
 mod deaths;
 mod opened;
+mod own_process;
 mod owner;
 mod scripted;
+mod settings;
 mod shared;
 mod steers;
 mod stops;

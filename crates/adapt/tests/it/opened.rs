@@ -8,7 +8,7 @@ use nudge_wire::Version;
 use serde_json::{Value, json};
 
 use crate::{
-    owner::{Owner, conversation, session},
+    owner::{Owner, session, setup},
     scripted::{Launches, ScriptedAgent, chunk, raw, v1},
 };
 
@@ -16,8 +16,8 @@ use crate::{
 async fn loaded(said: &[Value], answer: Value) -> (Launches, ScriptedAgent, AgentSessionOpened) {
     let mut launches = Launches::of(v1(&json!({ "loadSession": true })));
     let agent = Arc::clone(&launches.agent);
-    let params = raw(&json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
-    let opening = AdaptedSession::begin(&agent, Version::V1, "session/load", &params, conversation());
+    let setup = setup(Version::V1, &json!({ "sessionId": "s1", "cwd": "/", "mcpServers": [] }));
+    let opening = AdaptedSession::begin(&agent, "session/load", &setup);
     let (opened, agent) = tokio::join!(opening, async {
         let mut agent = launches.greeted().await;
         let load = agent.expect("session/load").await;
@@ -68,8 +68,8 @@ async fn an_agent_is_told_of_the_end_if_it_has_a_method_for_that() {
 async fn an_agent_that_refuses_a_session_says_why() {
     let mut launches = Launches::of(v1(&json!({})));
     let agent = Arc::clone(&launches.agent);
-    let params = raw(&json!({ "cwd": "/", "mcpServers": [] }));
-    let opening = AdaptedSession::begin(&agent, Version::V1, "session/new", &params, conversation());
+    let setup = setup(Version::V1, &json!({ "cwd": "/", "mcpServers": [] }));
+    let opening = AdaptedSession::begin(&agent, "session/new", &setup);
     let (opened, _agent) = tokio::join!(opening, async {
         let mut agent = launches.greeted().await;
         agent.expect("session/new").await.refuse("sign in first").await;

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use nudge_adapt::{AdaptedSession, AgentSessionOpened};
-use nudge_backend::{AgentQuestion, Backend, BackendEvent, SessionRecap, TurnEnd, UserMessage};
+use nudge_backend::{AgentQuestion, Backend, BackendEvent, SessionRecap, SessionSetup, TurnEnd, UserMessage};
+use nudge_wire::{ClientContext, Version};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -19,8 +20,8 @@ pub(crate) struct Owner {
 /// A new session of an agent that was started for it.
 pub(crate) async fn begin(launches: &mut Launches) -> (Owner, ScriptedAgent) {
     let (agent, version) = (Arc::clone(&launches.agent), launches.version());
-    let params = raw(&json!({ "cwd": "/", "mcpServers": [] }));
-    let opening = AdaptedSession::begin(&agent, version, "session/new", &params, conversation());
+    let setup = setup(version, &json!({ "cwd": "/", "mcpServers": [] }));
+    let opening = AdaptedSession::begin(&agent, "session/new", &setup);
     let (opened, agent) = tokio::join!(opening, async {
         let mut agent = launches.greeted().await;
         agent.expect("session/new").await.answer(json!({ "sessionId": agent.session })).await;
@@ -36,6 +37,22 @@ pub(crate) async fn session(init: Value) -> (Launches, Owner, ScriptedAgent) {
     (launches, owner, agent)
 }
 
+/// What a session is opened with, by a request with these params.
+pub(crate) fn setup(version: Version, params: &Value) -> SessionSetup {
+    SessionSetup {
+        session_id: "mine".into(),
+        cwd: "/".to_owned(),
+        additional_directories: Vec::new(),
+        config: None,
+        agent_session_id: None,
+        params: raw(params),
+        version,
+        origin: None,
+        client: ClientContext::default(),
+        recap: conversation(),
+    }
+}
+
 /// What is told of the session to an agent that does not remember it.
 pub(crate) fn conversation() -> SessionRecap {
     Arc::new(|| Box::pin(async { Some("User: hello\nYou: hi\n".to_owned()) }))
@@ -47,7 +64,14 @@ impl Owner {
     }
 
     pub(crate) fn prompt(&mut self, words: &str) {
-        self.session.prompt(messages(words), nudge_wire::ClientContext::default());
+        self.session.prompt(messages(words), ClientContext::default());
+    }
+
+    /// A client of this connection begins a turn.
+    pub(crate) fn prompt_from(&mut self, connection: u64, words: &str) {
+        let connection = Some(nudge_wire::ConnectionId(connection));
+        let client = nudge_wire::ClientContext { connection, ..nudge_wire::ClientContext::default() };
+        self.session.prompt(messages(words), client);
     }
 
     pub(crate) fn steer(&mut self, words: &str) {

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use nudge_adapt::{AgentSettings, DownstreamAgent, LaunchAgent};
+use nudge_adapt::{AgentSettings, ClientAgent, DownstreamAgent, LaunchAgent};
 use nudge_peer::{Connection, Cx, Peer, PendingResponse, RawRequest, Transport, UnhandledMessage, pair};
 use nudge_wire::{RawJson, Version, caps::ClientInit};
 use parking_lot::Mutex;
@@ -31,7 +31,9 @@ impl LaunchAgent for InMemory {
 
 /// The agent as Nudge knows it, and its launches.
 pub(crate) struct Launches {
-    pub(crate) agent: Arc<DownstreamAgent>,
+    pub(crate) agent: Arc<ClientAgent>,
+    /// It, as a pool hands it out.
+    pub(crate) downstream: Arc<DownstreamAgent>,
     started: mpsc::UnboundedReceiver<Transport>,
     init: Value,
 }
@@ -52,12 +54,12 @@ impl Launches {
         });
         let version = version(&init);
         let params = raw(&json!({ "protocolVersion": version.number() }));
-        let agent = DownstreamAgent::reached_by(
+        let downstream = DownstreamAgent::reached_by(
             Arc::new(InMemory(launch)),
             settings,
             ClientInit::new(version, params),
         );
-        Self { agent, started, init }
+        Self { agent: ClientAgent::of(Arc::clone(&downstream)), downstream, started, init }
     }
 
     pub(crate) fn version(&self) -> Version {
@@ -187,6 +189,12 @@ impl ScriptedAgent {
         self.cx.request_raw(method, Some(&raw(&params)))
     }
 
+    /// Asks its client for a form about the request that it knows by this id.
+    pub(crate) fn asks_about(&self, request: &Value) -> PendingResponse<RawJson> {
+        let params = json!({ "requestId": request, "mode": "form", "message": "m" });
+        self.cx.request_raw("elicitation/create", Some(&raw(&params)))
+    }
+
     /// Dies, and nobody hears of it before it is dead.
     pub(crate) async fn dies(self) {
         self.serving.abort();
@@ -209,6 +217,12 @@ impl Heard {
         texts.collect::<Vec<_>>().join(" ")
     }
 
+    /// By which id the agent knows it.
+    pub(crate) fn id(&self) -> Value {
+        let id = self.request.as_ref().expect("it is a request").id().to_json();
+        id.to().expect("it is JSON")
+    }
+
     pub(crate) async fn answer(mut self, result: Value) {
         let request = self.request.take().expect("it is a request");
         request.respond(Ok(result)).await.expect("it is connected");
@@ -223,7 +237,7 @@ impl Heard {
         self.fail(nudge_wire::Error::internal("it cannot be done").reason(reason)).await;
     }
 
-    async fn fail(mut self, error: nudge_wire::Error) {
+    pub(crate) async fn fail(mut self, error: nudge_wire::Error) {
         let request = self.request.take().expect("it is a request");
         request.respond::<()>(Err(error)).await.expect("it is connected");
     }

@@ -7,15 +7,15 @@ use nudge_wire::Version;
 use serde_json::json;
 
 use crate::{
-    owner::{Owner, begin, conversation},
-    scripted::{Launches, ScriptedAgent, raw, v1},
+    owner::{Owner, begin, setup},
+    scripted::{Launches, ScriptedAgent, v1},
 };
 
 /// Another session of an agent that runs.
 async fn another(launches: &Launches, scripted: &mut ScriptedAgent, id: &str) -> Owner {
     let agent = Arc::clone(&launches.agent);
-    let params = raw(&json!({ "cwd": "/", "mcpServers": [] }));
-    let opening = AdaptedSession::begin(&agent, Version::V1, "session/new", &params, conversation());
+    let setup = setup(Version::V1, &json!({ "cwd": "/", "mcpServers": [] }));
+    let opening = AdaptedSession::begin(&agent, "session/new", &setup);
     let (opened, ()) = tokio::join!(opening, async {
         scripted.expect("session/new").await.answer(json!({ "sessionId": id })).await;
     });

@@ -56,6 +56,101 @@ async fn tier_2_is_a_request_of_its_own() {
     owner.expect(&["break"]).await;
 }
 
+fn goose() -> Value {
+    json!({ "protocolVersion": 1, "agentCapabilities": {}, "agentInfo": { "name": "goose", "version": "1.52.0" } })
+}
+
+/// Goose tells which run it is at.
+async fn runs(agent: &ScriptedAgent, run: Option<&str>) {
+    agent
+        .update(
+            json!({ "sessionUpdate": "session_info_update", "_meta": { "goose": { "activeRunId": run } } }),
+        )
+        .await;
+}
+
+/// Goose tells that a steer went in.
+async fn goes_in(agent: &ScriptedAgent, id: &str, words: &str) {
+    let mut update = crate::scripted::chunk("user_message_chunk", words);
+    update["messageId"] = json!(id);
+    agent.update(update).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn goose_is_steered_by_its_own_method_and_says_when_a_steer_went_in() {
+    let (_launches, mut owner, mut agent, prompt) = streaming(goose()).await;
+    runs(&agent, Some("r1")).await;
+    owner.expect(&["session_info_update"]).await;
+    assert_eq!(owner.session.steer_method(), SteerMethod::Take);
+    owner.steer("two\nthree");
+    for (words, id) in [("two", "m2"), ("three", "m3")] {
+        let steer = agent.expect("_goose/unstable/session/steer").await;
+        assert_eq!((steer.words().as_str(), &steer.params["expectedRunId"]), (words, &json!("r1")));
+        if id == "m3" {
+            // It may go in before its answer is here.
+            goes_in(&agent, id, words).await;
+        }
+        steer.answer(json!({ "runId": "r1", "messageId": id })).await;
+    }
+    owner.expect(&["stream"]).await;
+    owner.expect_silence(Duration::from_secs(5)).await;
+    goes_in(&agent, "m2", "two").await;
+    owner.expect(&["stream"]).await;
+    runs(&agent, None).await;
+    prompt.stop("end_turn").await;
+    owner.expect(&["session_info_update", "break"]).await;
+    owner.go_on("");
+    owner.expect(&["over: end_turn"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_steer_that_goose_did_not_take_in_is_prompted() {
+    for (is_answered_before, outcome) in [(true, Ok(())), (false, Ok(())), (false, Err(()))] {
+        let (_launches, mut owner, mut agent, prompt) = streaming(goose()).await;
+        runs(&agent, Some("r1")).await;
+        owner.expect(&["session_info_update"]).await;
+        owner.steer("two");
+        let steer = agent.expect("_goose/unstable/session/steer").await;
+        let mut steer = Some(steer);
+        if is_answered_before {
+            steer.take().unwrap().answer(json!({ "runId": "r1", "messageId": "m2" })).await;
+            owner.expect_silence(Duration::from_secs(1)).await;
+        }
+        runs(&agent, None).await;
+        prompt.stop("end_turn").await;
+        owner.expect(&["session_info_update"]).await;
+        match (steer, outcome) {
+            (Some(steer), Ok(())) => steer.answer(json!({ "runId": "r1", "messageId": "m2" })).await,
+            (Some(steer), Err(())) => steer.refuse("no active run to steer").await,
+            (None, _) => {}
+        }
+        owner.expect(&["stream"]).await;
+        agent.expect_prompt("two").await.stop("end_turn").await;
+        owner.expect(&["break"]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_goose_that_says_nothing_of_a_run_is_cut_off() {
+    let (_launches, mut owner, mut agent, prompt) = streaming(goose()).await;
+    owner.steer("two");
+    agent_is_cut_off(&mut owner, &mut agent, prompt).await;
+    let (_launches, mut owner, mut agent, prompt) = streaming(goose()).await;
+    runs(&agent, Some("r1")).await;
+    owner.expect(&["session_info_update"]).await;
+    owner.steer("two");
+    agent.expect("_goose/unstable/session/steer").await.refuse("not now").await;
+    agent_is_cut_off(&mut owner, &mut agent, prompt).await;
+}
+
+async fn agent_is_cut_off(owner: &mut Owner, agent: &mut ScriptedAgent, prompt: crate::scripted::Heard) {
+    owner.expect_silence(Duration::from_millis(1)).await;
+    agent.expect("session/cancel").await;
+    prompt.stop("cancelled").await;
+    owner.expect(&["stream"]).await;
+    agent.expect_prompt("two").await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn tier_3_is_a_prompt_into_the_turn() {
     let (_launches, mut owner, mut agent) = session(v2(&json!({ "steering": {} }))).await;

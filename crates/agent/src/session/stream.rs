@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -14,6 +15,7 @@ use nudge_model::{
 };
 
 use nudge_wire::scrub::{SecretScrubber, StreamScrubber};
+use tokio::time::Instant;
 
 use super::{AgentSession, AskedModel, Halt, open::OpenCall};
 use crate::{tools, tools::ToolInvocation, update};
@@ -24,6 +26,10 @@ const SYSTEM: &str = "You are a coding agent. You work in the user's workspace w
 /// The shortest pause that the user is told of as it begins. Whatever is wrong is to be seen within a second, so there has to be time
 /// left for the request that follows a shorter one to fail too.
 const SHOWN_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a provider is silent before the user is told that it is. Before an answer begins and while it thinks, some are silent for
+/// many seconds and nothing is wrong.
+const TOLD_SILENCE: Duration = Duration::from_secs(20);
 
 /// How many tools one answer may call; more are not run.
 const MOST_CALLS: usize = 64;
@@ -131,6 +137,8 @@ impl AgentSession {
         let mut ids = MessageIds::default();
         let (mut has_begun, mut tokens) = (false, None);
         let mut left = MOST_BYTES;
+        let mut silence = pin!(tokio::time::sleep(TOLD_SILENCE));
+        let (mut heard, mut is_silence_told) = (Instant::now(), chosen.origin.is_none());
         loop {
             let piece = tokio::select! {
                 biased;
@@ -139,7 +147,17 @@ impl AgentSession {
                     break;
                 }
                 piece = pieces.next() => piece,
+                () = &mut silence, if !is_silence_told => {
+                    // Set anew here and not for each piece, of which there are many.
+                    silence.as_mut().reset(heard + TOLD_SILENCE);
+                    if heard.elapsed() >= TOLD_SILENCE {
+                        is_silence_told = true;
+                        self.tell_of_silence(&chosen).await?;
+                    }
+                    continue;
+                }
             };
+            heard = Instant::now();
             let piece = match piece {
                 None => break,
                 Some(Err(error)) => {
@@ -176,6 +194,13 @@ impl AgentSession {
             self.count(tokens, chosen.model.name(), context).await?;
         }
         Ok(AskOutcome::Answered(answer))
+    }
+
+    /// Tells that nothing comes, which may last for minutes until it is given up.
+    async fn tell_of_silence(&mut self, chosen: &ChosenModel) -> Result<(), Halt> {
+        let title = format!("{} has been silent for {} s", who(chosen), TOLD_SILENCE.as_secs());
+        let more = "It is still waited for. You can cancel, or say something.";
+        self.outlet.update(update::notice("info", &title, more)).await
     }
 
     /// Who was asked last in this turn.
@@ -350,8 +375,12 @@ fn weight(piece: &AnswerPiece) -> usize {
 
 /// Nobody writes that much.
 fn endless(chosen: &ChosenModel) -> ModelError {
-    let provider = chosen.choice.as_ref().map_or("The model", |choice| provider_of(&choice.id)).to_owned();
-    ModelError::Malformed { provider, what: "it has no end".to_owned() }
+    ModelError::Malformed { provider: who(chosen).to_owned(), what: "it has no end".to_owned() }
+}
+
+/// The provider of a model, for people.
+fn who(chosen: &ChosenModel) -> &str {
+    chosen.choice.as_ref().map_or("The model", |choice| provider_of(&choice.id))
 }
 
 /// The ids of the messages of one answer, minted when they are needed.

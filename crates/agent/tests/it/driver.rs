@@ -14,13 +14,15 @@ use nudge_backend::{
     is_unanswerable, nobody_answers,
 };
 use nudge_model::{
-    AnswerPieces, ChatMessage, FixedModel, LanguageModel, ModelRequest, script::ScriptedModel,
+    AccessOrigin, AnswerPieces, ChatMessage, ChoosingModel, ChosenModel, FixedModel, LanguageModel,
+    ModelChoice, ModelRequest, ModelSource, script::ScriptedModel,
 };
 use nudge_testkit::PATIENCE;
-use nudge_wire::{RawJson, acp::v2};
+use nudge_wire::{ClientContext, RawJson, acp::v2};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 /// A model that plays a rehearsal and keeps what it was asked.
 pub(crate) struct Recorder {
@@ -35,6 +37,22 @@ impl LanguageModel for Recorder {
     fn stream(&self, request: ModelRequest) -> AnswerPieces {
         self.asked.lock().push(request.messages.clone());
         self.script.stream(request)
+    }
+}
+
+/// A model as if it were found at a provider.
+struct Provided(FixedModel);
+
+impl ModelSource for Provided {
+    fn choices(&self, client: &ClientContext) -> Vec<ModelChoice> {
+        self.0.choices(client)
+    }
+    fn choose<'a>(&'a self, client: &'a ClientContext, id: Option<&'a str>) -> ChoosingModel<'a> {
+        let chosen = self.0.choose(client, id);
+        Box::pin(async { Ok(ChosenModel { origin: Some(AccessOrigin::Stored), ..chosen.await? }) })
+    }
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes()
     }
 }
 
@@ -63,11 +81,27 @@ impl Driver {
         Self::with(rehearsal, TempDir::new().unwrap(), None, Conversation::new())
     }
 
+    /// The same with a model that counts as one of a provider.
+    pub(crate) fn of_provider(rehearsal: &str) -> Self {
+        let (dir, history) = (TempDir::new().unwrap(), Conversation::new());
+        Self::of_source(rehearsal, dir, None, history, |model| Arc::new(Provided(FixedModel::new(model))))
+    }
+
     pub(crate) fn with(
         rehearsal: &str,
         dir: TempDir,
         config: Option<RawJson>,
         history: Conversation,
+    ) -> Self {
+        Self::of_source(rehearsal, dir, config, history, |model| Arc::new(FixedModel::new(model)))
+    }
+
+    fn of_source(
+        rehearsal: &str,
+        dir: TempDir,
+        config: Option<RawJson>,
+        history: Conversation,
+        source: impl FnOnce(Arc<Recorder>) -> Arc<dyn ModelSource>,
     ) -> Self {
         let script = ScriptedModel::parse(rehearsal).unwrap();
         let model = Arc::new(Recorder { script, asked: Mutex::default() });
@@ -79,7 +113,7 @@ impl Driver {
             client: nudge_wire::ClientContext::default(),
             history,
         };
-        let agent = BuiltInAgent::start(Arc::new(FixedModel::new(model.clone())), setup);
+        let agent = BuiltInAgent::start(source(model.clone()), setup);
         Self {
             agent,
             dir,

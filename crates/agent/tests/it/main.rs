@@ -11,4 +11,5 @@ mod hostile;
 mod permission;
 mod restart;
 mod run;
+mod silence;
 mod steer;

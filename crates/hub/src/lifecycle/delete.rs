@@ -51,7 +51,8 @@ impl LifecycleRequest {
     /// Has the agent delete what it knows of a session.
     async fn delete_there(&self, agent: &SessionSource, method: &str, id: &str) -> Result<(), Error> {
         let params = shape::raw(&serde_json::json!({ "sessionId": id }));
-        match agent.request(self.joined_sessions.client.version, method, &params).await {
+        let version = self.joined_sessions.client.version;
+        match agent.request(version, method, &params, self.origin.clone()).await {
             Err(error) if error.code != ErrorCode::RESOURCE_NOT_FOUND => Err(error),
             _ => Ok(()),
         }

@@ -25,7 +25,8 @@ impl LifecycleRequest {
         self.reach(agent).await?;
         if agent.offers().await?.list {
             let params = params.cloned().unwrap_or_else(shape::empty);
-            return agent.request(self.joined_sessions.client.version, method, &params).await;
+            let version = self.joined_sessions.client.version;
+            return agent.request(version, method, &params, self.origin.clone()).await;
         }
         stored_sessions(&*self.joined_sessions.shared.store, asked, Some(agent.name())).await
     }

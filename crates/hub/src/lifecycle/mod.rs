@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use nudge_peer::RequestResponder;
 use nudge_session::AttachOptions;
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, Id, RawJson, RequestOrigin};
 
 use crate::{
     client::ClientMessage,
@@ -26,11 +26,14 @@ pub(crate) struct LifecycleRequest {
     /// The process does not end meanwhile.
     _counted: CountedWork,
     joined_sessions: JoinedSessions,
+    /// The request, for an agent that asks something about it.
+    origin: Option<RequestOrigin>,
 }
 
 impl LifecycleRequest {
-    pub(crate) fn new(joined_sessions: JoinedSessions) -> Self {
-        Self { _counted: joined_sessions.shared.opening(), joined_sessions }
+    pub(crate) fn new(joined_sessions: JoinedSessions, id: &Id) -> Self {
+        let origin = joined_sessions.client.origin(id);
+        Self { _counted: joined_sessions.shared.opening(), joined_sessions, origin }
     }
 
     pub(crate) async fn run(
@@ -85,7 +88,8 @@ impl LifecycleRequest {
     }
 
     fn wish(&self, params: Option<&RawJson>) -> RestoreWish {
-        RestoreWish { params: params.cloned(), ..RestoreWish::of(&self.joined_sessions.client) }
+        let origin = self.origin.clone();
+        RestoreWish { params: params.cloned(), origin, ..RestoreWish::of(&self.joined_sessions.client) }
     }
 
     async fn join(

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     client::{ClientMessage, ClientRequest, ConnectedClient},
-    session::{SessionCommand, SessionHandle, driver::SessionDriver},
+    session::{SessionCommand, SessionHandle, driver::SessionDriver, waiters::AnswerWaiter},
     shape,
 };
 
@@ -43,23 +43,39 @@ pub(crate) enum QuestionWish {
 
 impl SessionDriver {
     /// Asks a client.
-    pub(crate) fn ask(&mut self, ask: AskId, client: ClientId, question: AgentQuestion) {
+    pub(crate) fn ask(&mut self, ask: AskId, client: ClientId, question: &AgentQuestion) {
         let session = self.row.id.clone();
         let Some(view) = self.view(client) else {
             // The core is told that it is gone.
             return self.feed(SessionInput::Answered { ask, client, answer: ClientAnswer::Gone });
         };
-        let is_permission = question.is_permission();
+        let asked = Arc::clone(&view.client);
         let AgentQuestion { version, method, params, .. } = question;
-        let call = if is_permission {
-            let params = view.permission(&session, version, &params);
+        let call = if question.is_permission() {
+            let params = view.permission(&session, *version, params);
             MethodCall { method: method.to_string(), params }
+        } else if question.is_form() {
+            translated(*version, asked.version, method, &self.about_turn(client, params))
         } else {
-            let params = shape::for_session(&params, &session);
-            translated(version, view.client.version, &method, &params)
+            translated(*version, asked.version, method, &shape::for_session(params, &session))
         };
-        let client = Arc::clone(&view.client);
-        self.send_ask(ask, &client, call);
+        self.send_ask(ask, &asked, call);
+    }
+
+    /// What a form is about: this session, or the client's own prompt, where the agent names the prompt that it works on. That may
+    /// be none of this client's, or be answered.
+    fn about_turn(&self, client: ClientId, params: &RawJson) -> RawJson {
+        let session = &self.row.id;
+        let names = |name: &str| params.get(&[name]).is_some_and(|value| value.as_str() != "null");
+        if !names("requestId") {
+            return shape::for_session(params, session);
+        }
+        let waiter = self.core.open_prompt_of(client).and_then(|prompt| self.waiters.get(&prompt));
+        let own = waiter.and_then(AnswerWaiter::request_id).filter(|_| !names("sessionId"));
+        match own {
+            Some(id) => params.with(&["requestId"], &id.to_json()).unwrap_or_else(|_| params.clone()),
+            None => shape::for_session(&shape::without(params, "requestId"), session),
+        }
     }
 
     fn send_ask(&mut self, ask: AskId, client: &Arc<ConnectedClient>, call: MethodCall) {
@@ -111,14 +127,23 @@ impl SessionDriver {
         });
     }
 
-    /// Passes a notification of the agent on that is no update: as it came where it can be read as it is.
+    /// Passes a notification of the agent on that is no update.
     pub(crate) fn notify(&self, message: Message) {
+        self.notify_those(message, |_| true);
+    }
+
+    /// As [`notify`](Self::notify), but to one client alone.
+    pub(crate) fn notify_one(&self, client: ClientId, message: Message) {
+        self.notify_those(message, |other| other == client);
+    }
+
+    /// As it came where it can be read as it is.
+    fn notify_those(&self, message: Message, is_told: impl Fn(ClientId) -> bool) {
         let Some(note) = RawNotification::from_message(message) else { return };
         let params = note.params().map(|params| shape::for_session(params, &self.row.id));
         let is_same = params.as_ref() == note.params();
         let version = self.agent.version();
-        for view in &self.views {
-            let client = &view.client;
+        for client in self.views.iter().map(|view| &view.client).filter(|client| is_told(client.id)) {
             let out = match &params {
                 Some(params) if !is_same || client.version != version => {
                     let call = translated(version, client.version, note.method(), params);
@@ -162,6 +187,7 @@ impl SessionDriver {
 
 fn open_question(session: &SessionRow, open: OpenAsk) -> OpenQuestion {
     let OpenAsk { ask, version, method, params } = open;
+    let params = if method == REQUEST_PERMISSION { params } else { shape::without(&params, "requestId") };
     let params = shape::for_session(&params, &session.id);
     let request = match version {
         Version::V2 => params,

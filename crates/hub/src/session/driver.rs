@@ -467,6 +467,7 @@ fn start_of(hub: &HubShared, row: &SessionRow, agent: &SessionAgent, stored: Sto
             steer_method: agent.steer_method(),
             wants_title: agent.wants_title(),
             has_own_tools: agent.has_own_tools(),
+            elicitation: agent.elicitation_modes(),
         },
         linger: hub.linger,
         outlives_clients: hub.outlives_clients,

@@ -2,7 +2,7 @@
 
 use nudge_bridge::{IndexedUpdate, UpdateKind};
 use nudge_mailbox::ClientId;
-use nudge_session::{JoinedClient, SessionCommit, SessionEffect, SessionInput};
+use nudge_session::{JoinedClient, PendingMessage, SessionCommit, SessionEffect, SessionInput};
 use nudge_store::{WriteBatch, WriteTicket};
 use nudge_wire::Version;
 use serde_json::json;
@@ -19,6 +19,9 @@ use crate::{
     shape,
 };
 
+/// How clients that want to know are told what waits to be delivered.
+const PENDING_CHANGED: &str = "_nudge/pending";
+
 impl SessionDriver {
     /// Gives a commit to the store.
     pub(crate) fn write(&self, commit: SessionCommit) -> WriteTicket {
@@ -32,6 +35,7 @@ impl SessionDriver {
         match effect {
             SessionEffect::Show { update, skip } => self.show(&update, &skip),
             SessionEffect::Notify(message) => self.notify(message),
+            SessionEffect::NotifyOne(client, message) => self.notify_one(client, message),
             SessionEffect::Answer { request, outcome } => {
                 if let Some(waiter) = self.waiters.remove(&request) {
                     waiter.answer(outcome);
@@ -46,6 +50,7 @@ impl SessionDriver {
                 }
             }
             SessionEffect::TakenUpBy(client) => self.contexts.resumes(client),
+            SessionEffect::TellPending(pending) => self.tell_pending(&pending),
             SessionEffect::Flush => self.views.iter_mut().for_each(|view| view.flush(&self.row.id)),
             SessionEffect::Prompt { messages, prompter } => {
                 self.contexts.serve(prompter);
@@ -62,7 +67,7 @@ impl SessionDriver {
                 self.feed(SessionInput::SteerMethod(self.agent.steer_method()));
             }
             SessionEffect::ForgetOptions => self.agent.forget_options(),
-            SessionEffect::Ask { ask, client, question } => self.ask(ask, client, question),
+            SessionEffect::Ask { ask, client, question } => self.ask(ask, client, &question),
             SessionEffect::WithdrawAsk { ask, client } => drop(self.asks.remove(&(ask, client))),
             SessionEffect::Serve(question) => {
                 self.agent.serve(question, self.contexts.now().environment.clone());
@@ -80,6 +85,18 @@ impl SessionDriver {
                 // It learns of the state by an answer, which says that all has been sent.
                 view.flush(&self.row.id);
             }
+        }
+    }
+
+    /// Tells the clients that want to know what waits to be delivered.
+    fn tell_pending(&self, pending: &[PendingMessage]) {
+        let mut views = self.views.iter().filter(|view| view.client.hears_pending).peekable();
+        if views.peek().is_none() {
+            return;
+        }
+        let params = shape::raw(&json!({ "sessionId": &*self.row.id, "pending": pending }));
+        for view in views {
+            view.client.push(ClientMessage::Notify(PENDING_CHANGED.to_owned(), params.clone()));
         }
     }
 

@@ -8,7 +8,7 @@ use nudge_session::{MessageRuns, RestoredSession, TranscriptPast, unknown_sessio
 use nudge_store::{
     SessionChange, SessionLease, SessionRow, StoreError, StoreOp, TranscriptPages, WriteBatch,
 };
-use nudge_wire::{ClientContext, Error, RawJson, Version};
+use nudge_wire::{ClientContext, Error, RawJson, RequestOrigin, Version};
 use serde_json::json;
 
 use crate::{
@@ -43,6 +43,8 @@ pub(crate) struct RestoreWish {
     pub(crate) version: Version,
     /// The params of its request.
     pub(crate) params: Option<RawJson>,
+    /// That request, if its answer is waited for.
+    pub(crate) origin: Option<RequestOrigin>,
 }
 
 impl RestoreWish {
@@ -54,6 +56,7 @@ impl RestoreWish {
             built_in: client.built_in.clone(),
             version: client.version,
             params: None,
+            origin: None,
         }
     }
 
@@ -87,6 +90,7 @@ impl RestoreWish {
             agent_session_id: row.agent_session_id.clone(),
             params: params.unwrap_or_else(|| shape::raw(&json!({ "cwd": row.cwd, "mcpServers": [] }))),
             version: self.version,
+            origin: self.origin.clone(),
             client: self.context.clone(),
             recap: recap::of(hub, name),
         }

@@ -6,7 +6,7 @@ use nudge_backend::OptionPlan;
 use nudge_bridge::MethodCall;
 use nudge_peer::RequestResponder;
 use nudge_session::{SessionRequest, unknown_session};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, Id, RawJson};
 
 use crate::{
     client::{ClientMessage, ConnectedClient},
@@ -40,7 +40,7 @@ impl SessionDriver {
         params: &RawJson,
         responder: RequestResponder,
     ) {
-        let (call, plan) = match self.plan(client, is_mode, params) {
+        let (call, plan) = match self.plan(client, is_mode, params, responder.id()) {
             Ok(planned) => planned,
             Err(error) => {
                 return self.ask_core(client, responder, SessionRequest::Refused(error), false);
@@ -69,12 +69,13 @@ impl SessionDriver {
         client: &ConnectedClient,
         is_mode: bool,
         params: &RawJson,
+        id: &Id,
     ) -> Result<(MethodCall, OptionPlan), Error> {
         let version = self.agent.version();
         let view = self.view(client.id).ok_or_else(unknown_session)?;
         let call = view.set_call(version, is_mode, params);
         let call = call.ok_or_else(|| Error::invalid_params("Invalid params: expected a `modeId`"))?;
-        let plan = self.agent.plan_option(&call)?;
+        let plan = self.agent.plan_option(&call, client.origin(id))?;
         Ok((call, plan))
     }
 

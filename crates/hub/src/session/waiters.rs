@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nudge_mailbox::ClientId;
 use nudge_peer::{DropGuard, RequestResponder};
-use nudge_wire::{Error, RawJson};
+use nudge_wire::{Error, Id, RawJson};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -64,6 +64,14 @@ impl AnswerWaiter {
             (Self::Leave(done), Ok(_)) => drop(done.send(())),
             // Who joins is answered otherwise, and whoever waits for it to be left learns by silence that it stays.
             (Self::Join(_), Ok(_)) | (Self::Leave(_), Err(_)) => {}
+        }
+    }
+
+    /// The id of the request that it answers, if that is one that a client has made of the session.
+    pub(crate) fn request_id(&self) -> Option<&Id> {
+        match self {
+            Self::Client { responder, .. } => Some(responder.id()),
+            _ => None,
         }
     }
 

@@ -87,7 +87,12 @@ pub(crate) struct Driver {
 
 /// What a session begins with that nothing is special about.
 pub(crate) fn plain_start(steer_method: SteerMethod) -> SessionStart {
-    let agent = AgentTraits { steer_method, wants_title: false, has_own_tools: false };
+    let agent = AgentTraits {
+        steer_method,
+        wants_title: false,
+        has_own_tools: false,
+        elicitation: nudge_wire::caps::ElicitationModes::default(),
+    };
     SessionStart {
         seed: 1,
         title: Some("title".to_owned()),

@@ -211,3 +211,113 @@ async fn that_a_page_is_done_with_is_told_to_who_shows_pages() {
     })
     .await;
 }
+
+/// Waits until a session stands like this.
+async fn stands(place: &Place, session: &str, state: &str) {
+    loop {
+        let status = place.connected.daemon().status().await;
+        if status.sessions.iter().any(|(id, live)| id == session && live.state == state) {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Clients and agents of both versions.
+const WAYS: [(&str, u64); 4] = [("", 1), ("--v2", 2), ("--v2", 1), ("", 2)];
+
+#[tokio::test]
+async fn a_form_outlives_its_client_and_waits_for_another() {
+    let cases = WAYS.into_iter().flat_map(|way| [(way, "", "form"), (way, "url", "url")]);
+    check_each(cases, async |((options, version), kind, mode)| {
+        let place = Place::new();
+        let everything = json!({ "elicitation": { "form": {}, "url": {} } });
+        let mut client = Client::new(place.shared(options), version, &everything).await;
+        client.new_session(&place.cwd()).await;
+        let session = client.session.clone();
+        client.prompt(&format!("form {kind}"));
+        client.agent_request().await;
+        client.vanish().await;
+        // Nobody is attached; then somebody who shows nothing.
+        stands(&place, &session, "requires_action").await;
+        let mut watcher = place.shared_client(options, version).await;
+        watcher.load(&session, &place.cwd()).await;
+        stands(&place, &session, "requires_action").await;
+        let log = place.log();
+        assert!(
+            log.place('<', |frame| frame.get("method").is_none()).is_none(),
+            "it is not answered: {log:#?}"
+        );
+        let mut able = Client::new(place.shared(options), 3 - version, &everything).await;
+        able.load(&session, &place.cwd()).await;
+        let request = able.agent_request().await;
+        let params = &request["params"];
+        assert_eq!((&params["mode"], &params["sessionId"]), (&json!(mode), &json!(session)), "{request}");
+        able.answer_raw(&request, FILLED);
+        watcher.said(&format!("form: {FILLED}")).await;
+        assert_eq!(watcher.turn_end(1).await, "end_turn");
+        assert_eq!(asked(&watcher), Vec::<&Value>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_form_that_no_client_can_show_waits_for_one_that_can() {
+    check_each(WAYS, async |(options, version)| {
+        let place = Place::new();
+        let mut able = with_forms(&place, options, version).await;
+        let session = able.session.clone();
+        let mut plain = place.shared_client(options, version).await;
+        plain.load(&session, &place.cwd()).await;
+        able.vanish().await;
+        plain.prompt("form; say after");
+        stands(&place, &session, "requires_action").await;
+        assert_eq!(asked(&plain), Vec::<&Value>::new());
+        // A mode that the agent was not told of is refused as ever.
+        able = Client::new(place.shared(options), version, &form_client()).await;
+        able.load(&session, &place.cwd()).await;
+        let request = able.agent_request().await;
+        able.answer_raw(&request, FILLED);
+        plain.said("after").await;
+        plain.turn_end(1).await;
+        let said = plain.turn("form url").await;
+        assert!(said.contains("form: error") && said.contains("-32601"), "{said}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cancel_ends_a_form_that_waits() {
+    check_each(WAYS, async |(options, version)| {
+        let place = Place::new();
+        let (client, _request, mut watcher) = at_a_form(&place, options, version).await;
+        client.vanish().await;
+        stands(&place, &watcher.session, "requires_action").await;
+        watcher.cancel();
+        assert_eq!(watcher.turn_end(1).await, "cancelled");
+        super::eventually("the agent is told", || answered(&place.log(), "cancel").is_some()).await;
+        let mut able = Client::new(place.shared(options), version, &form_client()).await;
+        able.load(&watcher.session, &place.cwd()).await;
+        able.ask("session/list", &json!({})).await;
+        assert_eq!(asked(&able), Vec::<&Value>::new());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn while_its_client_lives_nobody_else_is_shown_a_form() {
+    check_each(WAYS, async |(options, version)| {
+        let place = Place::new();
+        let (mut client, request, _watcher) = at_a_form(&place, options, version).await;
+        let mut other = Client::new(place.shared(options), version, &form_client()).await;
+        other.load(&client.session, &place.cwd()).await;
+        // An answer to what it was not asked.
+        other.answer_raw(&json!({ "id": request["id"] }), r#"{"action":"decline"}"#);
+        other.ask("session/list", &json!({})).await;
+        assert_eq!(asked(&other), Vec::<&Value>::new());
+        client.answer_raw(&request, FILLED);
+        client.said(&format!("form: {FILLED}")).await;
+        client.turn_end(1).await;
+    })
+    .await;
+}

@@ -1,5 +1,6 @@
 //! Sessions of agents that are adapted, with an agent that plays what it is told, in a thread of its own.
 
+mod by_hand;
 mod bytes;
 mod dialects;
 mod forms;
@@ -8,7 +9,10 @@ mod input;
 mod log;
 mod pass_through;
 mod raw;
+mod scopes;
 mod sessions;
+mod settings;
+mod signed_in;
 mod steer;
 mod strays;
 mod supervision;

@@ -8,7 +8,9 @@ use nudge_backend::{
 };
 use nudge_bridge::{IndexedUpdate, MethodCall};
 use nudge_peer::PassedMessage;
-use nudge_wire::{ClientContext, Environment, Error, RawJson, Version};
+use nudge_wire::{
+    ClientContext, Environment, Error, RawJson, RequestOrigin, Version, caps::ElicitationModes,
+};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -80,7 +82,7 @@ impl Backend for ScriptedBackend {
         self.note(format!("serve {}: {}", question.id.0, question.method));
     }
 
-    fn plan_option(&mut self, call: &MethodCall) -> Result<OptionPlan, Error> {
+    fn plan_option(&mut self, call: &MethodCall, _: Option<RequestOrigin>) -> Result<OptionPlan, Error> {
         let member = |name: &str| call.params.get(&[name]);
         let named = member("configId").or_else(|| member("modeId"));
         let config_id = named.ok_or_else(|| Error::invalid_params("which option?"))?;
@@ -143,6 +145,10 @@ impl Backend for ScriptedBackend {
 
     fn has_own_tools(&self) -> bool {
         self.traits().has_own_tools
+    }
+
+    fn elicitation_modes(&self) -> ElicitationModes {
+        self.traits().elicitation
     }
 
     fn end(&mut self, parting: BackendParting) -> BackendFuture<'_, ()> {

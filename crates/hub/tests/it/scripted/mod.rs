@@ -9,7 +9,7 @@ use nudge_backend::{AgentQuestion, BackendEvent, QuestionId, SessionSetup, Steer
 use nudge_bridge::IndexedUpdate;
 use nudge_gateway::ConnectionAgent;
 use nudge_peer::PassedMessage;
-use nudge_wire::{Environment, Error, RawJson, Version};
+use nudge_wire::{Environment, Error, RawJson, Version, caps::ElicitationModes};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tokio::{
@@ -33,6 +33,7 @@ pub(crate) struct Traits {
     pub(crate) version: Version,
     pub(crate) steer_method: SteerMethod,
     pub(crate) has_own_tools: bool,
+    pub(crate) elicitation: ElicitationModes,
     pub(crate) wants_title: bool,
     /// Whether it understands messages that are not of the protocol.
     pub(crate) is_open: bool,
@@ -48,6 +49,7 @@ impl Default for Traits {
             version: Version::V2,
             steer_method: SteerMethod::Interrupt,
             has_own_tools: false,
+            elicitation: ElicitationModes::default(),
             wants_title: false,
             is_open: true,
             keeps_options: true,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nudge_backend::{AgentSource, BackendFuture, OpenedSession, SessionRestore, SessionSetup, SourceOffers};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::PassedMessage;
-use nudge_wire::{Error, RawJson, Version};
+use nudge_wire::{Error, RawJson, RequestOrigin, Version};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 
@@ -35,6 +35,7 @@ impl AgentSource<PassedMessage> for ScriptedSource {
         _: Version,
         method: &'a str,
         _: &'a RawJson,
+        _: Option<RequestOrigin>,
     ) -> BackendFuture<'a, Result<RawJson, Error>> {
         Box::pin(async move { Err(Error::method_not_found(method)) })
     }

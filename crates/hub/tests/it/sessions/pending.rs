@@ -165,3 +165,51 @@ async fn what_is_not_on_disk_is_not_told_of() {
     })
     .await;
 }
+
+/// A client that wants to be told what waits, in the session of another.
+async fn that_hears(place: &Place, version: u64, session: &str) -> Client {
+    let wish = json!({"_meta": {"nudge": {"pending": true}}});
+    let mut client = place.shared_client_with(version, &wish).await;
+    client.load(session, &place.cwd()).await;
+    client
+}
+
+/// What it is told, the `count`th time: mode and words of each message.
+async fn told(client: &mut Client, count: usize) -> Vec<String> {
+    let is_told = |message: &serde_json::Value| message["method"] == "_nudge/pending";
+    let told = client.nth("what waits", count, is_told).await;
+    assert_eq!(told["params"]["sessionId"], client.session.as_str());
+    let pending = told["params"]["pending"].as_array().expect("a list").iter();
+    let one = |message: &serde_json::Value| {
+        assert!(message["messageId"].is_string(), "{message}");
+        format!("{}: {}", message["mode"].as_str().unwrap_or_default(), message["content"][0]["text"])
+    };
+    pending.map(one).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_wants_to_know_is_told_what_waits_whoever_said_it() {
+    both(async |version| {
+        let place = Place::new();
+        let mut speaker = place.shared_client(version).await;
+        speaker.new_session(&place.cwd()).await;
+        speaker.prompt("talk");
+        speaker.said("word").await;
+        let mut listener = that_hears(&place, version, &speaker.session).await;
+        let first = speaker.inject("queue", "one").await;
+        assert_eq!(told(&mut listener, 1).await, ["queue: \"one\""]);
+        let second = speaker.inject("queue", "two").await;
+        assert_eq!(told(&mut listener, 2).await, ["queue: \"one\"", "queue: \"two\""]);
+        speaker.revoke(&first).await;
+        assert_eq!(told(&mut listener, 3).await, ["queue: \"two\""]);
+        let replace = json!({"sessionId": speaker.session, "messageId": second, "content": content("new")});
+        speaker.ask("session/replace_inject", &replace).await;
+        assert_eq!(told(&mut listener, 4).await, ["queue: \"new\""]);
+        listener.cancel();
+        assert_eq!(told(&mut listener, 5).await, Vec::<String>::new());
+        listener.delivered(&second).await;
+        let others = speaker.log.iter().filter(|message| message.value["method"] == "_nudge/pending");
+        assert_eq!(others.count(), 0, "who has not asked for it is not told");
+    })
+    .await;
+}

@@ -271,6 +271,126 @@ fn each_mode_is_asked_of_who_offers_it() {
 }
 
 #[test]
+fn a_form_that_nobody_shows_waits_for_who_does() {
+    check(
+        "given ann told-of-forms turn
+         asks f elicitation/create          -> note(asking), show asking but ann
+         asks g elicitation/create mode=url -> note(asking), show asking but ann
+         asks h elicitation/create mode=odd -> tell h: no [Method not found: elicitation/create]
+         state?                             -> RequiresAction
+         asks?                              -> f g
+         disk
+         disk
+         dan joins                          -> joined dan(asking), ask dan f
+         dan fills f accept                 -> tell f: {\"action\":\"accept\"}
+         state?                             -> RequiresAction
+         eve joins                          -> joined eve(asking), ask eve g
+         eve fills g accept                 -> note(running), tell g: {\"action\":\"accept\"}, show running but ann
+         state?                             -> Running",
+    );
+}
+
+#[test]
+fn a_form_outlives_the_client_that_showed_it() {
+    check(
+        "given ann dan told-of-forms turn
+         asks f elicitation/create -> note(asking), show asking but ann, ask dan f
+         disk
+         dan leaves                -> unask dan f
+         dan fills f accept
+         ann leaves
+         state?                    -> RequiresAction
+         asks?                     -> f
+         dan joins                 -> joined dan(asking), ask dan f
+         dan fills f accept        -> note(running), tell f: {\"action\":\"accept\"}, show running but ann",
+    );
+}
+
+#[test]
+fn a_form_is_shown_by_another_once_the_first_is_gone_and_no_sooner() {
+    check(
+        "given eve told-of-forms turn
+         asks f elicitation/create mode=url -> note(asking), show asking, ask eve f
+         disk
+         eve joins                          -> unask eve f, joined eve(asking), ask eve f
+         eve silent f
+         state?                             -> RequiresAction
+         eve joins                          -> joined eve(asking), ask eve f
+         eve refuses f                      -> note(running), tell f: no [Method not found: it], show running",
+    );
+}
+
+#[test]
+fn one_clients_answer_is_not_anothers() {
+    check(
+        "given ann dan told-of-forms turn
+         asks f elicitation/create -> note(asking), show asking but ann, ask dan f
+         ann fills f accept
+         ann refuses f
+         ann silent f
+         state?                    -> RequiresAction
+         dan fills f decline       -> note(running), tell f: {\"action\":\"decline\"}, show running but ann",
+    );
+}
+
+#[test]
+fn a_form_that_waits_is_cancelled_filled_in_elsewhere_or_withdrawn() {
+    check(
+        "given ann told-of-forms turn
+         asks f elicitation/create -> note(asking), show asking but ann
+         former fills f decline    -> note(running), tell f: {\"action\":\"decline\"}, show running but ann
+         asks g elicitation/create -> note(asking), show asking but ann
+         unasks g                  -> note(running), show running but ann
+         asks h elicitation/create -> note(asking), show asking but ann
+         cancel                    -> cancel, tell h: {\"action\":\"cancel\"}
+         asks?",
+    );
+}
+
+#[test]
+fn the_next_turn_does_not_wait_for_a_form_of_the_last() {
+    check(
+        "given ann dan told-of-forms turn
+         asks f elicitation/create -> note(asking), show asking but ann, ask dan f
+         disk
+         ends                      -> note(idle:end_turn row), show idle end_turn but ann, answer a: end_turn
+         disk
+         ann prompts b             -> save(+b >b user:b running)
+         disk                      -> show user b but ann, show running but ann, prompt b by ann
+         state?                    -> Running
+         dan fills f accept        -> tell f: {\"action\":\"accept\"}",
+    );
+}
+
+#[test]
+fn an_end_of_the_process_does_not_wait_for_a_form() {
+    check(
+        "given dan told-of-forms ends-with-clients turn
+         asks f elicitation/create -> note(asking), show asking, ask dan f
+         disk
+         stop patiently            -> cancel, unask dan f, tell f: {\"action\":\"cancel\"}",
+    );
+}
+
+#[test]
+fn that_a_page_is_done_with_is_told_to_who_was_asked_to_show_it() {
+    check(
+        "given ann eve bob told-of-forms turn
+         asks f elicitation/create mode=url -> note(asking), show asking but ann, ask eve f
+         completes other
+         notifies _other/news               -> notify _other/news
+         eve fills f accept                 -> note(running), tell f: {\"action\":\"accept\"}, show running but ann
+         completes f                        -> notify eve elicitation/complete
+         completes f
+         asks g elicitation/create mode=url -> note(asking), show asking but ann, ask eve g
+         eve fills g accept                 -> note(running), tell g: {\"action\":\"accept\"}, show running but ann
+         eve leaves
+         eve joins                          -> joined eve(running)
+         completes g",
+    );
+}
+
+#[test]
 fn what_is_no_answer_to_a_form_is_a_failure() {
     check(
         "given dan turn

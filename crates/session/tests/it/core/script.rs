@@ -218,7 +218,13 @@ impl Play {
                 self.asks.insert(tell::name_in(&question.params), *ask);
             }
         }
-        let effects = step.effects.iter().map(|effect| tell::effect(self, effect));
+        // What waits is not told in scripts: it is what `pending?` shows.
+        let (pending, rest): (Vec<_>, Vec<_>) =
+            step.effects.iter().partition(|effect| matches!(effect, SessionEffect::TellPending(_)));
+        if let Some(SessionEffect::TellPending(pending)) = pending.last() {
+            assert_eq!(pending, self.driver.core.pending_on_disk(), "clients are told what waits");
+        }
+        let effects = rest.into_iter().map(|effect| tell::effect(self, effect));
         commits.into_iter().chain(effects).collect()
     }
 

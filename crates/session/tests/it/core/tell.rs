@@ -17,6 +17,9 @@ pub(super) fn effect(play: &Play, effect: &SessionEffect) -> String {
             let but = if but.is_empty() { String::new() } else { format!(" but {}", but.join(" ")) };
             format!("show {}{but}", entry(play, update))
         }
+        SessionEffect::NotifyOne(client, message) => {
+            format!("notify {} {}", client_name(*client), message.method().map_or("", |name| name))
+        }
         SessionEffect::Notify(message) => format!("notify {}", message.method().map_or("", |name| name)),
         SessionEffect::Answer { request, outcome } => {
             format!("answer {}: {}", play.request(*request), answer(play, outcome))
@@ -25,6 +28,7 @@ pub(super) fn effect(play: &Play, effect: &SessionEffect) -> String {
         SessionEffect::ReadOn(request) => format!("read on {}", play.request(*request)),
         SessionEffect::TakenUpBy(client) => format!("taken up by {}", client_name(*client)),
         SessionEffect::Flush => "flush".to_owned(),
+        SessionEffect::TellPending(pending) => format!("{} wait", pending.len()),
         SessionEffect::Prompt { messages, prompter } => {
             format!("prompt {} by {}", said(play, messages), client_name(*prompter))
         }

@@ -38,6 +38,7 @@ pub(super) fn set_up(start: &mut SessionStart, word: &str) -> bool {
         "unnamed" => start.title = None,
         "titles" => start.agent.wants_title = true,
         "own-tools" => start.agent.has_own_tools = true,
+        "told-of-forms" => start.agent.elicitation = ElicitationModes { form: true, url: true },
         "ends-with-clients" => start.outlives_clients = false,
         _ => return false,
     }
@@ -179,7 +180,11 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
             let info = json!({ "sessionUpdate": "session_info_update", "title": title });
             BackendEvent::Update(IndexedUpdate::read(&json(&info))?)
         }
-        ["notifies", name] => BackendEvent::Notification(notification(name)),
+        ["notifies", name] => BackendEvent::Notification(notification(name, None)),
+        ["completes", page] => {
+            let params = json!({ "elicitationId": page });
+            BackendEvent::Notification(notification("elicitation/complete", Some(&params)))
+        }
         ["configures", name] => BackendEvent::Config(json(&json!({ name: true }))),
         ["ends"] => BackendEvent::TurnEnded(TurnEnd::stopped("end_turn")),
         ["ends", reason] => BackendEvent::TurnEnded(TurnEnd::stopped(reason)),
@@ -200,6 +205,7 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
             let question = question(play, name, method);
             let mode = json(&json!(mode.strip_prefix("mode=").expect("how the user is asked")));
             let params = question.params.with(&["mode"], &mode).expect("it is an object");
+            let params = params.with(&["elicitationId"], &json(&json!(name))).expect("it is an object");
             BackendEvent::Question(AgentQuestion { params, ..question })
         }
         ["asks", name, method] => BackendEvent::Question(question(play, name, method)),
@@ -281,8 +287,12 @@ fn tool_call(id: &str, status: &str) -> IndexedUpdate {
     IndexedUpdate::read(&json(&update)).expect("it has a kind")
 }
 
-fn notification(name: &str) -> Message {
-    let text = json!({ "jsonrpc": "2.0", "method": name }).to_string();
+fn notification(name: &str, params: Option<&serde_json::Value>) -> Message {
+    let mut message = json!({ "jsonrpc": "2.0", "method": name });
+    if let Some(params) = params {
+        message["params"] = params.clone();
+    }
+    let text = message.to_string();
     match ParsedFrame::from_frame(text.into()) {
         ParsedFrame::Single(Ok(message)) => message,
         other => panic!("expected a notification, got {other:?}"),

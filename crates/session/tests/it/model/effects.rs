@@ -58,8 +58,10 @@ impl World {
                 self.log.clear();
             }
             SessionEffect::Notify(_)
+            | SessionEffect::NotifyOne(..)
             | SessionEffect::TakenUpBy(_)
             | SessionEffect::Flush
+            | SessionEffect::TellPending(_)
             | SessionEffect::SetOption(_)
             | SessionEffect::ForgetOptions
             | SessionEffect::Serve(_) => {}

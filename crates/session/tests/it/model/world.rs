@@ -218,7 +218,12 @@ impl World {
         let restored = RestoredSession::new(self.disk.inputs.clone(), self.disk.past.clone(), seed);
         let RestoredSession { mailbox, next_seq, operations, .. } = restored;
         self.write(&SessionCommit { operations, is_durable: true, at: 0 });
-        let agent = AgentTraits { steer_method: play.method, wants_title: false, has_own_tools: true };
+        let agent = AgentTraits {
+            steer_method: play.method,
+            wants_title: false,
+            has_own_tools: true,
+            elicitation: nudge_wire::caps::ElicitationModes::default(),
+        };
         let start = SessionStart {
             seed: seed + 1,
             title: Some("t".into()),
