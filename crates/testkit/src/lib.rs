@@ -8,6 +8,7 @@ mod planted;
 mod process;
 mod proxy;
 pub mod scripted;
+mod terminal;
 
 use std::{
     path::{Path, PathBuf},
@@ -21,6 +22,7 @@ pub use page::check_section;
 pub use planted::PlantedSecret;
 pub use process::Process;
 pub use proxy::{LoopbackProxy, ProxiedConnection};
+pub use terminal::Terminal;
 
 /// How long a test waits for something that ought to come at once, on a machine that is busy.
 pub const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);

@@ -2,14 +2,11 @@
 
 use std::fs;
 
-use nudge_testkit::eventually;
+use nudge_testkit::{Terminal, eventually};
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
 
-use crate::{
-    programs::{end_all, installed, path_with_nudge, snippet},
-    terminal::Terminal,
-};
+use crate::programs::{end_all, installed, path_with_nudge, snippet};
 
 const PROGRAM: &str = "def add(items):\n    total = 0\n    for item in items:\n        total += item\n    print(\"🙂\", total)\n    return total\n";
 

@@ -2,15 +2,13 @@
 //!
 //! kakoune-lsp takes minutes to build: a variable of the environment names the program.
 
+use nudge_testkit::Terminal;
 use std::{fs, time::Duration};
 
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
 
-use crate::{
-    programs::{end_all, given, installed, path_with_nudge, snippet},
-    terminal::Terminal,
-};
+use crate::programs::{end_all, given, installed, path_with_nudge, snippet};
 
 const PROGRAM: &str = "def add(items):\n    total = 0\n    for item in items:\n        total += item\n    print(\"🙂\", total)\n    return total\n";
 

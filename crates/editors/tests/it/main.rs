@@ -12,5 +12,4 @@ mod kakoune;
 mod neovim;
 mod programs;
 mod protocol;
-mod terminal;
 mod vscode;

@@ -180,6 +180,7 @@ impl Agent {
             "session/inject" | "session/revoke_inject" | "session/replace_inject" => options.has("inject"),
             "_session/steering" => options.has("steering") || options.has("steering-fails"),
             "nes/start" | "nes/suggest" | "nes/close" => options.has("nes"),
+            "providers/list" | "providers/set" | "providers/disable" => options.has("providers"),
             "session/set_mode" | "authenticate" | "logout" => !is_v2,
             "auth/login" | "auth/logout" => is_v2,
             _ => matches!(

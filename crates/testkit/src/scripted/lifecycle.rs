@@ -21,6 +21,9 @@ impl Agent {
             "session/new" if params["_meta"]["fail"] == true => {
                 Some(Err(shape::failure("No session for you")))
             }
+            "session/new" if matches!(self.options.signed_in, Some((_, false))) => {
+                Some(Err(shape::error(-32000, "Authentication required", "scripted_signed_out")))
+            }
             "session/new" => {
                 self.open(id, Session::new(params["cwd"].as_str().unwrap_or_default()));
                 None

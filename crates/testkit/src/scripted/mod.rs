@@ -22,11 +22,15 @@
 //! | `--start-after FILE` | answers `initialize` only when FILE is there |
 //! | `--fail-start N FILE` | ends with status 3 the first N times, counted in FILE |
 //! | `--log FILE` | writes down every frame: the process id, `<` or `>`, the frame |
+//! | `--providers` | has `providers/list`, `set` and `disable` |
+//! | `--terminal-sign-in FILE` | begins no session unless FILE was there when it was started; users sign in on a terminal, by `--log-in` |
+//! | `--log-in` | asks for the password on its terminal, `sesame`, makes the file and ends |
 //! | `--ids counter` or `--ids ID` | session ids are `s-1`, `s-2` …, or always ID |
 
 mod agent;
 mod input;
 mod lifecycle;
+mod log_in;
 mod options;
 mod output;
 mod play;
@@ -79,6 +83,9 @@ pub fn serve(args: impl Iterator<Item = String>, mut input: impl BufRead, body: 
     if options.fails_to_start() {
         eprintln!("scripted-agent: not ready yet");
         return ExitCode::from(3);
+    }
+    if options.has("log-in") {
+        return log_in::ask(&options, &mut input, body);
     }
     let agent = Arc::new(Agent::new(options, body));
     let mut line = Vec::new();

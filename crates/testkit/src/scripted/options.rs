@@ -21,6 +21,8 @@ const FLAGS: &[&str] = &[
     "bold",
     "gemini",
     "rude",
+    "providers",
+    "log-in",
 ];
 
 #[derive(Debug, Default)]
@@ -31,6 +33,8 @@ pub(super) struct Options {
     pub(super) ids: Option<String>,
     pub(super) slow_start: Duration,
     pub(super) start_after: Option<PathBuf>,
+    /// The file that says that a user has signed in, and whether it was there.
+    pub(super) signed_in: Option<(PathBuf, bool)>,
     fail_start: Option<(u32, PathBuf)>,
 }
 
@@ -49,6 +53,11 @@ impl Options {
                 "log" => options.log = Some(value()?.into()),
                 "ids" => options.ids = Some(value()?),
                 "slow-start" => options.slow_start = Duration::from_millis(number(&value()?)?),
+                "terminal-sign-in" => {
+                    let file = PathBuf::from(value()?);
+                    let is_there = file.exists();
+                    options.signed_in = Some((file, is_there));
+                }
                 "start-after" => options.start_after = Some(value()?.into()),
                 "fail-start" => {
                     let count = u32::try_from(number(&value()?)?).map_err(|error| error.to_string())?;

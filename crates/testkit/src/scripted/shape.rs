@@ -40,6 +40,21 @@ pub(super) fn initialize(options: &Options) -> Value {
         let info = if options.is_v2() { "info" } else { "agentInfo" };
         answer[info] = json!({ "name": format!("name {RUDE}"), "version": format!("version {RUDE}") });
     }
+    if options.has("providers") {
+        answer[if options.is_v2() { "capabilities" } else { "agentCapabilities" }]["providers"] = json!({});
+    }
+    if options.signed_in.is_some() {
+        let method = if options.is_v2() {
+            json!({ "type": "terminal", "methodId": "terminal", "name": "Terminal", "args": ["--log-in"],
+                "env": [{ "name": "SCRIPTED_WORD", "value": "please" }] })
+        } else {
+            json!({ "type": "terminal", "id": "terminal", "name": "Terminal", "args": ["--log-in"],
+                "env": { "SCRIPTED_WORD": "please" } })
+        };
+        if let Some(methods) = answer["authMethods"].as_array_mut() {
+            methods.push(method);
+        }
+    }
     if options.has("steering") || options.has("steering-fails") {
         answer["_meta"]["steering"] = json!({ "supported": true });
     }

@@ -1,15 +1,13 @@
 //! Emacs in a terminal, set up as `editors/README.md` says.
 
+use nudge_testkit::Terminal;
 use std::{fs, time::Duration};
 
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
 
 use super::BEFORE;
-use crate::{
-    programs::{end_all, given, installed, path_with_nudge, snippet},
-    terminal::Terminal,
-};
+use crate::programs::{end_all, given, installed, path_with_nudge, snippet};
 
 /// What eglot says when the server offers nothing.
 const NONE: &str = "No code actions here";

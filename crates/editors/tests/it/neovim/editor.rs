@@ -7,16 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_testkit::PATIENCE;
+use nudge_testkit::{PATIENCE, Terminal};
 use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use vt100::Color;
 
-use crate::{
-    programs::{has_in_environment, installed, nudge, package, path_with_nudge, repository},
-    terminal::Terminal,
-};
+use crate::programs::{has_in_environment, installed, nudge, package, path_with_nudge, repository};
 
 const ROWS: u16 = 16;
 const COLS: u16 = 80;

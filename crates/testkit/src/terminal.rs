@@ -8,17 +8,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nudge_testkit::PATIENCE;
 use parking_lot::{Condvar, Mutex};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use vt100::{Callbacks, Color, Parser, Screen};
 
+use crate::PATIENCE;
+
 /// A running program with its screen. Killed when dropped.
-pub(crate) struct Terminal {
+pub struct Terminal {
     shared: Arc<Shared>,
+    keyboard: Keyboard,
     child: Box<dyn Child + Send + Sync>,
     // Closing it would hang up the program.
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
 }
 
 struct Shared {
@@ -27,11 +29,14 @@ struct Shared {
 }
 
 /// What a terminal answers when it is asked.
-struct Answers(Box<dyn Write + Send>);
+struct Answers(Keyboard);
+
+/// Writes what is typed; by itself, so that a program that does not read yet can still be heard.
+type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
 
 impl Terminal {
     /// Starts a program on a screen of this size.
-    pub(crate) fn start(mut command: CommandBuilder, rows: u16, cols: u16) -> Self {
+    pub fn start(mut command: CommandBuilder, rows: u16, cols: u16) -> Self {
         command.env("TERM", "xterm-256color");
         command.env("COLORTERM", "");
         let pty = native_pty_system()
@@ -39,7 +44,9 @@ impl Terminal {
             .expect("there are pseudo-terminals");
         let child = pty.slave.spawn_command(command).expect("the program starts");
         let output = pty.master.try_clone_reader().expect("the terminal can be read");
-        let answers = Answers(pty.master.take_writer().expect("the terminal can be written to"));
+        let keyboard =
+            Arc::new(Mutex::new(pty.master.take_writer().expect("the terminal can be written to")));
+        let answers = Answers(Arc::clone(&keyboard));
         let [high, wide] =
             [rows, cols].map(|size| NonZero::new(size).expect("a screen has rows and columns"));
         let parser = Mutex::new(Parser::new_with_callbacks(high, wide, 0, answers));
@@ -48,24 +55,42 @@ impl Terminal {
             let shared = Arc::clone(&shared);
             move || shared.read(output)
         });
-        Self { shared, child, _master: pty.master }
+        Self { shared, keyboard, child, master: pty.master }
+    }
+
+    /// The terminal gets another size.
+    pub fn resize(&self, rows: u16, cols: u16) {
+        let [high, wide] =
+            [rows, cols].map(|size| NonZero::new(size).expect("a screen has rows and columns"));
+        self.shared.parser.lock().screen_mut().set_size(high, wide);
+        let size = PtySize { rows, cols, pixel_width: 0, pixel_height: 0 };
+        self.master.resize(size).expect("the terminal has another size");
+    }
+
+    /// The process in it.
+    pub fn process_id(&self) -> Option<u32> {
+        self.child.process_id()
+    }
+
+    /// Waits until the program has ended; its exit code.
+    pub fn exit_code(&mut self) -> u32 {
+        self.child.wait().expect("it was started").exit_code()
     }
 
     /// Types.
-    pub(crate) fn send(&self, keys: &str) {
-        let mut parser = self.shared.parser.lock();
-        let input = &mut parser.callbacks_mut().0;
+    pub fn send(&self, keys: &str) {
+        let mut input = self.keyboard.lock();
         input.write_all(keys.as_bytes()).and_then(|()| input.flush()).expect("the program reads its keys");
     }
 
     /// Waits until the screen is as wanted, and fails with the screen as it is.
-    pub(crate) fn wait(&self, what: &str, wanted: impl FnMut(&Screen) -> bool) {
+    pub fn wait(&self, what: &str, wanted: impl FnMut(&Screen) -> bool) {
         let is_so = self.is_within(PATIENCE, wanted);
         assert!(is_so, "waited for {what}; the screen is\n{}", self.look(Screen::contents));
     }
 
     /// Waits until the screen is as wanted, but not longer than this; whether it is.
-    pub(crate) fn is_within(&self, time: Duration, mut wanted: impl FnMut(&Screen) -> bool) -> bool {
+    pub fn is_within(&self, time: Duration, mut wanted: impl FnMut(&Screen) -> bool) -> bool {
         let deadline = Instant::now() + time;
         let mut parser = self.shared.parser.lock();
         while !wanted(parser.screen()) {
@@ -77,7 +102,7 @@ impl Terminal {
     }
 
     /// Does something again and again until it says that it is done, and fails with the screen as it is.
-    pub(crate) fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
+    pub fn until(&self, what: &str, mut done: impl FnMut() -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !done() {
             assert!(
@@ -89,23 +114,23 @@ impl Terminal {
     }
 
     /// Waits until nothing has changed on the screen for so long.
-    pub(crate) fn wait_still(&self, time: Duration) {
+    pub fn wait_still(&self, time: Duration) {
         let mut parser = self.shared.parser.lock();
         while !self.shared.changed.wait_for(&mut parser, time).timed_out() {}
     }
 
     /// Waits until a text is on the screen.
-    pub(crate) fn wait_text(&self, text: &str) {
+    pub fn wait_text(&self, text: &str) {
         self.wait(text, |screen| screen.contents().contains(text));
     }
 
     /// Looks at the screen as it is.
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Screen) -> T) -> T {
+    pub fn look<T>(&self, look: impl FnOnce(&Screen) -> T) -> T {
         look(self.shared.parser.lock().screen())
     }
 
     /// The first rows of the screen, with what is in one of the colours between marks: `[+added+]`.
-    pub(crate) fn dump(&self, rows: u16, marks: &[(Color, char)]) -> String {
+    pub fn dump(&self, rows: u16, marks: &[(Color, char)]) -> String {
         self.look(|screen| dump(screen, rows, marks))
     }
 }
@@ -144,7 +169,7 @@ impl Callbacks for Answers {
             (None, Some(6), 'n') => format!("\x1b[{};{}R", row + 1, col + 1),
             _ => return,
         };
-        let _ = self.0.write_all(answer.as_bytes());
+        let _ = self.0.lock().write_all(answer.as_bytes());
     }
 }
 
