@@ -3,6 +3,7 @@
 
 mod against;
 mod cases;
+mod chat;
 mod chosen;
 mod cpu;
 mod hub;
@@ -40,6 +41,12 @@ enum Bench {
         #[arg(long)]
         quick: bool,
     },
+    /// From a key to the screen in `nudge chat`, while words stream
+    Chat {
+        /// Measure little, in seconds, to see that it works
+        #[arg(long)]
+        quick: bool,
+    },
     /// Sessions: injects, fan-out, lists, replay, the relay
     Hub(Options),
     /// `nudge acp --` beside the official conductor, between the same client and agent
@@ -69,6 +76,7 @@ fn main() -> Result<ExitCode> {
     match Bench::parse() {
         Bench::Peer { quick } => cases::run(quick)?,
         Bench::Nes { quick } => nes::run(quick)?,
+        Bench::Chat { quick } => chat::run(quick)?,
         Bench::Hub(options) => return hub::run(&options),
         Bench::Relay(options) => return relay::run(&options),
         Bench::Model(options) => return model::run(&options),

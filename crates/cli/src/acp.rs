@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    args::{AcpArgs, read_rehearsal},
+    args::{AcpArgs, AgentArgs, read_rehearsal},
     daemon::{self, WelcomedLink},
     data_place::DataPlace,
     refusal::{RefusalFraming, refuse_first_request},
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &AcpArgs, place: &DataPlace, settings: &Settings) -> Res
              Type a message, or press Ctrl-D to leave."
         );
     }
-    let serving = serving(args, settings);
+    let serving = serving(&args.agent, settings);
     let serving =
         serving.inspect_err(|error| refuse_first_request(RefusalFraming::Lines, &format!("{error:#}")))?;
     let on_close = &settings.session_on_close;
@@ -49,10 +49,11 @@ pub(crate) fn run(args: &AcpArgs, place: &DataPlace, settings: &Settings) -> Res
     relay(place, &serving, settings)
 }
 
-fn serving(args: &AcpArgs, settings: &Settings) -> Result<ServingMode> {
+/// How a client of this agent is served.
+pub(crate) fn serving(agent: &AgentArgs, settings: &Settings) -> Result<ServingMode> {
     let trace = settings.trace_file.as_deref().map(std::path::absolute).transpose();
     let trace = trace.context("cannot find the trace's folder")?;
-    let agent = args.agent.downstream(settings, settings.agent_name.value.as_deref())?;
+    let agent = agent.downstream(settings, settings.agent_name.value.as_deref())?;
     let nes_by_agent = settings.nes_by == NesBy::Agent && agent.is_some();
     let rehearsal = read_rehearsal(settings.agent_rehearsal.as_deref())?;
     let (max_message, linger) = (settings.message_limit, settings.daemon_linger.asked());

@@ -1,13 +1,16 @@
 //! The command line.
 
-use std::{io::Read, path::Path};
+use std::{
+    io::{IsTerminal, Read},
+    path::Path,
+};
 
 use anyhow::{Context, Result, bail};
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use nudge_model::script::ScriptedModel;
 
 use crate::{
-    agents, config::ConfigArgs, daemon::DaemonArgs, logs::LogsArgs, packaging, providers,
+    agents, chat::ChatArgs, config::ConfigArgs, daemon::DaemonArgs, logs::LogsArgs, packaging, providers,
     refusal::RefusalFraming, replay::ReplayArgs, sessions, settings,
 };
 
@@ -22,9 +25,22 @@ pub(crate) struct ProgramArgs {
 impl ProgramArgs {
     /// What the command line asks for, and what was matched, for the settings.
     pub(crate) fn read() -> (Self, ArgMatches) {
-        let matches = command_line().get_matches();
+        let matches = command_line().try_get_matches().or_else(chat_unless_asked_otherwise);
+        let matches = matches.unwrap_or_else(|error| error.exit());
         (Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), matches)
     }
+}
+
+/// On a terminal, `nudge` alone begins to chat.
+fn chat_unless_asked_otherwise(error: clap::Error) -> Result<ArgMatches, clap::Error> {
+    let is_nothing_asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+    );
+    if !is_nothing_asked || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err(error);
+    }
+    command_line().try_get_matches_from(std::env::args_os().chain(["chat".into()]))
 }
 
 /// The command line with the flags of all settings.
@@ -34,6 +50,8 @@ pub(crate) fn command_line() -> clap::Command {
 
 const EXAMPLES: &str = "\
 Try it:
+  nudge                       talk to an agent in this terminal (the same as `nudge chat`)
+  nudge chat \"what is left to do here?\"   one question, answered and done
   echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1}}' | nudge acp
   nudge sessions              what was talked about, newest first
   nudge watch last            follow the newest session of this folder, live
@@ -52,6 +70,7 @@ Exit status:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
+    Chat(ChatArgs),
     Acp(AcpArgs),
     Lsp(crate::lsp::LspArgs),
     Agents(agents::list::AgentsArgs),
@@ -135,7 +154,7 @@ impl CliCommand {
     pub(crate) fn on_wrong_settings(&self) -> OnWrongSettings {
         match self {
             Self::Config(config) if config.is_check() => OnWrongSettings::GoOn,
-            Self::Acp(_) => OnWrongSettings::Stop,
+            Self::Acp(_) | Self::Chat(_) => OnWrongSettings::Stop,
             Self::Stop => OnWrongSettings::TellUnlessInDoubt,
             Self::Doctor(_) | Self::Status(_) | Self::Logs(_) => OnWrongSettings::TellOfGuess,
             Self::Config(_) => OnWrongSettings::Tell,

@@ -3,23 +3,20 @@
 use std::{
     io::{self, IsTerminal, Write},
     process::ExitCode,
-    sync::Arc,
 };
 
 use anyhow::{Context, Result};
-use nudge_lsp::{LspEnded, LspOptions, NesConnecting, NesConnector};
-use nudge_peer::{Transport, pair};
+use nudge_lsp::{LspEnded, LspOptions};
 use nudge_wire::frame::DEFAULT_MESSAGE_LIMIT;
 use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
-    sync::OnceCell,
 };
 
 use crate::{
-    daemon,
+    connectors::{OwnGateway, through_daemon},
     data_place::DataPlace,
-    serving::{ServingMode, open_gateway, open_tap},
+    serving::ServingMode,
     settings::{DaemonMode, Settings},
 };
 
@@ -97,7 +94,9 @@ async fn serve(place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let linger = settings.daemon_linger.asked();
     let serving = ServingMode { trace, max_message: DEFAULT_MESSAGE_LIMIT, linger, ..ServingMode::default() };
     let connect = if settings.daemon_mode == DaemonMode::Off || place.socket().is_none() {
-        alone(place, &serving)
+        // Nothing of this process is a session that could be shared.
+        let place = DataPlace { store: Some("memory".to_owned()), ..place.clone() };
+        OwnGateway::new(place, serving).connector()
     } else {
         through_daemon(place, &serving)
     };
@@ -115,44 +114,4 @@ async fn serve(place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
         _ = terminate.recv() => 143,
     };
     Ok(ExitCode::from(code))
-}
-
-/// The way to the daemon, which is started if there is none.
-fn through_daemon(place: &DataPlace, serving: &ServingMode) -> NesConnector {
-    let (place, serving) = (place.clone(), serving.clone());
-    Arc::new(move || -> NesConnecting {
-        let (place, serving) = (place.clone(), serving.clone());
-        Box::pin(async move {
-            let reached = tokio::task::spawn_blocking(move || daemon::reach(&place, &serving)).await;
-            let stream = reached.map_err(|error| error.to_string())?.map_err(|error| format!("{error:#}"))?;
-            usable(stream).map_err(|error| format!("cannot use the daemon's socket: {error}"))
-        })
-    })
-}
-
-fn usable(stream: std::os::unix::net::UnixStream) -> io::Result<Transport> {
-    stream.set_nonblocking(true)?;
-    let (reader, writer) = tokio::net::UnixStream::from_std(stream)?.into_split();
-    Ok(Transport::new(reader, writer))
-}
-
-/// The way to a gateway of our own, made when it is first needed.
-fn alone(place: &DataPlace, serving: &ServingMode) -> NesConnector {
-    // Nothing of this process is a session that could be shared.
-    let place = DataPlace { store: Some("memory".to_owned()), ..place.clone() };
-    let serving = serving.clone();
-    let opened = Arc::new(OnceCell::new());
-    Arc::new(move || -> NesConnecting {
-        let (place, serving, opened) = (place.clone(), serving.clone(), Arc::clone(&opened));
-        Box::pin(async move {
-            let opened = opened.get_or_try_init(|| open_gateway(&place, None, false)).await;
-            let process = opened.map_err(|error| format!("{error:#}"))?;
-            let (ours, theirs) = pair();
-            let options = open_tap(&serving).and_then(|tap| serving.options(tap, None));
-            let options = options.map_err(|error| format!("{error:#}"))?;
-            let connected = process.gateway.connect(theirs, options);
-            tokio::spawn(connected.map_err(|error| error.to_string())?.run());
-            Ok(ours)
-        })
-    })
 }

@@ -2,9 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "the binary reads the environment and starts everything")]
 
 mod acp;
+mod agent_login;
 mod agents;
 mod args;
+mod chat;
 mod config;
+mod connectors;
 mod crash;
 mod daemon;
 mod data_place;
@@ -20,11 +23,11 @@ mod replay;
 mod serving;
 mod sessions;
 mod settings;
-mod terminal_text;
 mod version;
 
 use std::process::ExitCode;
 
+use nudge_chat::terminal_text;
 use nudge_process::shim;
 
 use crate::{
@@ -65,7 +68,11 @@ fn main() -> ExitCode {
         CliCommand::Acp(_) if is_terminal_sign_in() => {
             providers::login(&LoginArgs::to(settings.agent_provider.clone()), &place)
         }
-        CliCommand::Acp(acp) => acp::run(&acp, &place, settings),
+        CliCommand::Chat(chat) => chat::run(&chat, &place, settings),
+        CliCommand::Acp(acp) => match agent_login::asked() {
+            Some(login) => login.and_then(|login| agent_login::run(&acp, login, &place, settings)),
+            None => acp::run(&acp, &place, settings),
+        },
         CliCommand::Lsp(_) => lsp::run(&place, settings),
         CliCommand::Agents(agents) => agents::list::run(&agents),
         CliCommand::Doctor(doctor) => agents::doctor::run(&doctor, &place, &loaded),

@@ -65,7 +65,7 @@ pub(crate) const KNOWN: &[CatalogueAgent] = &[
         program: "goose",
         args: &["acp"],
         package: "npm @aaif/goose",
-        tier: "4",
+        tier: "2",
         notes: "a command goes on running after a cancel",
     },
     CatalogueAgent {

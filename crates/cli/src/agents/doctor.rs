@@ -123,7 +123,7 @@ pub(super) async fn examine(downstream: &DownstreamCommand) -> Result<DoctorRepo
 
 async fn begin(agent: &Arc<DownstreamAgent>, downstream: &DownstreamCommand) -> Result<(), String> {
     let params = raw(&json!({ "cwd": downstream.cwd, "mcpServers": [] }));
-    let asked = agent.request(Version::V1, "session/new", &params);
+    let asked = agent.request(Version::V1, "session/new", &params, None);
     match tokio::time::timeout(Duration::from_mins(2), asked).await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) if error.code.0 == -32000 => {
@@ -244,6 +244,7 @@ fn way(tier: SteerTier) -> &'static str {
     match tier {
         SteerTier::Inject => "by the agent's own session/inject",
         SteerTier::Steering => "by the agent's own _session/steering",
+        SteerTier::Goose => "by the agent's own _goose/unstable/session/steer",
         SteerTier::Prompt => "by a prompt while it works, which the agent takes",
         SteerTier::Cancel => "the turn is cut off at a break-point and goes on with the steer",
     }

@@ -3,10 +3,8 @@
 mod cancel;
 mod control;
 mod export;
-mod form;
 mod list;
 mod markdown;
-mod permission_text;
 mod question;
 mod render;
 mod say;
@@ -18,16 +16,16 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
+use nudge_chat::{form, permission_text};
 use serde_json::json;
 
 use crate::{data_place::DataPlace, output, settings::Settings, terminal_text};
 pub(crate) use cancel::{CancelArgs, cancel};
-pub(crate) use control::DaemonLink;
+pub(crate) use control::{DaemonLink, runtime};
 pub(crate) use question::{ApproveArgs, FillArgs, RejectArgs, answer, approve, reject};
-pub(crate) use say::{RevokeArgs, SayArgs, revoke, say};
+pub(crate) use say::{RevokeArgs, SayArgs, message, revoke, say};
 pub(crate) use status::{StatusArgs, status, stop};
-use store_view::LookupPurpose;
-use store_view::StoreView;
+pub(crate) use store_view::{LookupPurpose, StoreView};
 
 /// List sessions, or show, export or delete one
 ///

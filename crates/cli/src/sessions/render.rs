@@ -10,6 +10,7 @@ use nudge_store::SessionRow;
 use serde_json::Value;
 
 use crate::terminal_text;
+use nudge_chat::content_text as content;
 
 /// A time as `2026-11-16T02:00:00Z`.
 pub(crate) fn time(millis: u64) -> String {
@@ -51,17 +52,6 @@ pub(crate) fn session(shown: &Value) -> String {
         lines.push(format!("  waits    {mode} {id}: {}", content(&waiting["content"])));
     }
     lines.join("\n")
-}
-
-/// The text of content blocks; others are named.
-pub(crate) fn content(blocks: &Value) -> String {
-    let blocks = blocks.as_array().map_or(std::slice::from_ref(blocks), Vec::as_slice);
-    let shown = blocks.iter().map(|block| match (block["type"].as_str(), block["text"].as_str()) {
-        (_, Some(text)) => text.to_owned(),
-        (Some(kind), None) => format!("[{kind} {}]", block["uri"].as_str().unwrap_or_default()),
-        (None, None) => String::new(),
-    });
-    shown.collect()
 }
 
 /// How many tool calls are known by name.

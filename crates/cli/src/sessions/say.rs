@@ -112,7 +112,7 @@ pub(super) fn join(session: &SessionRow, holds: bool) -> Value {
 }
 
 /// What is to be said: the words, or what a file or standard input says.
-fn message(words: &[String]) -> Result<String> {
+pub(crate) fn message(words: &[String]) -> Result<String> {
     let text = match words {
         [dash] if dash == "-" => {
             if io::stdin().is_terminal() {

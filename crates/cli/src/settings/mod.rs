@@ -205,6 +205,7 @@ mod tests {
         "\"NUDGE_FAILPOINT_LOG\"",
         "\"NUDGE_CHILD_\"",
         "\"NUDGE_LOGIN\"",
+        "\"NUDGE_AGENT_LOGIN\"",
         "env!(\"NUDGE_BUILD_ID\")",
     ];
 

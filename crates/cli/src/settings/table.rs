@@ -18,15 +18,17 @@ use super::{
 use crate::serving::start_timeout;
 
 /// The commands that can stand in front of an agent.
-const IN_FRONT: SettingScope = SettingScope::Of(&["acp", "doctor"]);
-/// The commands that serve an editor.
-const EDITORS: SettingScope = SettingScope::Of(&["acp", "lsp"]);
+const IN_FRONT: SettingScope = SettingScope::Of(&["acp", "chat", "doctor"]);
+/// The commands that hold sessions of their own with the built-in agent.
+const TALKING: SettingScope = SettingScope::Of(&["acp", "chat"]);
+/// The commands that serve an editor, or are a client themselves.
+const CLIENTS: SettingScope = SettingScope::Of(&["acp", "lsp", "chat"]);
 /// The commands that start a daemon or are one, and may bring a session into use.
 const SESSIONS: SettingScope =
-    SettingScope::Of(&["acp", "daemon", "queue", "steer", "revoke", "watch", "sessions"]);
+    SettingScope::Of(&["acp", "chat", "daemon", "queue", "steer", "revoke", "watch", "sessions"]);
 /// The commands that start a daemon or are one.
 const DAEMONS: SettingScope =
-    SettingScope::Of(&["acp", "lsp", "daemon", "queue", "steer", "revoke", "watch", "sessions"]);
+    SettingScope::Of(&["acp", "lsp", "chat", "daemon", "queue", "steer", "revoke", "watch", "sessions"]);
 
 /// More is for ever, and cannot be added to a time: a year.
 const YEAR: u64 = 365 * 24 * 60 * 60;
@@ -123,7 +125,7 @@ settings! {
         default: SettingDefault::Unset("the first of the first provider that is set up"),
         env: Holds("NUDGE_MODEL"),
         flag: Some(SettingFlag {
-            name: "model", form: Takes("MODEL"), on: SettingScope::Of(&["acp"]), excludes: None,
+            name: "model", form: Takes("MODEL"), on: TALKING, excludes: None,
         }),
         commands: SESSIONS,
         in_project: READER,
@@ -135,7 +137,7 @@ settings! {
         default: SettingDefault::Unset("any that is set up"),
         env: Holds("NUDGE_PROVIDER"),
         flag: Some(SettingFlag {
-            name: "provider", form: Takes("PROVIDER"), on: SettingScope::Of(&["acp"]), excludes: None,
+            name: "provider", form: Takes("PROVIDER"), on: TALKING, excludes: None,
         }),
         commands: SESSIONS,
         in_project: READER,
@@ -147,7 +149,7 @@ settings! {
         default: SettingDefault::Unset("the built-in rehearsal"),
         env: Holds("NUDGE_REHEARSAL"),
         flag: Some(SettingFlag {
-            name: "rehearsal", form: Takes("FILE"), on: SettingScope::Of(&["acp", "daemon"]), excludes: None,
+            name: "rehearsal", form: Takes("FILE"), on: SettingScope::Of(&["acp", "chat", "daemon"]), excludes: None,
         }),
         commands: SESSIONS,
         in_project: Refused("a rehearsal runs tools, and a project must not choose what is run"),
@@ -158,8 +160,8 @@ settings! {
         kind: ValueKind::Choice(DaemonMode::NAMES),
         default: SettingDefault::Text("on"),
         env: Holds("NUDGE_DAEMON"),
-        flag: Some(SettingFlag { name: "no-daemon", form: Means("off"), on: EDITORS, excludes: None }),
-        commands: EDITORS,
+        flag: Some(SettingFlag { name: "no-daemon", form: Means("off"), on: CLIENTS, excludes: None }),
+        commands: CLIENTS,
         in_project: SHARED,
     }
     /// How long the daemon stays with nothing attached and nothing running; what the last connection asked for counts
@@ -201,7 +203,7 @@ settings! {
         default: SettingDefault::Switch(true),
         env: Holds("NUDGE_KEYRING"),
         flag: None,
-        commands: SettingScope::Of(&["login", "acp", "daemon"]),
+        commands: SettingScope::Of(&["login", "acp", "chat", "daemon"]),
         in_project: Refused("a project must not choose where your keys are kept"),
     }
     /// Without a daemon, what becomes of a turn that runs when standard input ends; with one it goes on
@@ -232,8 +234,8 @@ settings! {
         kind: ValueKind::Bytes { least: LEAST_MESSAGE },
         default: SettingDefault::Number(DEFAULT_MESSAGE_LIMIT as u64),
         env: Holds("NUDGE_MAX_MESSAGE"),
-        flag: Some(SettingFlag { name: "max-message", form: Takes("BYTES"), on: EDITORS, excludes: None }),
-        commands: EDITORS,
+        flag: Some(SettingFlag { name: "max-message", form: Takes("BYTES"), on: CLIENTS, excludes: None }),
+        commands: CLIENTS,
         in_project: Refused("it bounds the memory that is used"),
     }
     /// Append every message to FILE as JSON lines, with secrets masked
@@ -242,8 +244,8 @@ settings! {
         kind: ValueKind::Path { may_be_empty: false },
         default: SettingDefault::Unset("no trace"),
         env: Holds("NUDGE_TRACE"),
-        flag: Some(SettingFlag { name: "trace", form: Takes("FILE"), on: EDITORS, excludes: None }),
-        commands: EDITORS,
+        flag: Some(SettingFlag { name: "trace", form: Takes("FILE"), on: CLIENTS, excludes: None }),
+        commands: CLIENTS,
         in_project: WRITES,
     }
     /// What is logged to standard error: error, warn, info, debug, trace or off, or per part: `warn,nudge_peer=debug`

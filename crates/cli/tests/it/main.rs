@@ -4,6 +4,7 @@
 mod adapt;
 mod bad_input;
 mod chaos;
+mod chat;
 mod config;
 mod ends;
 mod help;
@@ -13,6 +14,7 @@ mod nes;
 mod providers;
 mod replay;
 mod sessions;
+mod terminal;
 mod trace;
 
 use nudge_testkit::Process;

@@ -15,6 +15,7 @@ mod permission;
 mod pressure;
 mod raw;
 mod sessions;
+mod sign_in;
 mod start;
 mod steer;
 mod supervision;

@@ -34,30 +34,30 @@ fn rehearsal() -> PathBuf {
 }
 
 /// A place for sessions and a folder to work in.
-struct Place {
-    data: TempDir,
-    work: TempDir,
+pub(crate) struct Place {
+    pub(crate) data: TempDir,
+    pub(crate) work: TempDir,
     /// How many seconds a daemon stays with nothing to do.
     linger: u64,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = || tempfile::tempdir().expect("a temporary folder");
         Self { data: dir(), work: dir(), linger: 5 }
     }
 
     /// Lets a command go on that waits for this file.
-    fn touch(&self, name: &str) {
+    pub(crate) fn touch(&self, name: &str) {
         std::fs::write(self.work.path().join(name), "").expect("the folder can be written to");
     }
 
-    fn cwd(&self) -> String {
+    pub(crate) fn cwd(&self) -> String {
         let path = self.work.path().canonicalize().expect("the folder is there");
         path.to_str().expect("its name is text").to_owned()
     }
 
-    fn env(&self) -> Vec<(&str, String)> {
+    pub(crate) fn env(&self) -> Vec<(&str, String)> {
         vec![
             ("NUDGE_DATA", self.data.path().to_str().expect("its name is text").to_owned()),
             ("NUDGE_REHEARSAL", rehearsal().to_str().expect("its name is text").to_owned()),
@@ -66,7 +66,7 @@ impl Place {
     }
 
     /// `nudge` with these arguments, at this place.
-    fn start(&self, args: &[&str], daemon: &str) -> Process {
+    pub(crate) fn start(&self, args: &[&str], daemon: &str) -> Process {
         let mut env = self.env();
         env.push(("NUDGE_DAEMON", daemon.to_owned()));
         let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -79,12 +79,12 @@ impl Place {
     }
 
     /// A client of the daemon.
-    fn shared_client(&self, version: u64) -> Client {
+    pub(crate) fn shared_client(&self, version: u64) -> Client {
         Client::new(self.start(&["acp"], "on"), version, &json!({}))
     }
 
     /// What a command prints.
-    fn command(&self, args: &[&str]) -> String {
+    pub(crate) fn command(&self, args: &[&str]) -> String {
         let (status, lines, errors) = self.start(args, "on").finish();
         assert!(status.success(), "{args:?}: {errors}");
         lines.join("\n")
@@ -99,7 +99,7 @@ impl Drop for Place {
 }
 
 /// A client with one session, in raw messages.
-struct Client {
+pub(crate) struct Client {
     process: Process,
     version: u64,
     next: u64,
@@ -156,7 +156,7 @@ impl Client {
     }
 
     /// Loads a session with its history.
-    fn load(&mut self, session: &str, cwd: &str) -> Value {
+    pub(crate) fn load(&mut self, session: &str, cwd: &str) -> Value {
         session.clone_into(&mut self.session);
         let params =
             json!({"sessionId": session, "cwd": cwd, "mcpServers": [], "replayFrom": {"type": "start"}});
@@ -218,7 +218,7 @@ impl Client {
         self.send("session/prompt", &params)
     }
 
-    fn inject(&mut self, mode: &str, text: &str) -> String {
+    pub(crate) fn inject(&mut self, mode: &str, text: &str) -> String {
         let params = json!({"sessionId": self.session, "mode": mode, "content": content(text)});
         let result = self.ask("session/inject", &params);
         result["messageId"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned()
@@ -244,7 +244,7 @@ impl Client {
     }
 
     /// Waits until the agent has said this.
-    fn said(&mut self, words: &str) {
+    pub(crate) fn said(&mut self, words: &str) {
         while !self.story().iter().any(|line| line.starts_with("agent: ") && line.contains(words)) {
             let next = self.process.next_json();
             self.log.push(next.unwrap_or_else(|| panic!("the end came before {words}: {:#?}", self.story())));

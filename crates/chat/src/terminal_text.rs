@@ -12,17 +12,17 @@ const MARK: char = '\u{fffd}';
 const ROW: usize = 100;
 
 /// Text on one line: breaks of the line and tabs are blanks.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     shown(text, |_| ' ')
 }
 
 /// Text on its lines: line feeds and tabs are kept, and any other break of the line is a line feed.
-pub(crate) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     shown(text, |c| if c == '\t' { '\t' } else { '\n' })
 }
 
 /// The beginning of a text that has to fit into a row with others.
-pub(crate) fn row(text: &str) -> String {
+pub fn row(text: &str) -> String {
     let text = one_line(text);
     let text = text.trim();
     match text.char_indices().nth(ROW) {
@@ -31,8 +31,16 @@ pub(crate) fn row(text: &str) -> String {
     }
 }
 
+/// What is shown of a character by itself: a mark in the place of one that would command the terminal.
+pub(crate) fn visible(c: char) -> char {
+    match kind(c) {
+        Kind::Plain | Kind::Nothing => c,
+        Kind::Break | Kind::Command => MARK,
+    }
+}
+
 /// JSON that means the same and holds none of these characters as they are: a string can name them.
-pub(crate) fn json(text: &str) -> Cow<'_, str> {
+pub fn json(text: &str) -> Cow<'_, str> {
     // Those of ASCII are not in JSON as they are, but for blanks between its parts and the one that deletes.
     let is_named = |c: &char| *c == '\u{7f}' || (!c.is_ascii() && kind(*c) != Kind::Plain);
     if !text.chars().any(|c| is_named(&c)) {

@@ -18,11 +18,11 @@ const TOLD: [&str; 5] = ["title", "kind", "rawInput", "locations", "content"];
 
 /// What was told of tool calls before permission is asked: a question may name a call and tell nothing more of it.
 #[derive(Debug, Default)]
-pub(super) struct ToldCalls(HashMap<String, Value>);
+pub struct ToldCalls(HashMap<String, Value>);
 
 impl ToldCalls {
     /// Takes note of an update.
-    pub(super) fn update(&mut self, update: &Value) {
+    pub fn update(&mut self, update: &Value) {
         let is_call = matches!(update["sessionUpdate"].as_str(), Some("tool_call" | "tool_call_update"));
         let Some(id) = update["toolCallId"].as_str().filter(|_| is_call) else { return };
         if matches!(update["status"].as_str(), Some("completed" | "failed" | "cancelled")) {
@@ -39,7 +39,7 @@ impl ToldCalls {
     }
 
     /// Adds to a question what it leaves out.
-    pub(super) fn fill_in(&self, request: &mut Value) {
+    pub fn fill_in(&self, request: &mut Value) {
         let call = if request["subject"]["toolCall"].is_object() {
             &mut request["subject"]["toolCall"]
         } else if request["toolCall"].is_object() {
@@ -57,7 +57,7 @@ impl ToldCalls {
 }
 
 /// What is asked for in a few words, on one line.
-pub(super) fn headline(request: &Value) -> String {
+pub fn headline(request: &Value) -> String {
     let subject = &request["subject"];
     let texts =
         [&request["message"], &request["title"], &request["description"], &tool_call(request)["title"]];
@@ -75,13 +75,13 @@ pub(super) fn headline(request: &Value) -> String {
 }
 
 /// All else that is known of it, a part a line or several; empty if there is nothing.
-pub(super) fn details(request: &Value) -> Vec<String> {
+pub fn details(request: &Value) -> Vec<String> {
     let (subject, call) = (&request["subject"], tool_call(request));
     let mut lines = Vec::new();
     if let Some(kind) = call["kind"].as_str() {
         part(&mut lines, "kind", kind);
     }
-    shown_input(&mut lines, subject, &["type", "toolCall", "_meta"]);
+    shown_input(&mut lines, subject, &["type", "toolCall", "toolCallId", "_meta"]);
     shown_input(&mut lines, &call["rawInput"], &[]);
     for location in call["locations"].as_array().into_iter().flatten() {
         part(&mut lines, "at", &place(location));
@@ -98,7 +98,7 @@ pub(super) fn details(request: &Value) -> Vec<String> {
 }
 
 /// Both, one below the other.
-pub(super) fn whole(request: &Value) -> String {
+pub fn whole(request: &Value) -> String {
     let mut lines = vec![headline(request)];
     lines.extend(details(request));
     lines.join("\n")

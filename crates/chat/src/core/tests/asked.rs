@@ -1,0 +1,148 @@
+//! What the user is asked, and which keys answer.
+
+use super::*;
+
+#[test]
+fn a_permission_is_given_by_a_key_with_the_change_shown() {
+    for (key, expected) in [('y', "yes"), ('a', "always"), ('n', "no"), ('2', "always")] {
+        let mut chat = Chat::running();
+        chat.ask(PERMISSION, permission());
+        assert!(chat.live().contains("│ +new") && chat.live().contains("1. y Allow"), "{}", chat.live());
+        chat.types(&key.to_string());
+        if key == 'a' {
+            // What holds for good takes two keys.
+            assert_eq!(chat.answers, Vec::<Value>::new());
+            chat.press(KeyCode::Enter);
+        }
+        assert_eq!(chat.answers, [json!({ "outcome": { "outcome": "selected", "optionId": expected } })]);
+        assert!(!chat.live().contains("│ +new"), "{}", chat.live());
+    }
+}
+
+#[test]
+fn a_key_that_was_meant_for_something_else_permits_nothing() {
+    let mut chat = Chat::running();
+    chat.core.handle(LinkEvent::Asked { number: 7, method: PERMISSION.to_owned(), params: permission() });
+    chat.press(KeyCode::Enter).types("y");
+    assert_eq!(chat.answers, Vec::<Value>::new());
+    // A word that begins with no answer is a word.
+    let mut chat = Chat::running();
+    chat.ask(PERMISSION, permission());
+    chat.types("why not, and then");
+    assert_eq!(chat.answers, Vec::<Value>::new());
+    assert!(chat.live().contains("say or clear your line first"), "{}", chat.live());
+    // Who is writing goes on to write.
+    let mut chat = Chat::running();
+    chat.types("ma");
+    chat.ask(PERMISSION, permission());
+    chat.types("ny");
+    assert_eq!(chat.answers, Vec::<Value>::new());
+    assert!(chat.live().contains("› many"), "{}", chat.live());
+}
+
+#[test]
+fn what_is_asked_no_more_is_gone() {
+    let mut chat = Chat::running();
+    chat.ask(PERMISSION, permission());
+    chat.core.handle(LinkEvent::Withdrawn { number: 7 });
+    chat.types("y");
+    assert_eq!(chat.answers, Vec::<Value>::new());
+    assert!(chat.live().contains("› y"), "{}", chat.live());
+}
+
+#[test]
+fn a_long_change_goes_into_the_scrollback_whole() {
+    let mut chat = Chat::running();
+    let mut asked = permission();
+    let patch = format!(
+        "@@ -0,0 +1,30 @@\n{}",
+        (0..30).map(|at| format!("+line {at}")).collect::<Vec<_>>().join("\n")
+    );
+    asked["subject"]["toolCall"]["content"][0]["patch"]["text"] = json!(patch);
+    chat.ask(PERMISSION, asked);
+    let told = chat.finished.join("\n");
+    assert!(told.contains("│ +line 0") && told.contains("│ +line 29"), "{told}");
+    assert!(chat.core.live().rows.len() < 24);
+}
+
+#[test]
+fn what_was_told_of_a_call_is_shown_with_the_question() {
+    let mut chat = Chat::running();
+    chat.update(&json!({ "sessionUpdate": "tool_call_update", "toolCallId": "t", "title": "Clean", "rawInput": { "command": "rm -rf x" } }));
+    let subject = json!({ "type": "tool_call", "toolCall": { "toolCallId": "t" } });
+    chat.ask(PERMISSION, json!({ "sessionId": "s", "title": "May I?", "subject": subject, "options": permission()["options"] }));
+    assert!(chat.live().contains("command  rm -rf x"), "{}", chat.live());
+}
+
+#[test]
+fn a_question_of_another_session_is_not_answered_here() {
+    let mut chat = Chat::running();
+    let mut asked = permission();
+    asked["sessionId"] = json!("other");
+    chat.ask(PERMISSION, asked);
+    chat.types("y");
+    assert_eq!(chat.answers, Vec::<Value>::new());
+    assert!(
+        chat.finished.iter().any(|row| row.contains("another session asks: Write a")),
+        "{:?}",
+        chat.finished
+    );
+}
+
+#[test]
+fn a_form_does_not_take_what_is_being_written() {
+    let mut chat = Chat::running();
+    chat.types("half a li");
+    chat.ask(
+        "elicitation/create",
+        json!({ "mode": "form", "message": "Who?", "sessionId": "s", "requestedSchema": {
+        "type": "object", "properties": { "name": { "type": "string" } } } }),
+    );
+    chat.types("ne");
+    assert!(chat.live().contains("› half a line"), "{}", chat.live());
+    chat.press(KeyCode::Enter);
+    assert_eq!(text_of(&chat.reply("session/inject", json!({ "messageId": "m" }))), "half a line");
+    chat.later(1);
+    chat.types("ada").press(KeyCode::Enter);
+    assert_eq!(chat.answers, [json!({ "action": "accept", "content": { "name": "ada" } })]);
+}
+
+#[test]
+fn a_form_is_filled_in_field_by_field() {
+    let mut chat = Chat::running();
+    chat.ask("elicitation/create", json!({ "mode": "form", "message": "Who?", "sessionId": "s", "requestedSchema": {
+        "type": "object", "required": ["name"], "properties": {
+            "age": { "type": "integer", "minimum": 3 },
+            "bird": { "type": "string", "oneOf": [{ "const": "wren", "title": "Wren" }, { "const": "rook", "title": "Rook" }] },
+            "name": { "type": "string" },
+        } } }));
+    assert!(chat.live().contains("◆ Who?"), "{}", chat.live());
+    chat.types("x").press(KeyCode::Enter);
+    assert!(chat.live().contains("a whole num"), "{}", chat.live());
+    chat.press(KeyCode::Backspace).types("1").press(KeyCode::Enter);
+    assert!(chat.live().contains("at least 3"), "{}", chat.live());
+    chat.types("2").press(KeyCode::Enter).types("2").press(KeyCode::Enter);
+    chat.press(KeyCode::Enter);
+    assert!(chat.live().contains("it is needed"), "{}", chat.live());
+    chat.types("ada").press(KeyCode::Enter);
+    assert_eq!(
+        chat.answers,
+        [json!({ "action": "accept", "content": { "age": 12, "bird": "rook", "name": "ada" } })]
+    );
+}
+
+#[test]
+fn a_page_is_agreed_to_or_done_elsewhere() {
+    let page =
+        json!({ "mode": "url", "message": "Sign in", "url": "http://127.0.0.1:1/x", "elicitationId": "e" });
+    let mut chat = Chat::running();
+    chat.ask("elicitation/create", page.clone());
+    assert!(chat.finished.iter().any(|row| row.contains("http://127.0.0.1:1/x")), "{:?}", chat.finished);
+    chat.types("y");
+    assert_eq!(chat.answers, [json!({ "action": "accept" })]);
+    let mut chat = Chat::running();
+    chat.ask("elicitation/create", page);
+    chat.core.handle(LinkEvent::PageDone { elicitation: "e".to_owned() });
+    chat.took();
+    assert_eq!(chat.answers, [json!({ "action": "accept" })]);
+}

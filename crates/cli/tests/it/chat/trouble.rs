@@ -1,0 +1,149 @@
+//! What dies, floods or lies, and a chat that goes on.
+
+use nudge_testkit::Terminal;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{chat, press_when_seen, rehearsal, rows, session, terminal, terminal_of};
+use crate::sessions::Place;
+
+fn kill(pid: u64) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("it is a process");
+    kill_process(pid, Signal::KILL).expect("it runs");
+}
+
+/// The process of the daemon.
+fn daemon(place: &Place) -> u64 {
+    let status = place.command(&["status", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&status).expect("it is JSON");
+    status["pid"].as_u64().unwrap_or_else(|| panic!("a daemon runs: {status}"))
+}
+
+#[test]
+fn a_daemon_that_is_killed_in_a_turn_is_found_again() {
+    let place = Place::new();
+    let terminal = chat(&place);
+    terminal.send("talk\r");
+    terminal.wait_text("word word");
+    terminal.send("afterwards\r");
+    terminal.wait_text("⧗ queued afterwards");
+    kill(daemon(&place));
+    terminal.wait_text("The turn was interrupted");
+    // What was accepted is delivered, once.
+    terminal.wait_text("heard afterwards");
+    terminal.wait_text("○ idle");
+    let shown = rows(&terminal);
+    let said = |text: &str| shown.iter().filter(|row| row.contains(text)).count();
+    assert_eq!((said("┃ afterwards"), said("heard afterwards")), (1, 1), "{shown:#?}");
+    terminal.send("again\r");
+    terminal.wait_text("heard again");
+}
+
+#[test]
+fn a_terminal_that_is_killed_leaves_its_session_as_it_is() {
+    let place = Place::new();
+    let first = chat(&place);
+    first.send("talk\r");
+    first.wait_text("word word");
+    first.send("afterwards\r");
+    first.wait_text("⧗ queued afterwards");
+    kill(first.process_id().expect("it runs").into());
+    drop(first);
+    let second = terminal(&place, &["chat", "--resume", "last"]);
+    second.wait_text("⧗ queued afterwards");
+    second.wait_text("● working");
+    second.send("\x1b");
+    second.wait_text("heard afterwards");
+}
+
+#[test]
+fn an_agent_that_is_killed_is_told_and_started_again() {
+    let place = Place::new();
+    let agent = crate::adapt::agent();
+    let agent = agent.to_str().expect("its name is text");
+    let terminal = terminal(&place, &["chat", "--", agent]);
+    terminal.wait_text("○ idle");
+    terminal.send("die\r");
+    terminal.wait_text("The agent is gone");
+    terminal.wait_text("○ idle");
+    terminal.send("hello\r");
+    terminal.wait_text("┃ hello");
+    terminal.wait_text("○ idle");
+}
+
+#[test]
+fn a_megabyte_is_pasted_and_said() {
+    let place = Place::new();
+    let env = rehearsal(&place, "[[turn]]\n[[turn.step]]\nplay = [{ text = \"got it\" }]\n");
+    let terminal = terminal_of(&place, &["chat"], &[("NUDGE_REHEARSAL", &env)], (30, 80));
+    terminal.wait_text("○ idle");
+    let paste = "a line of some length\n".repeat(50_000);
+    terminal.send(&format!("\x1b[200~{paste}\x1b[201~"));
+    terminal.wait_text("[paste 1: 50000 lines]");
+    terminal.send("\r");
+    terminal.wait_text("┃ … 49980 more lines");
+    terminal.wait_text("got it");
+    terminal.wait_text("○ idle");
+    let exported = place.command(&["sessions", "export", &session(&place), "--format", "json"]);
+    assert!(exported.len() > paste.len(), "{} bytes", exported.len());
+}
+
+#[test]
+fn a_flood_of_output_is_shown_by_its_end() {
+    let place = Place::new();
+    let terminal = chat(&place);
+    terminal.send("run seq 100000\r");
+    allow(&terminal);
+    terminal.wait_text("ran");
+    terminal.wait_text("○ idle");
+    let shown = rows(&terminal);
+    assert!(shown.iter().any(|row| row.contains("lines before")), "{shown:#?}");
+    assert!(shown.len() < 24, "{shown:#?}");
+}
+
+fn allow(terminal: &Terminal) {
+    terminal.wait_text("or a number answers");
+    press_when_seen(terminal, "y");
+}
+
+#[test]
+fn nearly_a_hundred_thousand_lines_of_text_go_through() {
+    let place = Place::new();
+    let env = rehearsal(
+        &place,
+        "[[turn]]\n[[turn.step]]\nplay = [{ text = \"line\\n\", repeat = 99990 }, { text = \"the end\" }]\n",
+    );
+    let terminal = terminal_of(&place, &["chat"], &[("NUDGE_REHEARSAL", &env)], (24, 80));
+    terminal.wait_text("○ idle");
+    terminal.send("go\r");
+    terminal.wait_text("● working");
+    // Keys are heard meanwhile.
+    terminal.send("typed");
+    terminal.wait_text("› typed");
+    terminal.wait_text("the end");
+    terminal.wait_text("○ idle");
+    let memory = terminal.process_id().and_then(nudge_testkit::peak_memory);
+    assert!(memory.is_none_or(|bytes| bytes < 128 * 1024 * 1024), "{memory:?}");
+}
+
+#[test]
+fn nothing_that_an_agent_says_commands_the_terminal() {
+    let place = Place::new();
+    let nasty = r"\u001b[2J\u001b[H\u001b]0;owned\u0007\u001b[?1049h\u009b2J\u202Egone\r\u001b[99A";
+    let env = rehearsal(
+        &place,
+        &format!(
+            "[[turn]]\n[[turn.step]]\nplay = [{{ text = \"before {nasty} after\" }}, {{ thought = \"{nasty}\" }}]\n"
+        ),
+    );
+    let terminal = terminal_of(&place, &["chat"], &[("NUDGE_REHEARSAL", &env)], (24, 80));
+    terminal.wait_text("○ idle");
+    terminal.send("go\r");
+    terminal.wait_text("after");
+    terminal.wait_text("○ idle");
+    let shown = rows(&terminal);
+    assert_eq!(shown[0], "┃ go", "{shown:#?}");
+    // What stands for it is not shown by this terminal; the words of it are.
+    assert!(shown[1].starts_with("before ") && shown[1].contains("]0;owned"), "{shown:#?}");
+    let (is_other, title) = terminal.look(|screen| (screen.alternate_screen(), screen.contents()));
+    assert!(!is_other && title.contains("go"));
+}
