@@ -40,11 +40,12 @@ Examples:
   nudge chat --resume last              the newest of this folder, also while an editor has it
   nudge chat \"what does this project do?\"
   git diff | nudge chat -               a question from standard input
+  git diff | nudge chat \"is this right?\" -   words, and what standard input says
   nudge chat --json \"hi\" | jq .sessionUpdate
 
 Keys: Enter says or queues, Alt-Enter or Ctrl-S steers, Esc stops, Ctrl-C twice leaves; /help shows all.")]
 pub(crate) struct ChatArgs {
-    /// One question, answered on standard output; `-` reads it from standard input
+    /// One question, answered on standard output; `-` as the last word stands for what standard input says
     #[arg(value_name = "QUESTION")]
     question: Vec<String>,
     /// Take up a session: an id, the beginning of one, or `last`; without one, choose from those of this folder

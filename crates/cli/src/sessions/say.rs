@@ -114,11 +114,12 @@ pub(super) fn join(session: &SessionRow, holds: bool) -> Value {
 /// What is to be said: the words, or what a file or standard input says.
 pub(crate) fn message(words: &[String]) -> Result<String> {
     let text = match words {
-        [dash] if dash == "-" => {
+        [before @ .., dash] if dash == "-" => {
             if io::stdin().is_terminal() {
                 output::remark("type the message; Ctrl-D at the beginning of a line ends it");
             }
-            read(io::stdin().lock()).context("cannot read standard input")?
+            let typed = read(io::stdin().lock()).context("cannot read standard input")?;
+            if before.is_empty() { typed } else { format!("{}\n\n{typed}", before.join(" ")) }
         }
         [word] if word.starts_with("@@") => word[1..].to_owned(),
         [word] if word.starts_with('@') => {

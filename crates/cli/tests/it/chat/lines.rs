@@ -33,6 +33,9 @@ fn one_question_is_answered_on_standard_output() {
     assert_eq!((code, lines), (Some(0), vec!["heard hello there".to_owned()]), "{errors}");
     let (code, lines, _) = talked(&place, &["-"], &["from a pipe"]);
     assert_eq!((code, lines), (Some(0), vec!["heard from a pipe".to_owned()]));
+    let (code, lines, _) = talked(&place, &["--json", "is this", "right?", "-"], &["from a pipe"]);
+    assert_eq!(code, Some(0));
+    assert!(lines[0].contains(r"is this right?\n\nfrom a pipe"), "{lines:?}");
     // Into the session of before.
     let before = session(&place);
     let (code, lines, _) = talked(&place, &["--resume", "last", "again"], &[]);
