@@ -5,6 +5,7 @@ mod picture;
 mod questions;
 mod shared;
 mod steered;
+mod tmux;
 mod trouble;
 
 use std::path::Path;
@@ -22,9 +23,19 @@ fn terminal(place: &Place, args: &[&str]) -> Terminal {
     terminal_of(place, args, &[], (ROWS, COLUMNS))
 }
 
-fn terminal_of(place: &Place, args: &[&str], env: &[(&str, &str)], (rows, columns): (u16, u16)) -> Terminal {
+fn terminal_of(place: &Place, args: &[&str], env: &[(&str, &str)], size: (u16, u16)) -> Terminal {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_nudge"));
     command.args(args);
+    started(place, command, env, size)
+}
+
+/// A terminal in which this runs at a place.
+fn started(
+    place: &Place,
+    mut command: CommandBuilder,
+    env: &[(&str, &str)],
+    (rows, columns): (u16, u16),
+) -> Terminal {
     command.env_clear();
     for name in ["PATH", "HOME", "LANG"] {
         if let Some(value) = std::env::var_os(name) {

@@ -1,6 +1,6 @@
 //! What an agent asks, answered by keys.
 
-use super::{chat, exists, press_when_seen, rows, terminal_of};
+use super::{chat, exists, press_when_seen, rows, terminal, terminal_of};
 use crate::sessions::Place;
 
 #[test]
@@ -44,4 +44,46 @@ fn without_a_model_the_user_chooses_by_a_form() {
     terminal.wait_text("○ idle");
     terminal.send("hello\r");
     terminal.wait_text("I am not connected to a language model");
+}
+
+#[test]
+fn a_form_of_an_agent_is_filled_in_field_by_field() {
+    let place = Place::new();
+    let agent = crate::adapt::agent();
+    let terminal = terminal(&place, &["chat", "--", agent.to_str().expect("its name is text")]);
+    terminal.wait_text("○ idle");
+    terminal.send("form\r");
+    terminal.wait_text("Who are you?");
+    terminal.wait_text("1 of 3");
+    // What is needed is asked for until it is there.
+    press_when_seen(&terminal, "\r");
+    terminal.wait_text("it is needed");
+    terminal.send("Ada\r");
+    terminal.wait_text("2 of 3");
+    terminal.send("many\r");
+    terminal.wait_text("› many");
+    terminal.send("\x153\r");
+    terminal.wait_text("3 of 3");
+    terminal.wait_text("rook");
+    terminal.send("2\r");
+    terminal.wait_text("· answered: Who are you?");
+    terminal.wait_text(r#"{"action":"accept","content":{"bird":"rook","count":3,"name":"Ada"}}"#);
+    terminal.wait_text("○ idle");
+}
+
+#[test]
+fn the_address_of_a_page_is_shown_and_the_turn_goes_on_after_the_visit() {
+    let place = Place::new();
+    let agent = crate::adapt::agent();
+    let terminal = terminal(&place, &["chat", "--", agent.to_str().expect("its name is text")]);
+    terminal.wait_text("○ idle");
+    for (key, said) in [("y", "accept"), ("n", "decline")] {
+        terminal.send("form url\r");
+        terminal.wait_text("◆ waits for you");
+        terminal.wait_text("http://127.0.0.1:1/page");
+        terminal.wait_text("y goes on once you have been there");
+        press_when_seen(&terminal, key);
+        terminal.wait_text(&format!(r#"{{"action":"{said}""#));
+        terminal.wait_text("○ idle");
+    }
 }
