@@ -178,8 +178,18 @@ impl DownstreamAgent {
 
     /// A connection uses the agent until the guard is dropped: what is about no session goes there.
     pub fn listen(self: &Arc<Self>, connection: ConnectionId, version: Version, cx: Cx) -> ListenerGuard {
+        self.listen_with(connection, version, self.client.elicitation_modes(), cx)
+    }
+
+    /// As [`listen`](Self::listen), for a client that can be asked in these ways: the agent may have been greeted for another.
+    pub(crate) fn listen_with(
+        self: &Arc<Self>,
+        connection: ConnectionId,
+        version: Version,
+        modes: ElicitationModes,
+        cx: Cx,
+    ) -> ListenerGuard {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let modes = self.client.elicitation_modes();
         lock(&self.listeners).push(AgentListener {
             number,
             connection,
@@ -348,9 +358,12 @@ impl ProcessState {
         tracing::warn!(agent = name, error = error.message, "the agent did not start");
     }
 
-    /// Something was set of it: it may be ready now.
-    pub(crate) fn may_settle(&mut self) {
-        if let Some(unsettled) = &mut self.unsettled {
+    /// This process has agreed to something: if it is the one that runs it may be ready now. One that took its place meanwhile was
+    /// not told of it.
+    pub(crate) fn agreed(&mut self, by: &Arc<RunningAgent>) {
+        if self.running.as_ref().is_some_and(|running| !Arc::ptr_eq(running, by)) {
+            self.retire();
+        } else if let Some(unsettled) = &mut self.unsettled {
             unsettled.retry_at = Instant::now();
         }
     }

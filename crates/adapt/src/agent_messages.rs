@@ -75,9 +75,10 @@ impl DownstreamAgent {
     ) -> Result<(), ConnectionClosed> {
         let (method, params) = (request.method().to_string(), request.params().cloned());
         let params = params.unwrap_or_else(|| RawJson::object(&[]));
-        if let Err(error) = self.family.has_room(setting, &params) {
-            return request.respond::<()>(Err(error)).await;
-        }
+        let room = match self.family.make_room(setting, &params) {
+            Ok(room) => room,
+            Err(error) => return request.respond::<()>(Err(error)).await,
+        };
         let call = request_between(from, running.init.version, &method, &params);
         let MethodCall { method, params } = call.unwrap_or(MethodCall { method, params });
         let origin = connection.map(|connection| RequestOrigin { connection, id: request.id().clone() });
@@ -91,14 +92,14 @@ impl DownstreamAgent {
                 () = unwanted.cancelled() => Err(Error::cancelled()),
             };
             if answer.is_ok() {
-                agent.family.remember(setting, params, agent.state());
+                agent.family.remember(setting, params, (agent.state(), &running));
             }
+            drop(room);
             // Whoever asked may be gone.
             let _ = match answer {
                 Ok(result) => request.into_responder().respond_raw(&result).await,
                 Err(error) => request.respond::<()>(Err(error)).await,
             };
-            drop(running);
         });
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use nudge_bridge::{IndexedUpdate, UpdateKind};
-use nudge_wire::RawJson;
+use nudge_bridge::{IndexedUpdate, MethodCall, ToV1, ToV2, UpdateKind};
+use nudge_wire::{RawJson, Version};
 use serde::Deserialize;
 
 use crate::running::RunningAgent;
@@ -20,6 +20,8 @@ struct ChosenOption {
     config_id: Option<String>,
     method: String,
     params: RawJson,
+    /// In which it was said.
+    version: Version,
 }
 
 /// What was chosen last of each.
@@ -33,6 +35,8 @@ pub(crate) struct RepeatedOptions {
     pub(crate) set: Vec<(String, RawJson, RawJson)>,
     /// Updates that tell what is set in place of what the agent did not take.
     pub(crate) instead: Vec<IndexedUpdate>,
+    /// What was chosen, as the agent knows it.
+    pub(crate) chosen: ChosenOptions,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +56,39 @@ impl ChosenOption {
         if self.config_id.is_some() { VALUE } else { MODE }
     }
 
+    /// The same as an agent of this version is told of it that has opened the session with this answer; nothing if it has no such
+    /// option.
+    fn told_to(self, version: Version, opened: &RawJson) -> Option<Self> {
+        let (method, params) = match (self.version, version) {
+            (Version::V1, Version::V2) => {
+                let mut bridge = ToV1::default();
+                bridge.setup(opened);
+                let params = match self.config_id {
+                    None => bridge.set_mode(&self.params)?,
+                    Some(_) => bridge.set_config_option(&self.params),
+                };
+                ("session/set_config_option".to_owned(), params)
+            }
+            (Version::V2, Version::V1) => {
+                let mut bridge = ToV2::default();
+                bridge.setup(opened);
+                let MethodCall { method, params } = bridge.set_config_option(&self.params);
+                (method, params)
+            }
+            _ => return Some(self),
+        };
+        Self::of(&method, &params, version)
+    }
+
+    fn of(method: &str, params: &RawJson, version: Version) -> Option<Self> {
+        let config_id = match method {
+            "session/set_mode" => None,
+            "session/set_config_option" => Some(params.get(&["configId"])?.to().ok()?),
+            _ => return None,
+        };
+        Some(Self { config_id, method: method.to_owned(), params: params.clone(), version })
+    }
+
     /// What it is in the answer by which a session was opened, if that says it.
     fn now(&self, opened: &RawJson) -> Option<RawJson> {
         match &self.config_id {
@@ -62,19 +99,17 @@ impl ChosenOption {
 }
 
 impl ChosenOptions {
-    /// The agent has agreed to a request that sets something.
-    pub(crate) fn note(&mut self, method: &str, params: &RawJson) {
-        let config_id = match method {
-            "session/set_mode" => None,
-            "session/set_config_option" => match params.get(&["configId"]).and_then(|id| id.to().ok()) {
-                Some(id) => Some(id),
-                None => return,
-            },
-            _ => return,
-        };
-        self.0.retain(|chosen| chosen.config_id != config_id);
+    /// An agent of this version has agreed to a request that sets something.
+    pub(crate) fn note(&mut self, method: &str, params: &RawJson, version: Version) {
+        if let Some(chosen) = ChosenOption::of(method, params, version) {
+            self.keep(chosen);
+        }
+    }
+
+    fn keep(&mut self, chosen: ChosenOption) {
+        self.0.retain(|before| before.config_id != chosen.config_id);
         if self.0.len() < MOST {
-            self.0.push(ChosenOption { config_id, method: method.to_owned(), params: params.clone() });
+            self.0.push(chosen);
         }
     }
 
@@ -110,15 +145,20 @@ impl ChosenOptions {
     pub(crate) async fn repeat(self, running: &RunningAgent, id: &str, opened: &RawJson) -> RepeatedOptions {
         let session = RawJson::of(id).expect("a string is JSON");
         let mut repeated = RepeatedOptions::default();
-        let forgotten =
-            self.0.into_iter().filter(|chosen| chosen.now(opened) != chosen.params.get(&[chosen.member()]));
-        for chosen in forgotten {
+        let version = running.init.version;
+        let told = self.0.into_iter().filter_map(|chosen| chosen.told_to(version, opened));
+        for chosen in told {
+            repeated.chosen.keep(chosen.clone());
+            if chosen.now(opened) == chosen.params.get(&[chosen.member()]) {
+                continue;
+            }
             let params =
                 chosen.params.with(&["sessionId"], &session).unwrap_or_else(|_| chosen.params.clone());
             let asked = running.cx.request_raw(&chosen.method, Some(&params));
             match tokio::time::timeout(PATIENCE, asked).await {
                 Ok(Ok(answer)) => repeated.set.push((chosen.method, params, answer)),
-                _ if running.is_over() => return repeated,
+                // It is repeated to the next.
+                _ if running.is_over() => {}
                 _ => {
                     tracing::warn!(method = chosen.method, "the agent does not take what was chosen before");
                     repeated.instead.extend(instead(&chosen, opened));
@@ -165,12 +205,16 @@ mod tests {
     #[test]
     fn what_was_chosen_last_counts_whoever_chose_it() {
         let mut chosen = ChosenOptions::default();
-        chosen.note("session/set_mode", &raw(&json!({ "modeId": "plan" })));
-        chosen.note("session/set_mode", &raw(&json!({ "modeId": "ask" })));
+        chosen.note("session/set_mode", &raw(&json!({ "modeId": "plan" })), Version::V1);
+        chosen.note("session/set_mode", &raw(&json!({ "modeId": "ask" })), Version::V1);
         for (id, value) in [("model", "a"), ("effort", "low"), ("model", "b")] {
-            chosen.note("session/set_config_option", &raw(&json!({ "configId": id, "value": value })));
+            chosen.note(
+                "session/set_config_option",
+                &raw(&json!({ "configId": id, "value": value })),
+                Version::V1,
+            );
         }
-        chosen.note("session/other", &raw(&json!({ "configId": "model", "value": "c" })));
+        chosen.note("session/other", &raw(&json!({ "configId": "model", "value": "c" })), Version::V1);
         assert_eq!(values(&chosen), [r#""ask""#, r#""low""#, r#""b""#]);
         let options =
             json!({ "configOptions": [{ "id": "effort", "currentValue": "high" }, { "id": "x" }, 7] });

@@ -7,7 +7,10 @@ use std::{
 };
 
 use nudge_peer::Cx;
-use nudge_wire::{ClientContext, ConnectionId, Error, Version, caps::AgentInit};
+use nudge_wire::{
+    ClientContext, ConnectionId, Error, Version,
+    caps::{AgentInit, ElicitationModes},
+};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -21,9 +24,8 @@ use crate::{DownstreamAgent, ListenerGuard};
 pub struct ClientAgent {
     name: String,
     connection: Option<ConnectionId>,
-    current: Mutex<Arc<DownstreamAgent>>,
-    /// Told when the client has another agent.
-    changes: watch::Sender<()>,
+    /// Whoever has a session of the client sees when this becomes another.
+    current: watch::Sender<Arc<DownstreamAgent>>,
     listening: Mutex<Option<AgentListening>>,
     clients: ClientAgents,
 }
@@ -31,6 +33,8 @@ pub struct ClientAgent {
 struct AgentListening {
     connection: ConnectionId,
     version: Version,
+    /// The ways in which the client can be asked something.
+    modes: ElicitationModes,
     cx: Cx,
     /// It is told by its present agent for as long as this is held.
     guard: ListenerGuard,
@@ -47,8 +51,8 @@ impl ClientAgents {
         agents.insert(connection, Arc::downgrade(agent));
     }
 
-    fn of(&self, client: &ClientContext) -> Option<Arc<ClientAgent>> {
-        self.0.lock().get(&client.connection?)?.upgrade()
+    fn of(&self, connection: Option<ConnectionId>) -> Option<Arc<ClientAgent>> {
+        self.0.lock().get(&connection?)?.upgrade()
     }
 
     /// What all of them have now.
@@ -81,8 +85,13 @@ impl ClientAgent {
         clients: ClientAgents,
     ) -> Arc<Self> {
         let name = agent.name().to_owned();
-        let (current, changes) = (Mutex::new(agent), watch::Sender::new(()));
-        Arc::new(Self { name, connection, current, changes, listening: Mutex::default(), clients })
+        Arc::new(Self {
+            name,
+            connection,
+            current: watch::Sender::new(agent),
+            listening: Mutex::default(),
+            clients,
+        })
     }
 
     /// Its name.
@@ -92,7 +101,7 @@ impl ClientAgent {
 
     /// The agent as it is now.
     pub fn current(&self) -> Arc<DownstreamAgent> {
-        Arc::clone(&self.current.lock())
+        Arc::clone(&self.current.borrow())
     }
 
     /// The connection of the client, if it is known by one.
@@ -107,8 +116,17 @@ impl ClientAgent {
 
     /// The client is told what the agent says about no session, until [`leave`](Self::leave).
     pub fn listen(&self, connection: ConnectionId, version: Version, cx: Cx) {
-        let guard = self.current().listen(connection, version, cx.clone());
-        *self.listening.lock() = Some(AgentListening { connection, version, cx, guard });
+        let current = self.current();
+        let modes = current.elicitation_modes();
+        let guard = current.listen(connection, version, cx.clone());
+        *self.listening.lock() = Some(AgentListening { connection, version, modes, cx, guard });
+    }
+
+    /// As long as the guard is held, the client is told what this agent says about no session, too: something is done for it there.
+    fn listen_beside(&self, agent: &Arc<DownstreamAgent>) -> Option<ListenerGuard> {
+        let listening = self.listening.lock();
+        let AgentListening { connection, version, modes, cx, .. } = listening.as_ref()?;
+        Some(agent.listen_with(*connection, *version, *modes, cx.clone()))
     }
 
     /// The client is gone. Its sessions may go on.
@@ -119,35 +137,36 @@ impl ClientAgent {
     /// The agent that this client has to itself.
     pub(crate) fn own(&self) -> Arc<DownstreamAgent> {
         let Some(connection) = self.connection else { return self.current() };
-        let mut current = self.current.lock();
-        if current.family.take(connection) {
-            return Arc::clone(&current);
+        let is_new = self.current.send_if_modified(|current| {
+            let is_shared = !current.family.take(connection);
+            if is_shared {
+                *current = current.apart(connection);
+            }
+            is_shared
+        });
+        let own = self.current();
+        if is_new {
+            if let Some(listening) = &mut *self.listening.lock() {
+                listening.guard = own.listen(listening.connection, listening.version, listening.cx.clone());
+            }
+            tracing::info!(
+                agent = own.name(),
+                "a client has set something of the agent and gets a process of its own"
+            );
         }
-        let own = current.apart(connection);
-        *current = Arc::clone(&own);
-        drop(current);
-        if let Some(listening) = &mut *self.listening.lock() {
-            listening.guard = own.listen(listening.connection, listening.version, listening.cx.clone());
-        }
-        tracing::info!(
-            agent = own.name(),
-            "a client has set something of the agent and gets a process of its own"
-        );
-        self.changes.send_replace(());
         own
     }
 
     /// The home of a session that is opened for this client.
-    pub(crate) fn home(self: &Arc<Self>) -> SessionHome {
-        let (clients, changes) = (self.clients.clone(), self.changes.subscribe());
-        SessionHome { client: Arc::downgrade(self), changes, clients }
+    pub(crate) fn home(&self) -> SessionHome {
+        SessionHome { current: self.current.subscribe(), clients: self.clients.clone() }
     }
 }
 
 /// For whom a session was opened, and who else may talk in it.
 pub(crate) struct SessionHome {
-    client: Weak<ClientAgent>,
-    changes: watch::Receiver<()>,
+    /// The agent of the client that it was opened for, also when that is gone.
+    current: watch::Receiver<Arc<DownstreamAgent>>,
     clients: ClientAgents,
 }
 
@@ -155,28 +174,51 @@ impl SessionHome {
     /// Waits until the client has another agent than `present`; that. Safe to drop and call again.
     pub(crate) async fn moved(&mut self, present: &DownstreamAgent) -> Arc<DownstreamAgent> {
         loop {
-            if self.changes.changed().await.is_err() {
+            if self.current.changed().await.is_err() {
                 // The client is gone, and stays with what it had.
                 return std::future::pending().await;
             }
-            let current = self.client.upgrade().map(|client| client.current());
-            if let Some(current) = current.filter(|current| !current.is_kin_of(present)) {
+            let current = Arc::clone(&self.current.borrow());
+            if !current.is_kin_of(present) {
                 return current;
             }
         }
     }
 
     /// The agent for a turn that this client begins, if it is not the `present` one: a client that has one to itself uses that,
-    /// and what another has to itself is not used.
+    /// and what another has to itself is not used. A client without such an agent, as one that queues a message from a terminal,
+    /// talks as the one does that opened the session.
     pub(crate) fn agent_of(
         &self,
         client: &ClientContext,
         present: &DownstreamAgent,
     ) -> Option<Arc<DownstreamAgent>> {
-        let theirs = self.clients.of(client)?.current();
-        let is_another = theirs.name() == present.name() && !theirs.is_kin_of(present);
+        let theirs = self.known(client, present).map(|client| client.current());
+        let theirs = theirs.unwrap_or_else(|| Arc::clone(&self.current.borrow()));
         let is_own = theirs.family.is_owned() || present.family.is_owned();
-        (is_another && is_own).then_some(theirs)
+        (is_own && !theirs.is_kin_of(present)).then_some(theirs)
+    }
+
+    /// A turn of this client runs in a process of this agent, which may be another's: it is not for somebody to take meanwhile, and
+    /// what it says about no session is told to the client as long as the guard is held.
+    pub(crate) fn uses(&self, client: &ClientContext, agent: &Arc<DownstreamAgent>) -> Option<ListenerGuard> {
+        let known = self.known(client, agent)?;
+        agent.family.join(known.connection?);
+        known.listen_beside(agent)
+    }
+
+    /// The same for a single request of a connection.
+    pub(crate) fn hears(
+        &self,
+        connection: ConnectionId,
+        agent: &Arc<DownstreamAgent>,
+    ) -> Option<ListenerGuard> {
+        self.clients.of(Some(connection))?.listen_beside(agent)
+    }
+
+    /// The client, if it has an agent of this kind.
+    fn known(&self, client: &ClientContext, agent: &DownstreamAgent) -> Option<Arc<ClientAgent>> {
+        self.clients.of(client.connection).filter(|client| client.name() == agent.name())
     }
 }
 

@@ -5,16 +5,25 @@ use std::sync::{Arc, Weak};
 
 use nudge_wire::{ConnectionId, Error, RawJson};
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::{
     agent::ProcessState,
     remembered::{ProcessSetting, RememberedSettings},
+    running::RunningAgent,
 };
+
+/// Requests that set something of a process and are not answered yet.
+const MOST_UNDER_WAY: usize = 16;
 
 /// What the processes of one agent have in common.
 #[derive(Default)]
 pub(crate) struct AgentFamily {
     users: Mutex<AgentUsers>,
+    /// Told when something is set.
+    changes: watch::Sender<()>,
+    /// One for each request that sets something and is not answered yet.
+    under_way: Arc<()>,
     /// What was set, and how often.
     remembered: Mutex<(RememberedSettings, u64)>,
     processes: Mutex<Vec<Weak<Mutex<ProcessState>>>>,
@@ -67,21 +76,47 @@ impl AgentFamily {
         self.remembered.lock().clone()
     }
 
-    pub(crate) fn has_room(&self, setting: ProcessSetting, params: &RawJson) -> Result<(), Error> {
-        self.remembered.lock().0.has_room(setting, params)
+    /// Makes room for what is asked for now. What comes back is kept until that is answered.
+    pub(crate) fn make_room(&self, setting: ProcessSetting, params: &RawJson) -> Result<Arc<()>, Error> {
+        self.remembered.lock().0.has_room(setting, params)?;
+        if Arc::strong_count(&self.under_way) > MOST_UNDER_WAY {
+            let what = format!(
+                "More than {MOST_UNDER_WAY} settings of the agent wait for its answer; set the next when it has answered"
+            );
+            return Err(Error::invalid_request(what).reason("too_many_settings"));
+        }
+        Ok(Arc::clone(&self.under_way))
     }
 
-    /// One of the processes has agreed to this. The others give way to processes that are told.
-    pub(crate) fn remember(&self, setting: ProcessSetting, params: RawJson, by: &Arc<Mutex<ProcessState>>) {
+    /// Told when something is set.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
+    /// A process has agreed to this. All others give way to processes that are told.
+    pub(crate) fn remember(
+        &self,
+        setting: ProcessSetting,
+        params: RawJson,
+        (by, running): (&Arc<Mutex<ProcessState>>, &Arc<RunningAgent>),
+    ) {
         self.change(|remembered| remembered.remember(setting, params));
-        by.lock().may_settle();
+        by.lock().agreed(running);
         self.retire(|process| !Arc::ptr_eq(process, by));
+        self.changes.send_replace(());
     }
 
-    /// The user has signed in beside the protocol: processes that have not seen it give way to others.
-    pub(crate) fn signed_in_elsewhere(&self) {
+    /// The user has signed in beside the protocol, over this connection if that is known: processes that have not seen it give way
+    /// to others. What somebody else has signed in to for itself stays.
+    pub(crate) fn signed_in_elsewhere(&self, by: Option<ConnectionId>) {
+        let owner = self.users.lock().owner;
+        let is_anothers = owner.is_some() && owner != by;
+        if is_anothers && self.remembered.lock().0.is_signed_in() {
+            return;
+        }
         self.change(RememberedSettings::forget_sign_in);
         self.retire(|_| true);
+        self.changes.send_replace(());
     }
 
     fn change(&self, change: impl FnOnce(&mut RememberedSettings)) {

@@ -38,27 +38,32 @@ impl fmt::Debug for AgentSessionOpened {
     }
 }
 
-/// What a session is opened with: the params of `session/new` by name, in the agent's version.
-#[derive(Clone, Default)]
-pub(crate) struct OpenBase(BTreeMap<String, RawJson>);
+/// What a session is opened with: the params of `session/new`.
+#[derive(Clone)]
+pub(crate) struct OpenBase {
+    params: RawJson,
+    /// In which they are written.
+    version: Version,
+}
 
 impl OpenBase {
-    fn of(params: &RawJson) -> Self {
+    fn of(params: &RawJson, version: Version) -> Self {
         let mut members: BTreeMap<String, RawJson> = params.to().unwrap_or_default();
         for name in ["sessionId", "replayFrom", "_meta"] {
             members.remove(name);
         }
-        Self(members)
+        let members: Vec<(&str, &RawJson)> = members.iter().map(|(name, value)| (&**name, value)).collect();
+        Self { params: RawJson::object(&members), version }
     }
 
-    fn params(&self, session: Option<&str>) -> RawJson {
-        let id = session.map(|id| RawJson::of(id).expect("a string is JSON"));
-        let mut members: Vec<(&str, &RawJson)> =
-            self.0.iter().map(|(name, value)| (&**name, value)).collect();
-        if let Some(id) = &id {
-            members.insert(0, ("sessionId", id));
+    /// As an agent of this version is told of a session of this id, or of a new one.
+    fn params(&self, session: Option<&str>, version: Version) -> RawJson {
+        let told = request_between(self.version, version, "session/new", &self.params);
+        let params = told.map_or_else(|| self.params.clone(), |call| call.params);
+        match session.map(|id| RawJson::of(id).expect("a string is JSON")) {
+            Some(id) => params.with(&["sessionId"], &id).expect("it is an object"),
+            None => params,
         }
-        RawJson::object(&members)
     }
 }
 
@@ -114,13 +119,14 @@ impl AdaptedSession {
         running.routes.declare_servers(params, setup.client.connection);
         let call = request_between(setup.version, running.init.version, method, params);
         let (method, params) = call.as_ref().map_or((method, params), |call| (&call.method, &call.params));
-        let base = OpenBase::of(params);
+        let base = OpenBase::of(params, running.init.version);
         let named = matches!(method, "session/load" | "session/resume")
             .then(|| string(params, "sessionId"))
             .flatten();
         let opening = running.routes.opening();
         let asked = if let Some(id) = named {
-            load(&running, purpose, method, params, &id, Replay::default()).await?
+            let loaded = load(&running, purpose, method, params, &id, Replay::default()).await;
+            loaded.map_err(|error| refused(&agent, &running, error))?
         } else {
             let result = match request(&running, purpose, method, params).await {
                 Err(error) => {
@@ -155,11 +161,11 @@ impl AdaptedSession {
         let (home, agent) = (client.home(), client.current().for_session());
         let running = agent.running().await?;
         running.routes.declare_servers(params, setup.client.connection);
-        let call = request_between(setup.version, running.init.version, "session/new", params);
-        let base = OpenBase::of(call.as_ref().map_or(params, |call| &call.params));
+        let base = OpenBase::of(params, setup.version);
         let (id, purpose) =
             (setup.agent_session_id.as_deref(), setup.origin.clone().map(RequestPurpose::Client));
-        let taken_up = take_up(&agent, purpose, id, &base, &recap).await?;
+        let taken_up = take_up(&agent, purpose, id, &base, &recap).await;
+        let taken_up = taken_up.map_err(|error| refused(&agent, &running, error))?;
         let TakenUp { link, id, result, recap: text, news, replay, .. } = taken_up;
         let opened = OpenedLink { link, id, result };
         let mut session = AdaptedSession::new(OpenedFor { agent, home, opened }, base, recap);
@@ -185,7 +191,16 @@ pub(crate) async fn take_up(
     for (method, _) in ways {
         let Some(id) = id else { break };
         let replay = Replay { is_known: true, ..Replay::default() };
-        match load(&running, purpose.clone(), method, &base.params(Some(id)), id, replay).await {
+        match load(
+            &running,
+            purpose.clone(),
+            method,
+            &base.params(Some(id), running.init.version),
+            id,
+            replay,
+        )
+        .await
+        {
             Ok(Asked { id, inbox, result, replay: heard, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
                 let replay =
@@ -206,7 +221,7 @@ pub(crate) async fn take_up(
         }
     }
     let opening = running.routes.opening();
-    let result = request(&running, purpose, "session/new", &base.params(None)).await?;
+    let result = request(&running, purpose, "session/new", &base.params(None, running.init.version)).await?;
     let id = session_of(&result, "session/new")?;
     let inbox = running.routes.claim(&id)?;
     drop(opening);

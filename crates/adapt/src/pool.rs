@@ -50,12 +50,12 @@ impl AgentPool {
     }
 
     /// A user has signed in to the agents that this command starts, on a terminal: the processes that run have not seen it, and give
-    /// way to others. Sessions move when they are idle.
-    pub fn signed_in(&self, program: &str, args: &[String]) {
+    /// way to others. Sessions move when they are idle. `by` is the connection of the client that ran it, if that is known.
+    pub fn signed_in(&self, program: &str, args: &[String], by: Option<ConnectionId>) {
         let shared: Vec<_> = self.shared.lock().iter().filter_map(Weak::upgrade).collect();
         for agent in shared.into_iter().chain(self.clients.current()) {
             if agent.is(program, args) {
-                agent.family.signed_in_elsewhere();
+                agent.family.signed_in_elsewhere(by);
             }
         }
     }

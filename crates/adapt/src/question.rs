@@ -84,6 +84,15 @@ impl OpenQuestions {
         }
     }
 
+    /// The session leaves the agent: nobody answers it any more, and it is told so.
+    pub(crate) fn withdraw_all(&mut self) -> Vec<QuestionId> {
+        let open: Vec<_> = self.open.keys().copied().collect();
+        for id in &open {
+            self.answer(*id, Err(Error::cancelled()));
+        }
+        open
+    }
+
     /// The agent is gone, and with it whoever asked.
     pub(crate) fn clear(&mut self) {
         self.open.clear();

@@ -22,6 +22,11 @@ pub(crate) enum ProcessSetting {
     SignOut,
 }
 
+/// Whether a request sets something of the agent's process, whatever session it names.
+pub fn sets_process(method: &str) -> bool {
+    ProcessSetting::of(method).is_some()
+}
+
 impl ProcessSetting {
     /// What a method sets, if it sets anything.
     pub(crate) fn of(method: &str) -> Option<Self> {
@@ -101,6 +106,11 @@ impl RememberedSettings {
                 self.providers.push(RememberedProvider { id, setting, params });
             }
         }
+    }
+
+    /// Whether somebody has signed in.
+    pub(crate) fn is_signed_in(&self) -> bool {
+        self.sign_in.is_some()
     }
 
     /// The user has signed in in another way.

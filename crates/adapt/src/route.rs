@@ -7,7 +7,7 @@ use std::{
 };
 
 use nudge_backend::{CREATE_ELICITATION, REQUEST_PERMISSION};
-use nudge_bridge::request_between;
+use nudge_bridge::{MethodCall, request_between};
 use nudge_peer::{ConnectionClosed, Cx, InOrder, UnhandledMessage};
 use nudge_wire::{ConnectionId, Error, RawJson, Version, caps::ElicitationModes};
 use parking_lot::{Mutex, MutexGuard};
@@ -187,6 +187,7 @@ impl SessionRoutes {
             },
             UnnamedRoute::Connection(listener, params) => {
                 let message = self.connect_server(message, &listener)?;
+                let message = self.ask_listener(message, params.as_ref(), &listener)?;
                 Some(Box::pin(async move { routes.pass(message, params, &listener).await.or(Ok(())) }))
             }
             UnnamedRoute::Connections(listeners) => {
@@ -222,10 +223,9 @@ impl SessionRoutes {
         params: Option<RawJson>,
         listener: &AgentListener,
     ) -> Result<(), ConnectionClosed> {
-        let (from, to) = (self.version.get().copied().unwrap_or(listener.version), listener.version);
         let method = message.method().clone();
-        let translated =
-            params.as_ref().or(message.params()).and_then(|said| request_between(from, to, &method, said));
+        let said = params.as_ref().or(message.params());
+        let translated = said.and_then(|said| self.told(listener, &method, said));
         match (translated, params) {
             (Some(call), _) => message.forward_as(&listener.cx, &call.method, Some(&call.params)).await,
             (None, Some(params)) => message.forward_as(&listener.cx, &method, Some(&params)).await,
@@ -233,9 +233,18 @@ impl SessionRoutes {
         }
     }
 
-    /// The connections that use the agent, newest last.
+    /// What the agent says, as this connection is told of it; nothing if that is the same.
+    pub(crate) fn told(&self, listener: &AgentListener, method: &str, said: &RawJson) -> Option<MethodCall> {
+        let from = self.version.get().copied().unwrap_or(listener.version);
+        request_between(from, listener.version, method, said)
+    }
+
+    /// The connections that use the agent, newest last, each once.
     pub(crate) fn listeners(&self) -> Vec<AgentListener> {
-        self.listeners.lock().iter().filter(|listener| !listener.cx.is_over()).cloned().collect()
+        let mut seen = HashSet::new();
+        let listeners = self.listeners.lock();
+        let is_there = |listener: &&AgentListener| !listener.cx.is_over() && seen.insert(listener.connection);
+        listeners.iter().filter(is_there).cloned().collect()
     }
 
     /// Where they are kept.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, path::Path};
 
 use nudge_wire::{
-    RawJson, Version,
+    ConnectionId, RawJson, Version,
     caps::{AgentInit, ClientInit},
 };
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,20 @@ pub struct AgentLogin {
     /// The agent that is signed in to, where the command line does not name it: its program and arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<(String, Vec<String>)>,
+    /// The connection of the client to which it was offered, as the daemon counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u64>,
+}
+
+/// Where a sign-in on a terminal is run from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SignInPlace<'a> {
+    /// The program by which Nudge is started.
+    pub nudge: Option<&'a Path>,
+    /// The command of the agent, if it is one.
+    pub agent: Option<&'a (String, Vec<String>)>,
+    /// The connection of the client.
+    pub connection: Option<ConnectionId>,
 }
 
 /// Variables may hold keys, so none is shown.
@@ -38,10 +52,11 @@ impl fmt::Debug for AgentLogin {
 }
 
 impl AgentLogin {
-    fn of(method: &Value) -> Self {
+    fn of(method: &Value, place: SignInPlace<'_>) -> Self {
         let args = method["args"].as_array().into_iter().flatten();
         let args = args.filter_map(|arg| arg.as_str().map(str::to_owned)).collect();
-        Self { args, env: variables(&method["env"]), ..Self::default() }
+        let connection = place.connection.map(|connection| connection.0);
+        Self { args, env: variables(&method["env"]), connection, ..Self::default() }
     }
 
     fn written(&self) -> String {
@@ -67,13 +82,8 @@ fn methods(answer: &RawJson) -> Option<Vec<Value>> {
 }
 
 /// An answer to `initialize` of an agent, written in the client's version, with the terminal methods in it as they are run through
-/// Nudge, the program `nudge`. `agent` is the command of the agent, if it is one.
-pub fn through_nudge(
-    answer: RawJson,
-    client: &ClientInit,
-    nudge: Option<&Path>,
-    agent: Option<&(String, Vec<String>)>,
-) -> RawJson {
+/// Nudge from this place.
+pub fn through_nudge(answer: RawJson, client: &ClientInit, place: SignInPlace<'_>) -> RawJson {
     let Some(methods) = methods(&answer) else { return answer };
     if !methods.iter().any(|method| is_terminal(method) || older(method).is_some()) {
         return answer;
@@ -81,24 +91,19 @@ pub fn through_nudge(
     let has_terminal = client.has_terminal_sign_in();
     let runs_older = has_older(client);
     let offered = methods.into_iter().filter(|method| !is_terminal(method) || has_terminal || runs_older);
-    let offered: Vec<Value> = offered.map(|method| rewritten(method, client, nudge, agent)).collect();
+    let offered: Vec<Value> = offered.map(|method| rewritten(method, client, place)).collect();
     let offered = RawJson::of(&offered).expect("a tree of JSON values can be written");
     answer.with(&["authMethods"], &offered).unwrap_or(answer)
 }
 
-fn rewritten(
-    mut method: Value,
-    client: &ClientInit,
-    nudge: Option<&Path>,
-    agent: Option<&(String, Vec<String>)>,
-) -> Value {
+fn rewritten(mut method: Value, client: &ClientInit, place: SignInPlace<'_>) -> Value {
     let told = older(&method).cloned();
     let in_older = told.as_ref().map(|told| {
         let command = told["command"].as_str().map(str::to_owned);
-        AgentLogin { command, agent: agent.cloned(), ..AgentLogin::of(told) }
+        AgentLogin { command, agent: place.agent.cloned(), ..AgentLogin::of(told, place) }
     });
     let login = match &in_older {
-        _ if is_terminal(&method) => Some(AgentLogin::of(&method)),
+        _ if is_terminal(&method) => Some(AgentLogin::of(&method, place)),
         // One that is told in the older form alone is offered in the protocol's as well.
         Some(login) if client.has_terminal_sign_in() => Some(login.clone()),
         _ => None,
@@ -112,7 +117,7 @@ fn rewritten(
         };
     }
     if let (Some(Value::Object(mut told)), Some(login), Some(nudge)) =
-        (told, in_older.filter(|login| login.agent.is_some()), nudge.and_then(Path::to_str))
+        (told, in_older.filter(|login| login.agent.is_some()), place.nudge.and_then(Path::to_str))
     {
         told.insert("command".to_owned(), json!(nudge));
         told.insert("args".to_owned(), json!(["acp"]));
@@ -177,7 +182,12 @@ mod tests {
         let answer = raw(&json!({ "authMethods": methods, "x": 1.50 }));
         let client = client(version, capabilities);
         let agent = ("goose".to_owned(), vec!["acp".to_owned()]);
-        let told = through_nudge(answer, &client, Some(Path::new("/bin/nudge")), Some(&agent));
+        let place = SignInPlace {
+            nudge: Some(Path::new("/bin/nudge")),
+            agent: Some(&agent),
+            connection: Some(ConnectionId(7)),
+        };
+        let told = through_nudge(answer, &client, place);
         told.to::<Value>().unwrap()["authMethods"].clone()
     }
 
@@ -193,6 +203,7 @@ mod tests {
         assert_eq!((&told[0]["args"], &told[1]), (&json!([]), &v1[1]));
         let said = login(&told[0]["env"][AGENT_LOGIN_VARIABLE]);
         assert_eq!((said.args, said.env["A"].as_str()), (vec!["--cli".to_owned()], "1"));
+        assert_eq!(said.connection, Some(7));
         let v2 = json!([{ "methodId": "t", "type": "terminal", "env": [{ "name": "A", "value": "1" }] }]);
         let told = methods(Version::V2, &json!({ "auth": { "terminal": {} } }), &v2);
         assert_eq!(told[0]["env"][0]["name"], AGENT_LOGIN_VARIABLE);

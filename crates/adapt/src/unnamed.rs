@@ -2,8 +2,8 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use nudge_backend::{COMPLETE_ELICITATION, CREATE_ELICITATION};
-use nudge_peer::{InOrder, UnhandledMessage};
+use nudge_backend::{COMPLETE_ELICITATION, CREATE_ELICITATION, check_elicitation_answer};
+use nudge_peer::{InOrder, PendingResponse, RawRequest, UnhandledMessage};
 use nudge_wire::{ConnectionId, Error, Id, RawJson};
 
 use crate::{
@@ -117,6 +117,27 @@ impl SessionRoutes {
         }
     }
 
+    /// Has a form or a page shown that is about a request of this client, with these params if not with its own. Gives back all else.
+    pub(crate) fn ask_listener(
+        &self,
+        message: UnhandledMessage,
+        params: Option<&RawJson>,
+        listener: &AgentListener,
+    ) -> Option<UnhandledMessage> {
+        let UnhandledMessage::Request(request) = message else { return Some(message) };
+        if &**request.method() != CREATE_ELICITATION {
+            return Some(UnhandledMessage::Request(request));
+        }
+        let nothing = RawJson::object(&[]);
+        let asked = params.or(request.params()).unwrap_or(&nothing).clone();
+        let told = self.told(listener, CREATE_ELICITATION, &asked);
+        let told = told.as_ref().map_or(&asked, |call| &call.params);
+        // It is on its way from here on: what the agent says next comes behind it.
+        let answer = listener.cx.request_raw(CREATE_ELICITATION, Some(told));
+        tokio::spawn(give_answer(request, asked, answer));
+        None
+    }
+
     /// That a page is done with is told to who was asked to show it.
     fn completion_route(&self, params: Option<&RawJson>) -> UnnamedRoute {
         let page = params.and_then(|params| word(params, "elicitationId"));
@@ -181,6 +202,24 @@ impl SessionRoutes {
         asked.retain(|(_, listener)| seen.insert(listener.number));
         asked.into_iter().map(|(_, listener)| listener.clone()).collect()
     }
+}
+
+/// Gives the agent the client's answer, if it is one to what was asked.
+async fn give_answer(request: RawRequest, asked: RawJson, answer: PendingResponse<RawJson>) {
+    let cancelled = request.cancellation();
+    let answer = tokio::select! {
+        answer = answer => answer.map_err(Error::from),
+        () = cancelled.cancelled() => Err(Error::cancelled()),
+    };
+    let fits = |answer: RawJson| match check_elicitation_answer(&asked, &answer) {
+        Ok(()) => Ok(answer),
+        Err(wrong) => Err(Error::internal(wrong.to_string()).reason("invalid_answer")),
+    };
+    // The agent may be gone.
+    let _ = match answer.and_then(fits) {
+        Ok(result) => request.into_responder().respond_raw(&result).await,
+        Err(error) => request.respond::<()>(Err(error)).await,
+    };
 }
 
 pub(crate) fn word(params: &RawJson, name: &str) -> Option<String> {

@@ -41,12 +41,14 @@ pub enum BackendEvent {
     TurnEnded(TurnEnd),
     /// The agent is gone. It is started again.
     Lost(Error),
-    /// It is back.
+    /// It is back, or the session runs in another process of it from now on.
     Back {
         /// The agent's id of the session.
         id: Arc<str>,
         /// Whether it had to be told what was said so far.
         is_recap: bool,
+        /// Whether it was gone.
+        was_lost: bool,
     },
 }
 

@@ -1,14 +1,15 @@
 //! The agent behind a connection: which it is, and the lane of what only it understands.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, path::PathBuf, sync::Arc};
 
 use nudge_adapt::{
-    AdaptedSource, AgentLane, AgentProgram, ClientAgent, DownstreamAgent, terminal_methods, through_nudge,
+    AdaptedSource, AgentLane, AgentProgram, ClientAgent, DownstreamAgent, SignInPlace, sets_process,
+    terminal_methods, through_nudge,
 };
 use nudge_hub::SessionSource;
 use nudge_peer::{Cx, UnhandledMessage};
 use nudge_wire::{
-    ConnectionId, Error, RawJson,
+    ConnectionId, ContextHold, Error, RawJson,
     caps::{AgentInit, ClientInit},
 };
 
@@ -48,6 +49,7 @@ pub(crate) struct AgentBehind {
     terminal_methods: Arc<[String]>,
     /// The command that starts it, if it is one.
     command: Option<(String, Vec<String>)>,
+    connection: ConnectionId,
     /// What the agent says to nobody in particular is for this connection.
     _listening: Arc<AgentListening>,
 }
@@ -82,16 +84,26 @@ impl AgentBehind {
         agent.listen(id, client.version, cx.clone());
         let listening = Arc::new(AgentListening(Arc::clone(&agent)));
         let lane = Arc::new(AgentLane::new(Arc::clone(&agent), client.version));
-        let offered = through_nudge(init.result.clone(), client, None, None);
+        let offered = through_nudge(init.result.clone(), client, SignInPlace::default());
         let terminal_methods = [terminal_methods(&init.result), terminal_methods(&offered)].concat().into();
-        Ok(Some(Self { agent, lane, terminal_methods, command, _listening: listening }))
+        Ok(Some(Self { agent, lane, terminal_methods, command, connection: id, _listening: listening }))
     }
 
     /// What is offered in front of it, with the methods to sign in on a terminal as the client runs them through Nudge.
     pub(crate) fn with_terminal_methods(&self, offered: AgentInit, client: &ClientInit) -> AgentInit {
-        let nudge = std::env::current_exe().ok();
-        let result = through_nudge(offered.result, client, nudge.as_deref(), self.command.as_ref());
+        let nudge = own_program();
+        let place = SignInPlace {
+            nudge: nudge.as_deref(),
+            agent: self.command.as_ref(),
+            connection: Some(self.connection),
+        };
+        let result = through_nudge(offered.result, client, place);
         AgentInit::new(offered.version, result)
+    }
+
+    /// Keeps the client's agent, with what is set of it, for as long as a turn of the client may still begin.
+    pub(crate) fn hold(&self) -> ContextHold {
+        ContextHold::new(Arc::clone(&self.agent))
     }
 
     /// Passes on what only the agent understands, but for what no agent is to be asked.
@@ -117,6 +129,21 @@ impl AgentBehind {
     pub(crate) fn source(&self) -> SessionSource {
         Arc::new(AdaptedSource::new(Arc::clone(&self.agent)))
     }
+}
+
+/// Whether it is the agent that answers a message, whatever session that names: what is set of its process is no session's.
+pub(crate) fn is_for_agent(message: &UnhandledMessage) -> bool {
+    matches!(message, UnhandledMessage::Request(request) if sets_process(request.method()))
+}
+
+/// By which this program can be started. The file of one that runs may have been replaced by another since.
+fn own_program() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    if program.exists() {
+        return Some(program);
+    }
+    let replaced = PathBuf::from(program.to_str()?.strip_suffix(" (deleted)")?);
+    replaced.exists().then_some(replaced)
 }
 
 /// Whether a request signs in by one of these methods.

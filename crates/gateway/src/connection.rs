@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use crate::{
     ConnectionAgent, Gateway, NesClock, NesProvider,
-    agent_behind::AgentBehind,
+    agent_behind::{AgentBehind, is_for_agent},
     control,
     initialize::{InitializeParams, initialize},
     nes_methods::NesMethods,
@@ -181,6 +181,9 @@ impl ClientRoutes {
             None => Some(message),
         };
         let Some(message) = message else { return Ok(()) };
+        if self.agent.lock().is_some() && is_for_agent(&message) {
+            return self.forward(message).await;
+        }
         let message = match (sessions, message) {
             (Some(sessions), message) => sessions.handle(message).await,
             (None, UnhandledMessage::Request(request)) if self.wants_initialize(request.method()) => {

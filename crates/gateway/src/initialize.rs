@@ -65,7 +65,11 @@ pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Resul
             (None, Some(ConnectionAgent::Source(source))) => Some(source.clone()),
             _ => None,
         };
-        hub.connect(cx.clone(), &client, routes.context(), source, options.built_in.clone())
+        let mut context = routes.context();
+        if let Some(agent) = &agent {
+            context.hold = agent.hold();
+        }
+        hub.connect(cx.clone(), &client, context, source, options.built_in.clone())
     });
     Ok(InitializedClient { answer: with_agent_info(version, offered.result), sessions, agent, sign_in })
 }

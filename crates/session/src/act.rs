@@ -132,14 +132,17 @@ impl SessionCore {
             return self.step.effects.push(SessionEffect::ReadOn(request));
         };
         let (client, version) = (attendee.id, attendee.version);
-        // What nobody is asked because of that, this client is asked again.
-        let _ = self.withdraw_from(client);
+        let unasked = self.withdraw_from(client);
         self.attendance.join(attendee, from.max(self.transcript.shown()));
         let (state, is_running) = (self.state_update(), self.turn.is_some());
         let (pending, is_new) = (self.pending_on_disk.clone(), options.is_new);
         let joined = JoinedClient { request, client, is_new, missed, state, is_running, pending };
         self.step.effects.push(SessionEffect::Joined(Box::new(joined)));
         self.ask_for_all(client, version);
+        // What it showed before it joined anew is for somebody else now, or for it again.
+        for ask in unasked {
+            self.ask_user(ask);
+        }
         let is_in_use = self.lifecycle.stage == LifecycleStage::Open && self.lifecycle.ending.is_none();
         if self.delivery.is_held && !options.keeps_hold && is_in_use && !self.is_stalled() {
             self.delivery.is_held = false;

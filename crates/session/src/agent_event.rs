@@ -45,7 +45,7 @@ impl SessionCore {
             }
             BackendEvent::TurnEnded(end) => self.turn_ended(end),
             BackendEvent::Lost(error) => self.agent_lost(&error),
-            BackendEvent::Back { id, is_recap } => self.agent_is_back(&id, is_recap),
+            BackendEvent::Back { id, is_recap, was_lost } => self.agent_is_back(&id, is_recap, was_lost),
         }
     }
 
@@ -158,14 +158,18 @@ impl SessionCore {
         self.show(own_updates::notice("warning", &title, &meta), None);
     }
 
-    /// The agent was started again. It may know the session by another id.
-    fn agent_is_back(&mut self, id: &str, is_recap: bool) {
-        let title = if is_recap {
-            "The agent is back; it will be told what was said so far"
-        } else {
-            "The agent is back and remembers the session"
+    /// The agent was started again, or the session has gone to another process of it. It may know the session by another id.
+    fn agent_is_back(&mut self, id: &str, is_recap: bool, was_lost: bool) {
+        let (title, agent) = match (was_lost, is_recap) {
+            (true, true) => ("The agent is back; it will be told what was said so far", "back"),
+            (true, false) => ("The agent is back and remembers the session", "back"),
+            (false, true) => (
+                "The session goes on in another process of the agent, which will be told what was said so far",
+                "moved",
+            ),
+            (false, false) => ("The session goes on in another process of the agent", "moved"),
         };
-        let meta = json!({ "nudge": { "agent": "back", "recap": is_recap } });
+        let meta = json!({ "nudge": { "agent": agent, "recap": is_recap } });
         self.show(own_updates::notice("info", title, &meta), None);
         if self.agent_session_id.as_deref() != Some(id) {
             self.agent_session_id = Some(id.to_owned());

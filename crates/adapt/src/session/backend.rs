@@ -90,7 +90,7 @@ impl Backend for AdaptedSession {
 
     fn option_answered(&mut self, call: &MethodCall, answer: &RawJson) {
         self.standing.set(&call.method, &call.params, answer);
-        self.chosen.note(&call.method, &call.params);
+        self.chosen.note(&call.method, &call.params, self.standing.version);
     }
 
     fn steer_method(&self) -> SteerMethod {

@@ -14,12 +14,12 @@ use nudge_bridge::IndexedUpdate;
 use nudge_peer::{CancellationToken, PassedMessage};
 use nudge_wire::{ConnectionId, Error};
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     time::{Instant, sleep_until},
 };
 
 use crate::{
-    DownstreamAgent,
+    DownstreamAgent, ListenerGuard,
     calls::{AnsweredCall, OpenCalls, of},
     chosen_options::ChosenOptions,
     client_agent::SessionHome,
@@ -59,12 +59,20 @@ pub struct AdaptedSession {
     prompt: Option<OpenRequestGuard>,
     /// Over which connection the turn was begun.
     prompter: Option<ConnectionId>,
+    /// It is told what the agent says about no session, though its own agent may be another.
+    prompter_hears: Option<ListenerGuard>,
     /// What happened in the turn so far, for an agent that forgets it when it is cut off.
     turn_so_far: Option<TurnSoFar>,
     echo: PromptEcho,
     tools: OpenToolCalls,
     taking_up: Option<RestoreFuture>,
     failures: u32,
+    /// Whether its owner was told that the agent is gone.
+    is_lost: bool,
+    /// Why it could not be taken up last.
+    why_away: Option<Error>,
+    /// Told when something is set of the agent: one that did not take the session up may do so now.
+    settings: watch::Receiver<()>,
     ready: VecDeque<BackendEvent>,
     pub(crate) standing: AgentStanding,
     /// What its clients have chosen.
@@ -88,12 +96,15 @@ enum Happened {
     Terminal(IndexedUpdate),
     /// Its process is another from now on.
     Moved(Arc<DownstreamAgent>),
+    /// Something was set of the agent, which did not take the session up before.
+    Set,
 }
 
 impl AdaptedSession {
     pub(crate) fn new(opened: OpenedFor, base: OpenBase, recap: SessionRecap) -> Self {
         let OpenedFor { agent, home, opened } = opened;
         let OpenedLink { link, id, result } = opened;
+        let settings = agent.family.changes();
         Self {
             standing: AgentStanding::new(&link.running, result),
             questions: OpenQuestions::default(),
@@ -101,6 +112,7 @@ impl AdaptedSession {
             run: PromptRun::new(agent.patience()),
             agent,
             home,
+            settings,
             chosen: ChosenOptions::default(),
             link: Some(link),
             id,
@@ -111,11 +123,14 @@ impl AdaptedSession {
             calls: OpenCalls::default(),
             prompt: None,
             prompter: None,
+            prompter_hears: None,
             turn_so_far: None,
             echo: PromptEcho::default(),
             tools: OpenToolCalls::default(),
             taking_up: None,
             failures: 0,
+            is_lost: false,
+            why_away: None,
             ready: VecDeque::new(),
             passing: None,
             served: ServedFolders::default(),
@@ -157,12 +172,14 @@ impl AdaptedSession {
                 Happened::Replayed => self.release(),
                 Happened::Terminal(update) => self.ready.push_back(BackendEvent::Update(update)),
                 Happened::Moved(agent) => self.go_to(agent),
+                Happened::Set => self.begin_taking_up(),
             }
         }
     }
 
     async fn happens(&mut self) -> Happened {
-        let Self { agent, home, link, calls, run, taking_up, replay, questions, served, .. } = self;
+        let Self { agent, home, link, calls, run, taking_up, replay, questions, served, settings, .. } = self;
+        let is_down = link.is_none() && taking_up.is_none();
         let (is_held, is_idle) = (link.is_some() && run.is_held(), run.is_idle());
         let retired = link.as_ref().map(|link| link.running.retired.clone());
         tokio::select! {
@@ -175,6 +192,7 @@ impl AdaptedSession {
             () = late_replay::over(*replay), if is_held => Happened::Replayed,
             update = served.next_update() => Happened::Terminal(update),
             other = home.moved(agent), if is_idle => Happened::Moved(other.for_session()),
+            Ok(()) = settings.changed(), if is_down => Happened::Set,
             () = when_cancelled(retired), if is_idle => Happened::Moved(Arc::clone(agent)),
         }
     }

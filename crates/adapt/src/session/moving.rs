@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use nudge_backend::BackendFuture;
+use nudge_backend::{BackendEvent, BackendFuture};
 use nudge_wire::{ClientContext, RawJson};
 
 use super::AdaptedSession;
@@ -21,6 +21,7 @@ impl AdaptedSession {
             None if is_retired => self.go_to(Arc::clone(&self.agent)),
             None => {}
         }
+        self.prompter_hears = self.home.uses(client, &self.agent);
     }
 
     /// Leaves its process for one of this agent.
@@ -33,8 +34,12 @@ impl AdaptedSession {
             None => Box::pin(async {}),
         };
         tracing::info!(agent = agent.name(), "a session goes over to another process");
+        self.settings = agent.family.changes();
         self.agent = agent;
-        self.questions.clear();
+        self.prompter_hears = None;
+        // The process goes on without whoever would answer it.
+        let withdrawn = self.questions.withdraw_all().into_iter();
+        self.ready.extend(withdrawn.map(BackendEvent::QuestionWithdrawn));
         self.failures = 0;
         self.taking_up = None;
         self.begin_taking_up_after(left);

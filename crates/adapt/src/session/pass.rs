@@ -19,15 +19,21 @@ impl AdaptedSession {
     ) -> impl Future<Output = Result<RawJson, Error>> + Send + 'static {
         let id = RawJson::of(&*self.id).expect("a string is JSON");
         let params = params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone());
+        let hears = match &purpose {
+            Some(RequestPurpose::Client(origin)) => self.home.hears(origin.connection, &self.agent),
+            _ => None,
+        };
         let asked =
             self.link.as_ref().map(|link| link.running.request_in_order_for(purpose, method, &params));
+        let why_away = self.why_away.clone();
         async move {
+            // What the agent wants to know about it is asked of whoever made it.
+            let _hears = hears;
             match asked {
                 Some(asked) => asked.await.map_err(failed),
-                None => {
-                    Err(Error::internal("The agent is being started again. Try once more")
-                        .reason("agent_gone"))
-                }
+                None => Err(why_away.unwrap_or_else(|| {
+                    Error::internal("The agent is being started again. Try once more").reason("agent_gone")
+                })),
             }
         }
     }

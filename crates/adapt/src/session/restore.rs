@@ -21,6 +21,7 @@ impl AdaptedSession {
         let error = link.running.why().await;
         self.link = None;
         self.prompt = None;
+        self.is_lost = true;
         self.questions.clear();
         self.ready.push_back(BackendEvent::Lost(error.clone()));
         let actions = self.run.lost(error, Instant::now());
@@ -56,6 +57,7 @@ impl AdaptedSession {
             Ok(taken_up) => self.is_back(taken_up),
             Err(error) => {
                 self.failures += 1;
+                self.why_away = Some(error.clone());
                 match self.run.not_restored(error) {
                     Some(actions) => self.act(actions),
                     None if self.failures < TRIES => self.begin_taking_up(),
@@ -75,7 +77,9 @@ impl AdaptedSession {
         let is_recap = recap.is_some();
         self.set_past(recap, replay);
         self.failures = 0;
-        self.ready.push_back(BackendEvent::Back { id, is_recap });
+        (self.why_away, self.chosen) = (None, options.chosen);
+        let was_lost = std::mem::take(&mut self.is_lost);
+        self.ready.push_back(BackendEvent::Back { id, is_recap, was_lost });
         for update in news.into_iter().chain(options.instead) {
             self.show(update);
         }

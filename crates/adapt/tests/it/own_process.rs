@@ -50,7 +50,7 @@ async fn moves(launches: &mut Launches, from: &mut ScriptedAgent, owner: &mut Ow
         resumed.answer(json!({})).await;
         own
     };
-    let ((), own, ()) = tokio::join!(left, taken_up, owner.expect(&["back as s1"]));
+    let ((), own, ()) = tokio::join!(left, taken_up, owner.expect(&["moved as s1"]));
     own
 }
 
@@ -145,7 +145,7 @@ async fn a_turn_that_runs_ends_where_it_began() {
         own.expect("session/resume").await.answer(json!({})).await;
         own.expect_prompt("two").await
     };
-    tokio::join!(left, taken_up, first.expect(&["back as s1", "stream"]));
+    tokio::join!(left, taken_up, first.expect(&["moved as s1", "stream"]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,7 +161,7 @@ async fn a_turn_of_another_client_does_not_use_what_was_set() {
         agent.expect("session/resume").await.answer(json!({})).await;
         agent.expect_prompt("two").await.stop("end_turn").await;
     };
-    tokio::join!(left, taken_up, first.expect(&["back as s1", "stream", "break"]));
+    tokio::join!(left, taken_up, first.expect(&["moved as s1", "stream", "break"]));
     first.go_on("");
     first.expect(&["over: end_turn"]).await;
     first.prompt_from(1, "three");
@@ -170,7 +170,7 @@ async fn a_turn_of_another_client_does_not_use_what_was_set() {
         own.expect("session/resume").await.answer(json!({})).await;
         own.expect_prompt("three").await
     };
-    tokio::join!(left, taken_up, first.expect(&["back as s1", "stream"]));
+    tokio::join!(left, taken_up, first.expect(&["moved as s1", "stream"]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -124,8 +124,9 @@ impl Owner {
             BackendEvent::QuestionWithdrawn(id) => format!("withdrawn {}", id.0),
             BackendEvent::TurnEnded(end) => format!("over: {}", in_words(&end)),
             BackendEvent::Lost(error) => format!("lost: {}", error.message),
-            BackendEvent::Back { id, is_recap } => {
-                format!("back as {id}{}", if is_recap { ", recap" } else { "" })
+            BackendEvent::Back { id, is_recap, was_lost } => {
+                let how = if was_lost { "back" } else { "moved" };
+                format!("{how} as {id}{}", if is_recap { ", recap" } else { "" })
             }
             other => panic!("an agent that is adapted does not report {other:?}"),
         }

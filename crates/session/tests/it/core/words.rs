@@ -214,8 +214,9 @@ fn event(play: &mut Play, words: &[&str]) -> Option<BackendEvent> {
             BackendEvent::QuestionWithdrawn(nudge_backend::QuestionId(at as u64))
         }
         ["lost"] => BackendEvent::Lost(Error::internal("gone")),
-        ["back", id] => BackendEvent::Back { id: id.into(), is_recap: false },
-        ["back", id, "recap"] => BackendEvent::Back { id: id.into(), is_recap: true },
+        ["back", id] => BackendEvent::Back { id: id.into(), is_recap: false, was_lost: true },
+        ["back", id, "recap"] => BackendEvent::Back { id: id.into(), is_recap: true, was_lost: true },
+        ["moved", id] => BackendEvent::Back { id: id.into(), is_recap: false, was_lost: false },
         _ => return None,
     })
 }

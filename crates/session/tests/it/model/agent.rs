@@ -200,7 +200,7 @@ impl Agent {
             Did::End => BackendEvent::TurnEnded(TurnEnd::stopped("end_turn")),
             Did::Failed => BackendEvent::TurnEnded(TurnEnd::Failed(Error::internal("gone"))),
             Did::Lost => BackendEvent::Lost(Error::internal("gone")),
-            Did::Back => BackendEvent::Back { id: "s".into(), is_recap: false },
+            Did::Back => BackendEvent::Back { id: "s".into(), is_recap: false, was_lost: true },
             Did::Die => return None,
         })
     }
