@@ -1,5 +1,7 @@
 //! What an agent asks, answered by keys.
 
+use serde_json::{Value, json};
+
 use super::{chat, exists, press_when_seen, rows, terminal, terminal_of};
 use crate::sessions::Place;
 
@@ -67,7 +69,11 @@ fn a_form_of_an_agent_is_filled_in_field_by_field() {
     terminal.wait_text("rook");
     terminal.send("2\r");
     terminal.wait_text("· answered: Who are you?");
-    terminal.wait_text(r#"{"action":"accept","content":{"bird":"rook","count":3,"name":"Ada"}}"#);
+    terminal.wait_text("form: {");
+    let shown = rows(&terminal);
+    let said = shown.iter().find_map(|row| row.strip_prefix("form: ")).expect("it is shown");
+    let said: Value = serde_json::from_str(said).expect("it is JSON");
+    assert_eq!(said, json!({ "action": "accept", "content": { "bird": "rook", "count": 3, "name": "Ada" } }));
     terminal.wait_text("○ idle");
 }
 

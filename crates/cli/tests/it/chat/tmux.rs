@@ -11,6 +11,7 @@ use crate::sessions::Place;
 /// A turn that waits to be steered, after more lines than the screen has.
 const WAITS: &str = r#"
 [[turn]]
+literal = "begin"
 [[turn.step]]
 play = [{ text = "a line\n\n", repeat = 60 }, { text = "I begin. " }, { wait_ms = 60000 }]
 next = "end"
@@ -18,6 +19,10 @@ next = "end"
 regex = '^(?<what>.*)$'
 play = [{ text = "Right: {what}." }]
 next = "end"
+
+[[turn]]
+[[turn.step]]
+play = [{ text = "heard it" }]
 "#;
 
 /// A server of tmux that nobody else uses; it ends with this.
@@ -76,6 +81,7 @@ fn it_is_steered_in_tmux_and_what_was_said_can_be_scrolled_back_to() {
     // Alt-Enter, as terminals send it.
     terminal.send("to the left\x1b\r");
     terminal.wait_text("Right: to the left.");
+    terminal.wait_text("heard it");
     let kept = tmux.told(&["capture-pane", "-p", "-S", "-"]);
     assert!(kept.contains("┃ begin"), "{kept}");
     assert!(kept.matches("a line").count() >= 60, "{kept}");
