@@ -24,6 +24,7 @@ use crate::{
     AgentOffers, AgentProgram, AgentSettings, LaunchAgent, SteerTier,
     family::AgentFamily,
     open_requests::RequestPurpose,
+    remembered::SIGN_IN_NOT_REPEATED,
     route::{AgentListener, AgentListeners},
     running::RunningAgent,
 };
@@ -45,7 +46,8 @@ pub struct DownstreamAgent {
     state: Arc<Mutex<ProcessState>>,
     pub(crate) family: Arc<AgentFamily>,
     listeners: AgentListeners,
-    numbers: AtomicU64,
+    /// Counts those that listen, for all that share them.
+    numbers: Arc<AtomicU64>,
     /// Whether a session has it for itself.
     is_taken: AtomicBool,
 }
@@ -63,12 +65,14 @@ pub(crate) struct ProcessState {
     last_start: Option<Instant>,
     /// When the last start failed, and why.
     failed: Option<(Instant, Error)>,
+    /// How often all processes that were started by then were to give way to others.
+    replacements: u64,
 }
 
-/// Why a process cannot be used, and when that is looked at again.
+/// Why a process cannot be used, and when that is looked at again: at once when something is set, by itself only what needs no user.
 struct Unsettled {
     error: Error,
-    retry_at: Instant,
+    retry_at: Option<Instant>,
 }
 
 type Start = Pin<Box<dyn Future<Output = Result<Arc<RunningAgent>, Error>> + Send>>;
@@ -117,7 +121,8 @@ impl DownstreamAgent {
             return Arc::clone(self);
         }
         let is_taken = AtomicBool::new(true);
-        let own = Self { listeners: Arc::clone(&self.listeners), is_taken, ..self.another(&self.family) };
+        let (listeners, numbers) = (Arc::clone(&self.listeners), Arc::clone(&self.numbers));
+        let own = Self { listeners, numbers, is_taken, ..self.another(&self.family) };
         Arc::new(own)
     }
 
@@ -178,26 +183,14 @@ impl DownstreamAgent {
 
     /// A connection uses the agent until the guard is dropped: what is about no session goes there.
     pub fn listen(self: &Arc<Self>, connection: ConnectionId, version: Version, cx: Cx) -> ListenerGuard {
-        self.listen_with(connection, version, self.client.elicitation_modes(), cx)
+        let modes = self.client.elicitation_modes();
+        self.listen_as(AgentListener { number: 0, connection, version, modes, cx, servers: Vec::new() })
     }
 
-    /// As [`listen`](Self::listen), for a client that can be asked in these ways: the agent may have been greeted for another.
-    pub(crate) fn listen_with(
-        self: &Arc<Self>,
-        connection: ConnectionId,
-        version: Version,
-        modes: ElicitationModes,
-        cx: Cx,
-    ) -> ListenerGuard {
+    /// As [`listen`](Self::listen), for a client that is like this, whatever its number.
+    pub(crate) fn listen_as(self: &Arc<Self>, listener: AgentListener) -> ListenerGuard {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        lock(&self.listeners).push(AgentListener {
-            number,
-            connection,
-            version,
-            modes,
-            cx,
-            servers: Vec::new(),
-        });
+        lock(&self.listeners).push(AgentListener { number, ..listener });
         ListenerGuard { agent: Arc::clone(self), number }
     }
 
@@ -225,7 +218,9 @@ impl DownstreamAgent {
             let running = state.running();
             match (running.clone(), &state.unsettled) {
                 (Some(running), None) => return Ok(running),
-                (Some(_), Some(Unsettled { error, retry_at })) if Instant::now() < *retry_at => {
+                (Some(_), Some(Unsettled { error, retry_at }))
+                    if retry_at.is_none_or(|at| Instant::now() < at) =>
+                {
                     return Err(error.clone());
                 }
                 _ => {}
@@ -286,58 +281,90 @@ impl DownstreamAgent {
         }
     }
 
+    /// Somebody does not use it any more. A process that one client has to itself ends with the last use of it; what was set of it
+    /// is said again to the next.
+    pub(crate) fn rest(&self) {
+        if !self.family.is_owned() || !lock(&self.listeners).is_empty() {
+            return;
+        }
+        let mut state = lock(&self.state);
+        let is_starting = state.starting.as_ref().is_some_and(|starting| starting.upgrade().is_some());
+        let unused = state.running.take_if(|running| !is_starting && running.routes.is_idle());
+        drop(state);
+        drop(unused);
+    }
+
+    /// A client that listens, as the agent knows it.
+    pub(crate) fn listener_of(&self, connection: ConnectionId) -> Option<AgentListener> {
+        lock(&self.listeners).iter().find(|listener| listener.connection == connection).cloned()
+    }
+
     /// Starts a process, or sees whether `running` is ready by now.
     fn start(&self, state: &ProcessState, running: Option<Arc<RunningAgent>>) -> Start {
         let may_begin = state.last_start.map(|last| last + pause(state.failures));
         let (launch, settings) = (Arc::clone(&self.launch), self.settings.clone());
         let (client, listeners) = (self.client.clone(), Arc::clone(&self.listeners));
         let (state, family) = (Arc::clone(&self.state), Arc::clone(&self.family));
+        let mut present = running;
         Box::pin(async move {
-            let running = if let Some(running) = running {
-                running
-            } else {
-                if let Some(at) = may_begin {
-                    tokio::time::sleep_until(at).await;
+            loop {
+                let replacements = lock(&state).replacements;
+                let running = if let Some(running) = present.take() {
+                    running
+                } else {
+                    if let Some(at) = may_begin {
+                        tokio::time::sleep_until(at).await;
+                    }
+                    lock(&state).last_start = Some(Instant::now());
+                    let started = RunningAgent::start(&*launch, &settings, &client, &listeners).await;
+                    Arc::new(started.inspect_err(|error| lock(&state).start_failed(&settings.name, error))?)
+                };
+                let (settled, times) = settle(&family, &running, &settings).await;
+                let mut state = lock(&state);
+                if running.retired.is_cancelled() || state.replacements != replacements {
+                    // It gives way to the next already.
+                    running.retired.cancel();
+                    continue;
                 }
-                lock(&state).last_start = Some(Instant::now());
-                let started = RunningAgent::start(&*launch, &settings, &client, &listeners).await;
-                Arc::new(started.inspect_err(|error| lock(&state).start_failed(&settings.name, error))?)
-            };
-            let settled = settle(&family, &running, &settings).await;
-            let mut state = lock(&state);
-            state.starting = None;
-            if settled.is_err() && running.is_over() {
-                // That is no refusal.
-                let gone = settled.map(|()| running);
-                return gone.inspect_err(|error| state.start_failed(&settings.name, error));
-            }
-            state.failed = None;
-            state.running = Some(Arc::clone(&running));
-            state.unsettled =
-                settled.err().map(|error| Unsettled { error, retry_at: Instant::now() + FRESH });
-            match &state.unsettled {
-                Some(Unsettled { error, .. }) => Err(error.clone()),
-                None => Ok(running),
+                if settled.is_err() && running.is_over() {
+                    // That is no refusal.
+                    let gone = settled.map(|()| running);
+                    return gone.inspect_err(|error| state.start_failed(&settings.name, error));
+                }
+                if settled.is_err() && family.times() != times {
+                    present = Some(running);
+                    continue;
+                }
+                return state.started(running, settled);
             }
         })
     }
 }
 
-/// Says to a process what was set of those before it.
-async fn settle(family: &AgentFamily, running: &RunningAgent, settings: &AgentSettings) -> Result<(), Error> {
-    let (mut remembered, mut times) = family.remembered();
-    while !remembered.is_empty() {
-        let repeated = remembered.repeat(running, settings.start_timeout).await;
-        repeated.inspect_err(|error| {
-            tracing::warn!(agent = settings.name, error = error.message, "the agent cannot be used");
-        })?;
-        let before = times;
-        (remembered, times) = family.remembered();
-        if times == before {
-            break;
+/// Says to a process what was set of those before it. What is set meanwhile counts instead. Also gives how often something was set by
+/// then.
+async fn settle(
+    family: &AgentFamily,
+    running: &RunningAgent,
+    settings: &AgentSettings,
+) -> (Result<(), Error>, u64) {
+    let mut changes = family.changes();
+    loop {
+        changes.mark_unchanged();
+        let (remembered, times) = family.remembered();
+        let repeated = tokio::select! {
+            biased;
+            repeated = remembered.repeat(running, settings.start_timeout) => repeated,
+            Ok(()) = changes.changed() => continue,
+        };
+        if repeated.is_ok() && family.times() != times {
+            continue;
         }
+        if let Err(error) = &repeated {
+            tracing::warn!(agent = settings.name, error = error.message, "the agent cannot be used");
+        }
+        return (repeated, times);
     }
-    Ok(())
 }
 
 impl ProcessState {
@@ -349,6 +376,26 @@ impl ProcessState {
             self.failures = if over.since.elapsed() > STABLE { 0 } else { self.failures + 1 };
         }
         self.running.clone()
+    }
+
+    /// A process was started, or looked at again: whether it may be used.
+    fn started(
+        &mut self,
+        running: Arc<RunningAgent>,
+        settled: Result<(), Error>,
+    ) -> Result<Arc<RunningAgent>, Error> {
+        (self.starting, self.failed) = (None, None);
+        self.running = Some(Arc::clone(&running));
+        self.unsettled = settled.err().map(|error| {
+            // Who signs in may be asked for something each time.
+            let is_for_user = error.get_reason().as_deref() == Some(SIGN_IN_NOT_REPEATED);
+            let retry_at = (!is_for_user).then(|| Instant::now() + FRESH);
+            Unsettled { error, retry_at }
+        });
+        match &self.unsettled {
+            Some(Unsettled { error, .. }) => Err(error.clone()),
+            None => Ok(running),
+        }
     }
 
     fn start_failed(&mut self, name: &str, error: &Error) {
@@ -364,7 +411,7 @@ impl ProcessState {
         if self.running.as_ref().is_some_and(|running| !Arc::ptr_eq(running, by)) {
             self.retire();
         } else if let Some(unsettled) = &mut self.unsettled {
-            unsettled.retry_at = Instant::now();
+            unsettled.retry_at = Some(Instant::now());
         }
     }
 
@@ -374,6 +421,12 @@ impl ProcessState {
         if let Some(running) = self.running.take() {
             running.retired.cancel();
         }
+    }
+
+    /// The process gives way to another, also if it is just being started: it has not seen what the user did.
+    pub(crate) fn replace(&mut self) {
+        self.replacements += 1;
+        self.retire();
     }
 }
 
@@ -399,8 +452,8 @@ pub struct ListenerGuard {
 
 impl Drop for ListenerGuard {
     fn drop(&mut self) {
-        let mut listeners = lock(&self.agent.listeners);
-        listeners.retain(|listener| listener.number != self.number);
+        lock(&self.agent.listeners).retain(|listener| listener.number != self.number);
+        self.agent.rest();
     }
 }
 

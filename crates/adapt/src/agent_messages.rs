@@ -1,15 +1,20 @@
 //! What a client says to its agent and to no session in use: passed on as it came, but for what sets something of the process.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use nudge_bridge::{MethodCall, request_between};
-use nudge_peer::{ConnectionClosed, RawRequest, UnhandledMessage};
+use nudge_peer::{CallError, ConnectionClosed, RawRequest, UnhandledMessage};
 use nudge_wire::{ConnectionId, Error, RawJson, RequestOrigin, Version};
 
 use crate::{
     DownstreamAgent, open::failed, open_requests::RequestPurpose, remembered::ProcessSetting,
     running::RunningAgent,
 };
+
+/// By which an agent learns that an answer is not waited for any more.
+const CANCEL: &str = "$/cancel_request";
+/// How long a setting may take to be answered that was called off.
+const CALLED_OFF: Duration = Duration::from_mins(1);
 
 impl DownstreamAgent {
     /// Passes a message of a client on to a process that runs, as it came, written in the agent's version. The answer goes back
@@ -83,25 +88,60 @@ impl DownstreamAgent {
         let MethodCall { method, params } = call.unwrap_or(MethodCall { method, params });
         let origin = connection.map(|connection| RequestOrigin { connection, id: request.id().clone() });
         let purpose = origin.map(RequestPurpose::Client);
-        let answer = running.request_in_order_for(purpose, &method, &params);
+        let (answer, noted) = running.send_for(purpose, &method, &params);
         let (agent, running) = (Arc::clone(self), Arc::clone(running));
+        let asked = AskedSetting { agent, running, setting, params, _room: room };
         tokio::spawn(async move {
+            let (number, mut answer) = (answer.number(), answer.in_order());
             let unwanted = request.cancellation();
-            let answer = tokio::select! {
-                answer = answer => answer.map_err(failed),
-                () = unwanted.cancelled() => Err(Error::cancelled()),
+            let answered = tokio::select! {
+                answer = &mut answer => Some(answer),
+                () = unwanted.cancelled() => None,
             };
-            if answer.is_ok() {
-                agent.family.remember(setting, params, (agent.state(), &running));
-            }
-            drop(room);
+            drop(noted);
             // Whoever asked may be gone.
-            let _ = match answer {
-                Ok(result) => request.into_responder().respond_raw(&result).await,
-                Err(error) => request.respond::<()>(Err(error)).await,
-            };
+            if let Some(answer) = answered {
+                asked.answered(&answer);
+                let _ = match answer {
+                    Ok(result) => request.into_responder().respond_raw(&result).await,
+                    Err(error) => request.respond::<()>(Err(failed(error))).await,
+                };
+            } else {
+                let _ = request.respond::<()>(Err(Error::cancelled())).await;
+                asked.call_off(number);
+                // It may be done all the same, or have been done before.
+                if let Ok(answer) = tokio::time::timeout(CALLED_OFF, answer).await {
+                    asked.answered(&answer);
+                }
+            }
         });
         Ok(())
+    }
+}
+
+/// A setting that a process was asked for.
+struct AskedSetting {
+    agent: Arc<DownstreamAgent>,
+    running: Arc<RunningAgent>,
+    setting: ProcessSetting,
+    params: RawJson,
+    /// Kept until it is answered.
+    _room: Arc<()>,
+}
+
+impl AskedSetting {
+    /// Remembers it if the process has agreed.
+    fn answered(&self, answer: &Result<RawJson, CallError>) {
+        if answer.is_ok() {
+            let by = (self.agent.state(), &self.running);
+            self.agent.family.remember(self.setting, self.params.clone(), by);
+        }
+    }
+
+    /// Tells the process that the answer is not waited for, which it knows by this number.
+    fn call_off(&self, number: u64) {
+        let number = RawJson::of(&number).expect("a number is JSON");
+        self.running.cx.notify_now(CANCEL, Some(&RawJson::object(&[("requestId", &number)])));
     }
 }
 

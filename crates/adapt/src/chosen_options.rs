@@ -154,7 +154,7 @@ impl ChosenOptions {
             }
             let params =
                 chosen.params.with(&["sessionId"], &session).unwrap_or_else(|_| chosen.params.clone());
-            let asked = running.cx.request_raw(&chosen.method, Some(&params));
+            let asked = running.cx.request_raw(&chosen.method, Some(&params)).in_order();
             match tokio::time::timeout(PATIENCE, asked).await {
                 Ok(Ok(answer)) => repeated.set.push((chosen.method, params, answer)),
                 // It is repeated to the next.
@@ -166,6 +166,17 @@ impl ChosenOptions {
             }
         }
         repeated
+    }
+}
+
+impl RepeatedOptions {
+    /// Whether what was set tells all that such an update would, which came before.
+    pub(crate) fn outdates(&self, kind: &UpdateKind) -> bool {
+        self.set.iter().any(|(method, _, answer)| match kind {
+            UpdateKind::CurrentModeUpdate => method == "session/set_mode",
+            UpdateKind::ConfigOptionUpdate => answer.get(&["configOptions"]).is_some(),
+            _ => false,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
+    hash::{BuildHasher, Hasher, RandomState},
     sync::{Arc, Weak},
 };
 
@@ -14,15 +15,17 @@ use nudge_wire::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::{DownstreamAgent, ListenerGuard};
+use crate::{DownstreamAgent, ListenerGuard, route::AgentListener};
 
 /// The agent of one client.
 ///
 /// Clients that want the same agent share its process. One that sets a provider or signs in has a process of its own from there on:
 /// nobody else sees or uses what was set, and nobody is signed out by somebody else. Nothing changes if it is the only one
-/// that has ever used the process. Its sessions that are idle move there at once, the others after their turn.
+/// that has ever used the process. Once the agent has agreed, its sessions that are idle move there, the others after their turn.
 pub struct ClientAgent {
     name: String,
+    /// By which whoever runs something for this client says so: nobody else knows it.
+    token: String,
     connection: Option<ConnectionId>,
     /// Whoever has a session of the client sees when this becomes another.
     current: watch::Sender<Arc<DownstreamAgent>>,
@@ -55,6 +58,12 @@ impl ClientAgents {
         self.0.lock().get(&connection?)?.upgrade()
     }
 
+    /// The connection of the client that is known by this.
+    pub(crate) fn connection_of(&self, token: &str) -> Option<ConnectionId> {
+        let agents: Vec<_> = self.0.lock().values().filter_map(Weak::upgrade).collect();
+        agents.iter().find(|agent| agent.token == token)?.connection
+    }
+
     /// What all of them have now.
     pub(crate) fn current(&self) -> Vec<Arc<DownstreamAgent>> {
         let agents: Vec<_> = self.0.lock().values().filter_map(Weak::upgrade).collect();
@@ -85,8 +94,11 @@ impl ClientAgent {
         clients: ClientAgents,
     ) -> Arc<Self> {
         let name = agent.name().to_owned();
+        // The keys of a `RandomState` come from the operating system.
+        let token = format!("{:016x}", RandomState::new().build_hasher().finish());
         Arc::new(Self {
             name,
+            token,
             connection,
             current: watch::Sender::new(agent),
             listening: Mutex::default(),
@@ -97,6 +109,11 @@ impl ClientAgent {
     /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// By which this client is known to those alone that were given it.
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// The agent as it is now.
@@ -124,9 +141,8 @@ impl ClientAgent {
 
     /// As long as the guard is held, the client is told what this agent says about no session, too: something is done for it there.
     fn listen_beside(&self, agent: &Arc<DownstreamAgent>) -> Option<ListenerGuard> {
-        let listening = self.listening.lock();
-        let AgentListening { connection, version, modes, cx, .. } = listening.as_ref()?;
-        Some(agent.listen_with(*connection, *version, *modes, cx.clone()))
+        let listener = self.listening.lock().as_ref()?.as_listener(&self.current());
+        Some(agent.listen_as(listener))
     }
 
     /// The client is gone. Its sessions may go on.
@@ -137,17 +153,18 @@ impl ClientAgent {
     /// The agent that this client has to itself.
     pub(crate) fn own(&self) -> Arc<DownstreamAgent> {
         let Some(connection) = self.connection else { return self.current() };
-        let is_new = self.current.send_if_modified(|current| {
-            let is_shared = !current.family.take(connection);
-            if is_shared {
-                *current = current.apart(connection);
+        let mut former = None;
+        self.current.send_if_modified(|current| {
+            if !current.family.take(connection) {
+                let own = current.apart(connection);
+                former = Some(std::mem::replace(current, own));
             }
-            is_shared
+            former.is_some()
         });
         let own = self.current();
-        if is_new {
+        if let Some(former) = former {
             if let Some(listening) = &mut *self.listening.lock() {
-                listening.guard = own.listen(listening.connection, listening.version, listening.cx.clone());
+                listening.guard = own.listen_as(listening.as_listener(&former));
             }
             tracing::info!(
                 agent = own.name(),
@@ -159,7 +176,17 @@ impl ClientAgent {
 
     /// The home of a session that is opened for this client.
     pub(crate) fn home(&self) -> SessionHome {
-        SessionHome { current: self.current.subscribe(), clients: self.clients.clone() }
+        let current = self.current.subscribe();
+        SessionHome { current, next: None, is_client_gone: false, clients: self.clients.clone() }
+    }
+}
+
+impl AgentListening {
+    /// As an agent knows the client that knows it as `present` does.
+    fn as_listener(&self, present: &DownstreamAgent) -> AgentListener {
+        let Self { connection, version, modes, ref cx, .. } = *self;
+        let servers = present.listener_of(connection).map(|known| known.servers).unwrap_or_default();
+        AgentListener { number: 0, connection, version, modes, cx: cx.clone(), servers }
     }
 }
 
@@ -167,20 +194,31 @@ impl ClientAgent {
 pub(crate) struct SessionHome {
     /// The agent of the client that it was opened for, also when that is gone.
     current: watch::Receiver<Arc<DownstreamAgent>>,
+    /// The agent that the client has by now, while nothing is set of it yet.
+    next: Option<Arc<DownstreamAgent>>,
+    /// The client is gone, and stays with what it had.
+    is_client_gone: bool,
     clients: ClientAgents,
 }
 
 impl SessionHome {
-    /// Waits until the client has another agent than `present`; that. Safe to drop and call again.
+    /// Waits until the client has another agent than `present`, and has set something of it; that. Safe to drop and call again.
     pub(crate) async fn moved(&mut self, present: &DownstreamAgent) -> Arc<DownstreamAgent> {
         loop {
-            if self.current.changed().await.is_err() {
-                // The client is gone, and stays with what it had.
-                return std::future::pending().await;
+            let news = self.next.as_ref().map(|next| next.family.changes());
+            if let Some(next) = self.next.take_if(|next| next.family.is_set()) {
+                if !next.is_kin_of(present) {
+                    return next;
+                }
+                continue;
             }
-            let current = Arc::clone(&self.current.borrow());
-            if !current.is_kin_of(present) {
-                return current;
+            tokio::select! {
+                biased;
+                changed = self.current.changed(), if !self.is_client_gone => match changed {
+                    Ok(()) => self.next = Some(Arc::clone(&self.current.borrow())),
+                    Err(_) => self.is_client_gone = true,
+                },
+                () = any_change(news) => {}
             }
         }
     }
@@ -195,7 +233,7 @@ impl SessionHome {
     ) -> Option<Arc<DownstreamAgent>> {
         let theirs = self.known(client, present).map(|client| client.current());
         let theirs = theirs.unwrap_or_else(|| Arc::clone(&self.current.borrow()));
-        let is_own = theirs.family.is_owned() || present.family.is_owned();
+        let is_own = (theirs.family.is_owned() && theirs.family.is_set()) || present.family.is_owned();
         (is_own && !theirs.is_kin_of(present)).then_some(theirs)
     }
 
@@ -220,6 +258,15 @@ impl SessionHome {
     fn known(&self, client: &ClientContext, agent: &DownstreamAgent) -> Option<Arc<ClientAgent>> {
         self.clients.of(client.connection).filter(|client| client.name() == agent.name())
     }
+}
+
+async fn any_change(changes: Option<watch::Receiver<()>>) {
+    if let Some(mut changes) = changes
+        && changes.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
 }
 
 impl fmt::Debug for ClientAgent {

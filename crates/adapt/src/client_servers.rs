@@ -1,6 +1,6 @@
 //! MCP servers that clients have themselves: an agent reaches them by way of the client that declared them.
 
-use nudge_peer::{RawRequest, UnhandledMessage};
+use nudge_peer::{InOrder, RawRequest, UnhandledMessage};
 use nudge_wire::{ConnectionId, Error, RawJson};
 
 use crate::{
@@ -28,13 +28,21 @@ impl SessionRoutes {
         }
     }
 
-    /// The connection that has the server which is named.
-    pub(crate) fn who_has_server(&self, params: &RawJson) -> Option<AgentListener> {
+    /// The connection that has the server which is named. Where several have one of that name it is that of whom the agent works
+    /// for.
+    pub(crate) fn who_has_server(&self, params: &RawJson, agent: &InOrder) -> Option<AgentListener> {
         let named: Vec<_> = NAMES.into_iter().filter_map(|name| word(params, name)).collect();
-        let listeners = self.listeners().into_iter();
-        listeners
-            .filter(|_| !named.is_empty())
-            .find(|listener| listener.servers.iter().any(|server| named.contains(server)))
+        if named.is_empty() {
+            return None;
+        }
+        let has_it = |listener: &AgentListener| listener.servers.iter().any(|server| named.contains(server));
+        let mut owners: Vec<_> = self.listeners().into_iter().filter(has_it).collect();
+        if owners.len() > 1
+            && let Some(asker) = self.askers(agent).into_iter().find(has_it)
+        {
+            return Some(asker);
+        }
+        (!owners.is_empty()).then(|| owners.swap_remove(0))
     }
 
     /// Passes a request on that opens a connection to a server, and notes what that is called. Gives back all else.
@@ -70,12 +78,11 @@ async fn connect(request: RawRequest, listener: AgentListener, listeners: AgentL
 
 fn note(listeners: &AgentListeners, connection: Option<ConnectionId>, name: String) {
     let mut listeners = listeners.lock();
-    // What one client has taken for a name is no other's.
-    if name.len() > LONGEST_NAME || listeners.iter().any(|listener| listener.servers.contains(&name)) {
-        return;
-    }
     let its = listeners.iter_mut().find(|listener| Some(listener.connection) == connection);
-    if let Some(listener) = its.filter(|listener| listener.servers.len() < MOST) {
+    let has_room = |listener: &&mut AgentListener| {
+        name.len() <= LONGEST_NAME && listener.servers.len() < MOST && !listener.servers.contains(&name)
+    };
+    if let Some(listener) = its.filter(has_room) {
         listener.servers.push(name);
     }
 }

@@ -76,6 +76,16 @@ impl AgentFamily {
         self.remembered.lock().clone()
     }
 
+    /// How often something was set.
+    pub(crate) fn times(&self) -> u64 {
+        self.remembered.lock().1
+    }
+
+    /// Whether anything was ever set.
+    pub(crate) fn is_set(&self) -> bool {
+        self.times() > 0
+    }
+
     /// Makes room for what is asked for now. What comes back is kept until that is answered.
     pub(crate) fn make_room(&self, setting: ProcessSetting, params: &RawJson) -> Result<Arc<()>, Error> {
         self.remembered.lock().0.has_room(setting, params)?;
@@ -100,9 +110,14 @@ impl AgentFamily {
         params: RawJson,
         (by, running): (&Arc<Mutex<ProcessState>>, &Arc<RunningAgent>),
     ) {
-        self.change(|remembered| remembered.remember(setting, params));
+        let number = self.change(|remembered, number| remembered.remember(setting, params, number));
+        running.note_agreed(number);
         by.lock().agreed(running);
-        self.retire(|process| !Arc::ptr_eq(process, by));
+        for process in self.processes() {
+            if !Arc::ptr_eq(&process, by) {
+                process.lock().retire();
+            }
+        }
         self.changes.send_replace(());
     }
 
@@ -114,22 +129,24 @@ impl AgentFamily {
         if is_anothers && self.remembered.lock().0.is_signed_in() {
             return;
         }
-        self.change(RememberedSettings::forget_sign_in);
-        self.retire(|_| true);
+        self.change(|remembered, _| remembered.forget_sign_in());
+        for process in self.processes() {
+            process.lock().replace();
+        }
         self.changes.send_replace(());
     }
 
-    fn change(&self, change: impl FnOnce(&mut RememberedSettings)) {
+    /// Changes what is remembered; gives the number of the change.
+    fn change(&self, change: impl FnOnce(&mut RememberedSettings, u64)) -> u64 {
         let mut remembered = self.remembered.lock();
-        change(&mut remembered.0);
-        remembered.1 += 1;
+        let (settings, times) = &mut *remembered;
+        *times += 1;
+        change(settings, *times);
+        *times
     }
 
-    fn retire(&self, is_meant: impl Fn(&Arc<Mutex<ProcessState>>) -> bool) {
-        let processes: Vec<_> = self.processes.lock().iter().filter_map(Weak::upgrade).collect();
-        for process in processes.iter().filter(|process| is_meant(process)) {
-            process.lock().retire();
-        }
+    fn processes(&self) -> Vec<Arc<Mutex<ProcessState>>> {
+        self.processes.lock().iter().filter_map(Weak::upgrade).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a connection says to its agent and to no session: it waits here while the agent is away, so that nothing else
 //! the connection says waits with it.
 
-use std::{future::Future, pin::Pin, sync::Arc, task::Poll};
+use std::{collections::VecDeque, future::Future, pin::Pin, sync::Arc, task::Poll};
 
 use nudge_peer::{CancellationToken, DropGuard, UnhandledMessage};
 use nudge_wire::{ConnectionId, Error, Version};
@@ -78,7 +78,7 @@ impl AgentLane {
                 Err(_) => return,
             },
         };
-        let there = if sets { agent.there_to_be_set() } else { agent.there() };
+        let there = if is_answered_unsettled(&message) { agent.there_to_be_set() } else { agent.there() };
         let what = match there.filter(|_| is_empty) {
             Some(running) => match self.send_now(&agent, running, message).await {
                 Some(sending) => What::Sending(sending),
@@ -107,7 +107,14 @@ impl AgentLane {
 }
 
 async fn pass_all(who: (Version, Option<ConnectionId>), mut waiting: mpsc::UnboundedReceiver<Waiting>) {
-    while let Some(Waiting { what, agent, _room }) = waiting.recv().await {
+    // Taken out while others before them were refused.
+    let mut kept = VecDeque::new();
+    loop {
+        let next = match kept.pop_front() {
+            Some(next) => Some(next),
+            None => waiting.recv().await,
+        };
+        let Some(Waiting { what, agent, _room }) = next else { return };
         let message = match what {
             What::Message(message) => message,
             What::Sending(sending) => {
@@ -115,8 +122,11 @@ async fn pass_all(who: (Version, Option<ConnectionId>), mut waiting: mpsc::Unbou
                 continue;
             }
         };
-        let running =
-            if sets_something(&message) { agent.running_to_be_set().await } else { agent.running().await };
+        let running = if is_answered_unsettled(&message) {
+            agent.running_to_be_set().await
+        } else {
+            agent.running().await
+        };
         match running {
             Ok(running) => {
                 let _ = agent.pass_to(&running, message, who).await;
@@ -125,7 +135,8 @@ async fn pass_all(who: (Version, Option<ConnectionId>), mut waiting: mpsc::Unbou
             Err(error) if agent.there_to_be_set().is_some() => drop(refuse(message, error).await),
             Err(error) => {
                 let _ = refuse(message, error.clone()).await;
-                refuse_all(&mut waiting, &error).await;
+                kept.extend(std::iter::from_fn(|| waiting.try_recv().ok()));
+                kept = refuse_all(kept, &agent, &error).await;
             }
         }
     }
@@ -135,14 +146,29 @@ fn sets_something(message: &UnhandledMessage) -> bool {
     matches!(message, UnhandledMessage::Request(_)) && ProcessSetting::of(message.method()).is_some()
 }
 
-/// Refuses all that has waited for a start that failed: another start for each would make the last wait for ever.
-async fn refuse_all(waiting: &mut mpsc::UnboundedReceiver<Waiting>, error: &Error) {
-    while let Ok(Waiting { what, .. }) = waiting.try_recv() {
-        match what {
-            What::Message(message) => drop(refuse(message, error.clone()).await),
-            What::Sending(sending) => sending.await,
+/// Whether a process answers it that has not taken what was set before: by it that is set anew, or looked at.
+fn is_answered_unsettled(message: &UnhandledMessage) -> bool {
+    let is_looked_at = matches!(&**message.method(), "auth/status" | "providers/list");
+    sets_something(message) || (is_looked_at && matches!(message, UnhandledMessage::Request(_)))
+}
+
+/// Refuses all that has waited for a start of this agent that failed: another start for each would make the last wait for ever.
+/// Gives back what waits for another.
+async fn refuse_all(
+    waiting: VecDeque<Waiting>,
+    agent: &Arc<DownstreamAgent>,
+    error: &Error,
+) -> VecDeque<Waiting> {
+    let mut others = VecDeque::new();
+    for one in waiting {
+        match one.what {
+            What::Message(message) if Arc::ptr_eq(&one.agent, agent) => {
+                drop(refuse(message, error.clone()).await);
+            }
+            _ => others.push_back(one),
         }
     }
+    others
 }
 
 fn full() -> Error {

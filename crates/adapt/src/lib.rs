@@ -28,6 +28,7 @@ mod open_requests;
 mod pool;
 mod prompt_run;
 mod question;
+mod qwen_steers;
 mod recap;
 mod remembered;
 mod route;

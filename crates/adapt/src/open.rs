@@ -7,10 +7,11 @@ use nudge_backend::{SessionRecap, SessionSetup};
 use nudge_bridge::{IndexedUpdate, UpdateKind, request_between};
 use nudge_peer::CallError;
 use nudge_wire::{Error, ErrorCode, RawJson, Version};
+use tokio::time::Instant;
 
 use crate::{
     AdaptedSession, ClientAgent, DownstreamAgent,
-    chosen_options::RepeatedOptions,
+    chosen_options::{ChosenOptions, RepeatedOptions},
     client_agent::SessionHome,
     late_replay::LateReplay,
     open_requests::RequestPurpose,
@@ -102,6 +103,35 @@ pub(crate) struct OpenedFor {
     pub(crate) agent: Arc<DownstreamAgent>,
     pub(crate) home: SessionHome,
     pub(crate) opened: OpenedLink,
+}
+
+impl TakenUp {
+    /// Has the agent choose again what was chosen in the session, and takes what it says meanwhile.
+    pub(crate) async fn choose_again(&mut self, chosen: ChosenOptions) {
+        let Self { link: SessionLink { running, inbox }, id, result, news, replay, .. } = self;
+        let is_known = replay.is_some();
+        let mut heard = Replay { updates: std::mem::take(news), is_known, ..Replay::default() };
+        let mut take = |update: Option<IndexedUpdate>| {
+            let is_history = heard.take(update);
+            if let Some(replay) = replay.as_mut().filter(|_| is_history) {
+                replay.goes_on(Instant::now());
+            }
+        };
+        let mut repeating = std::pin::pin!(chosen.repeat(running, id, result));
+        let options = loop {
+            tokio::select! {
+                biased;
+                options = &mut repeating => break options,
+                Some(incoming) = inbox.recv() => take(update_in(incoming).await),
+            }
+        };
+        while let Ok(incoming) = inbox.try_recv() {
+            take(update_in(incoming).await);
+        }
+        // What it said before it agreed is not how it stands.
+        heard.updates.retain(|update| !options.outdates(&update.kind));
+        (*news, self.options) = (heard.updates, options);
+    }
 }
 
 impl AdaptedSession {
@@ -203,8 +233,7 @@ pub(crate) async fn take_up(
         {
             Ok(Asked { id, inbox, result, replay: heard, is_replayed }) => {
                 let may_replay = method == "session/load" && !is_replayed;
-                let replay =
-                    may_replay.then(|| LateReplay::new(heard.has_history, tokio::time::Instant::now()));
+                let replay = may_replay.then(|| LateReplay::new(heard.has_history, Instant::now()));
                 let link = SessionLink { running, inbox };
                 let options = RepeatedOptions::default();
                 return Ok(TakenUp { link, id, result, recap: None, news: heard.updates, replay, options });

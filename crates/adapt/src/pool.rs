@@ -50,8 +50,9 @@ impl AgentPool {
     }
 
     /// A user has signed in to the agents that this command starts, on a terminal: the processes that run have not seen it, and give
-    /// way to others. Sessions move when they are idle. `by` is the connection of the client that ran it, if that is known.
-    pub fn signed_in(&self, program: &str, args: &[String], by: Option<ConnectionId>) {
+    /// way to others. Sessions move when they are idle. `by` is what the client is known by that ran it, if that is known.
+    pub fn signed_in(&self, program: &str, args: &[String], by: Option<&str>) {
+        let by = by.and_then(|token| self.clients.connection_of(token));
         let shared: Vec<_> = self.shared.lock().iter().filter_map(Weak::upgrade).collect();
         for agent in shared.into_iter().chain(self.clients.current()) {
             if agent.is(program, args) {

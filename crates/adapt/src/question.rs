@@ -53,6 +53,11 @@ impl OpenQuestions {
         AgentQuestion { id, version, method, params }
     }
 
+    /// Whether the agent still waits for the answer.
+    pub(crate) fn is_open(&self, id: QuestionId) -> bool {
+        self.open.contains_key(&id)
+    }
+
     pub(crate) fn answer(&mut self, id: QuestionId, answer: QuestionAnswer) {
         let Some(OpenQuestion { responder, .. }) = self.open.remove(&id) else { return };
         let mut answered = Box::pin(async move {

@@ -13,6 +13,11 @@ const MOST_PROVIDERS: usize = 64;
 /// The most that is remembered of one client, in bytes.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// How long a process may take to sign the user in again: longer, and it waits for the user.
+const SIGN_IN: Duration = Duration::from_mins(1);
+/// Why sessions stay down whose agent did not take the sign-in again.
+pub(crate) const SIGN_IN_NOT_REPEATED: &str = "sign_in_not_repeated";
+
 /// A request by which a client sets something of the agent's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProcessSetting {
@@ -58,6 +63,8 @@ struct RememberedProvider {
     id: String,
     setting: ProcessSetting,
     params: RawJson,
+    /// The number of the setting, by which a process knows whether it has agreed to it.
+    number: u64,
 }
 
 /// What an agent has agreed to. It holds keys, so it is never shown.
@@ -65,21 +72,17 @@ struct RememberedProvider {
 pub(crate) struct RememberedSettings {
     /// In the order in which they were set.
     providers: Vec<RememberedProvider>,
-    sign_in: Option<RawJson>,
+    sign_in: Option<(RawJson, u64)>,
 }
 
 impl RememberedSettings {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.providers.is_empty() && self.sign_in.is_none()
-    }
-
     /// Whether this can be remembered as well. What could not be said again is not said at all.
     pub(crate) fn has_room(&self, setting: ProcessSetting, params: &RawJson) -> Result<(), Error> {
         let id = provider_id(params);
         let others = self.providers.iter().filter(|other| other.id != id);
         let (count, bytes) =
             others.fold((1, 0), |(count, bytes), other| (count + 1, bytes + other.params.as_str().len()));
-        let sign_in = self.sign_in.as_ref().map_or(0, |params| params.as_str().len());
+        let sign_in = self.sign_in.as_ref().map_or(0, |(params, _)| params.as_str().len());
         let is_too_much = match setting {
             ProcessSetting::SignOut => false,
             ProcessSetting::SignIn => bytes + params.as_str().len() > MOST_BYTES,
@@ -95,15 +98,15 @@ impl RememberedSettings {
         Err(Error::invalid_params(what).reason("too_many_providers"))
     }
 
-    /// The agent has agreed to this.
-    pub(crate) fn remember(&mut self, setting: ProcessSetting, params: RawJson) {
+    /// The agent has agreed to this, which is the setting of this number.
+    pub(crate) fn remember(&mut self, setting: ProcessSetting, params: RawJson, number: u64) {
         match setting {
-            ProcessSetting::SignIn => self.sign_in = Some(params),
+            ProcessSetting::SignIn => self.sign_in = Some((params, number)),
             ProcessSetting::SignOut => self.sign_in = None,
             ProcessSetting::SetProvider | ProcessSetting::DisableProvider => {
                 let id = provider_id(&params);
                 self.providers.retain(|other| other.id != id);
-                self.providers.push(RememberedProvider { id, setting, params });
+                self.providers.push(RememberedProvider { id, setting, params, number });
             }
         }
     }
@@ -118,14 +121,20 @@ impl RememberedSettings {
         self.sign_in = None;
     }
 
-    /// Says all of it to a process: providers first, then the sign-in. The first that it refuses is the error.
+    /// Says to a process what it has not agreed to: providers first, then the sign-in. The first that it refuses is the error.
     pub(crate) async fn repeat(&self, running: &RunningAgent, within: Duration) -> Result<(), Error> {
-        for RememberedProvider { setting, params, .. } in &self.providers {
-            say(running, *setting, params, within).await.map_err(|why| not_taken("providers", &why))?;
+        for RememberedProvider { setting, params, number, .. } in &self.providers {
+            if !running.has_agreed(*number) {
+                say(running, *setting, params, within).await.map_err(|why| not_taken("providers", &why))?;
+                running.note_agreed(*number);
+            }
         }
-        if let Some(params) = &self.sign_in {
-            let said = say(running, ProcessSetting::SignIn, params, within).await;
+        if let Some((params, number)) =
+            self.sign_in.as_ref().filter(|(_, number)| !running.has_agreed(*number))
+        {
+            let said = say(running, ProcessSetting::SignIn, params, within.min(SIGN_IN)).await;
             said.map_err(|why| not_taken("sign-in", &why))?;
+            running.note_agreed(*number);
         }
         Ok(())
     }
@@ -159,7 +168,7 @@ fn not_taken(what: &str, why: &str) -> Error {
     Error::internal(text).reason(if what == "providers" {
         "providers_not_repeated"
     } else {
-        "sign_in_not_repeated"
+        SIGN_IN_NOT_REPEATED
     })
 }
 
@@ -186,14 +195,14 @@ mod tests {
             (ProcessSetting::SetProvider, "b"),
             (ProcessSetting::DisableProvider, "a"),
         ] {
-            remembered.remember(setting, params(id, 1));
+            remembered.remember(setting, params(id, 1), 1);
         }
         let kept: Vec<_> =
             remembered.providers.iter().map(|provider| (provider.id.as_str(), provider.setting)).collect();
         assert_eq!(kept, [("b", ProcessSetting::SetProvider), ("a", ProcessSetting::DisableProvider)]);
-        remembered.remember(ProcessSetting::SignIn, params("", 1));
+        remembered.remember(ProcessSetting::SignIn, params("", 1), 2);
         assert!(remembered.sign_in.is_some());
-        remembered.remember(ProcessSetting::SignOut, params("", 1));
+        remembered.remember(ProcessSetting::SignOut, params("", 1), 3);
         assert!(remembered.sign_in.is_none());
     }
 
@@ -204,7 +213,7 @@ mod tests {
         for at in 0..MOST_PROVIDERS {
             let params = params(&at.to_string(), 1);
             assert!(remembered.has_room(set, &params).is_ok(), "{at}");
-            remembered.remember(set, params);
+            remembered.remember(set, params, 1);
         }
         assert!(remembered.has_room(set, &params("one more", 1)).is_err());
         assert!(remembered.has_room(set, &params("7", 1)).is_ok(), "in place of another");

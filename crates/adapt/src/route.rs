@@ -1,7 +1,7 @@
 //! Where the messages of an agent go: to the session they are about, or to the connections that use the agent.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     pin::Pin,
     sync::Arc,
 };
@@ -30,6 +30,8 @@ const OVERHEAD: usize = 256;
 const STRAYS: usize = 16 * 1024 * 1024;
 /// Sessions remembered of which the agent has said too much.
 const LOST: usize = 64;
+/// Sessions remembered that went over to another process.
+const LEFT: usize = 256;
 
 /// A message on its way to a session.
 pub(crate) struct SessionMessage {
@@ -112,6 +114,8 @@ struct Inner {
     bytes: usize,
     /// Sessions of which too much came to be kept.
     lost: HashSet<String>,
+    /// Sessions that went over to another process: what is still said of them is nobody's.
+    left: VecDeque<String>,
     opening: usize,
     is_over: bool,
 }
@@ -143,6 +147,7 @@ impl SessionRoutes {
         match self.find(RoutedMessage::new(message, self.version.get().copied())) {
             Found::Kept => None,
             Found::Sink(sink, message) => sink.take(message),
+            Found::Left(message) => Some(Box::pin(message.refuse())),
             Found::Unnamed(message) => self.take_unnamed(message.into_unhandled()?, no_session, agent),
             Found::Nobody(message) => self.take_unnamed(message.into_unhandled()?, unknown_session, agent),
         }
@@ -154,6 +159,9 @@ impl SessionRoutes {
         self.note_page(&session, &message);
         let mut inner = self.inner();
         let sink = inner.sinks.get(&*session).cloned();
+        if sink.is_none() && inner.left.iter().any(|left| *left == *session) {
+            return Found::Left(message);
+        }
         let unclaimed = (sink.is_none() && inner.opening > 0).then(|| session.into_owned());
         match (sink, unclaimed) {
             (Some(sink), _) => Found::Sink(sink, message),
@@ -293,6 +301,7 @@ impl SessionRoutes {
         if inner.is_over {
             return Ok(inbox);
         }
+        inner.left.retain(|left| left != session);
         for message in inner.take_strays(session) {
             let _ = queue.send(SessionMessage { message, _room: None });
         }
@@ -309,6 +318,16 @@ impl SessionRoutes {
     /// Nobody takes what comes for this session any more.
     pub(crate) fn release(&self, session: &str) {
         self.inner().sinks.remove(session);
+    }
+
+    /// The session goes over to another process: nobody is told what this one still says of it.
+    pub(crate) fn leave(&self, session: &str) {
+        let mut inner = self.inner();
+        inner.sinks.remove(session);
+        if inner.left.len() == LEFT {
+            inner.left.pop_front();
+        }
+        inner.left.push_back(session.to_owned());
     }
 
     /// The process has ended and all it said is here: each session learns of it behind what it has not taken yet.
@@ -379,6 +398,8 @@ fn unknown_session(method: &str) -> Option<Error> {
 
 enum Found {
     Sink(Sink, RoutedMessage),
+    /// The session runs in another process by now.
+    Left(RoutedMessage),
     Kept,
     /// It names no session.
     Unnamed(RoutedMessage),

@@ -1,6 +1,6 @@
 //! One process of an agent, from its start to its end.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use nudge_bridge::{client_to_v1, client_to_v2};
 use nudge_peer::{
@@ -10,6 +10,7 @@ use nudge_wire::{
     Error, RawJson, Version,
     caps::{AgentInit, ClientInit},
 };
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
@@ -35,6 +36,8 @@ pub(crate) struct RunningAgent {
     pub(crate) since: Instant,
     /// Cancelled when another process has taken its place.
     pub(crate) retired: CancellationToken,
+    /// The numbers of the settings that it has agreed to.
+    agreed: Mutex<HashSet<u64>>,
 }
 
 impl RunningAgent {
@@ -98,7 +101,16 @@ impl RunningAgent {
         routes.auth_status.set_given(offers.auth_status);
         let forgets = turn_so_far::forgets(&init);
         let (since, retired) = (Instant::now(), CancellationToken::new());
-        Ok(Self { cx, init, offers, tier, forgets, routes, since, retired })
+        Ok(Self { cx, init, offers, tier, forgets, routes, since, retired, agreed: Mutex::default() })
+    }
+
+    /// It has agreed to the setting of this number, which need not be said to it again.
+    pub(crate) fn note_agreed(&self, number: u64) {
+        self.agreed.lock().insert(number);
+    }
+
+    pub(crate) fn has_agreed(&self, number: u64) -> bool {
+        self.agreed.lock().contains(&number)
     }
 
     /// Whether users can sign in to it beside the protocol.
@@ -137,7 +149,8 @@ impl RunningAgent {
         }
     }
 
-    fn send_for(
+    /// Sends a request, and notes what for as long as the guard is there.
+    pub(crate) fn send_for(
         &self,
         purpose: Option<RequestPurpose>,
         method: &str,

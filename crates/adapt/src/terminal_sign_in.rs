@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, path::Path};
 
 use nudge_wire::{
-    ConnectionId, RawJson, Version,
+    RawJson, Version,
     caps::{AgentInit, ClientInit},
 };
 use serde::{Deserialize, Serialize};
@@ -28,9 +28,9 @@ pub struct AgentLogin {
     /// The agent that is signed in to, where the command line does not name it: its program and arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<(String, Vec<String>)>,
-    /// The connection of the client to which it was offered, as the daemon counts them.
+    /// By which the daemon that has offered it knows the client.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connection: Option<u64>,
+    pub client: Option<String>,
 }
 
 /// Where a sign-in on a terminal is run from.
@@ -40,8 +40,8 @@ pub struct SignInPlace<'a> {
     pub nudge: Option<&'a Path>,
     /// The command of the agent, if it is one.
     pub agent: Option<&'a (String, Vec<String>)>,
-    /// The connection of the client.
-    pub connection: Option<ConnectionId>,
+    /// By which the client is known, here alone.
+    pub client: Option<&'a str>,
 }
 
 /// Variables may hold keys, so none is shown.
@@ -55,8 +55,8 @@ impl AgentLogin {
     fn of(method: &Value, place: SignInPlace<'_>) -> Self {
         let args = method["args"].as_array().into_iter().flatten();
         let args = args.filter_map(|arg| arg.as_str().map(str::to_owned)).collect();
-        let connection = place.connection.map(|connection| connection.0);
-        Self { args, env: variables(&method["env"]), connection, ..Self::default() }
+        let client = place.client.map(str::to_owned);
+        Self { args, env: variables(&method["env"]), client, ..Self::default() }
     }
 
     fn written(&self) -> String {
@@ -182,11 +182,8 @@ mod tests {
         let answer = raw(&json!({ "authMethods": methods, "x": 1.50 }));
         let client = client(version, capabilities);
         let agent = ("goose".to_owned(), vec!["acp".to_owned()]);
-        let place = SignInPlace {
-            nudge: Some(Path::new("/bin/nudge")),
-            agent: Some(&agent),
-            connection: Some(ConnectionId(7)),
-        };
+        let place =
+            SignInPlace { nudge: Some(Path::new("/bin/nudge")), agent: Some(&agent), client: Some("7") };
         let told = through_nudge(answer, &client, place);
         told.to::<Value>().unwrap()["authMethods"].clone()
     }
@@ -203,7 +200,7 @@ mod tests {
         assert_eq!((&told[0]["args"], &told[1]), (&json!([]), &v1[1]));
         let said = login(&told[0]["env"][AGENT_LOGIN_VARIABLE]);
         assert_eq!((said.args, said.env["A"].as_str()), (vec!["--cli".to_owned()], "1"));
-        assert_eq!(said.connection, Some(7));
+        assert_eq!(said.client.as_deref(), Some("7"));
         let v2 = json!([{ "methodId": "t", "type": "terminal", "env": [{ "name": "A", "value": "1" }] }]);
         let told = methods(Version::V2, &json!({ "auth": { "terminal": {} } }), &v2);
         assert_eq!(told[0]["env"][0]["name"], AGENT_LOGIN_VARIABLE);

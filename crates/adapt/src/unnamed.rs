@@ -171,7 +171,7 @@ impl SessionRoutes {
     /// The connection that a request of the agent is about: it has the server that is named, or has asked last for what the agent
     /// works on. If the agent works on nothing, the one that asked it for anything last, or that came last.
     fn who_asked(&self, params: Option<&RawJson>, agent: &InOrder) -> Option<AgentListener> {
-        let has_server = || self.who_has_server(params?);
+        let has_server = || self.who_has_server(params?, agent);
         let asked_last = || self.askers(agent).into_iter().next();
         let asked_before = || self.listener_of(self.requests.last_asker()?);
         let came_last = || self.listeners().pop();
@@ -180,7 +180,7 @@ impl SessionRoutes {
 
     /// The connections that news of the agent are for: those for which it works on something, or else all.
     fn concerned(&self, params: Option<&RawJson>, agent: &InOrder) -> Vec<AgentListener> {
-        if let Some(listener) = params.and_then(|params| self.who_has_server(params)) {
+        if let Some(listener) = params.and_then(|params| self.who_has_server(params, agent)) {
             return vec![listener];
         }
         let askers = self.askers(agent);
@@ -188,7 +188,7 @@ impl SessionRoutes {
     }
 
     /// The connections for which the agent works on something, the last to have asked first.
-    fn askers(&self, agent: &InOrder) -> Vec<AgentListener> {
+    pub(crate) fn askers(&self, agent: &InOrder) -> Vec<AgentListener> {
         let listeners = self.listeners();
         let with_id = |id: ConnectionId| listeners.iter().find(|listener| listener.connection == id);
         let own = self.requests.askers().into_iter().filter_map(|(number, id)| Some((number, with_id(id)?)));

@@ -41,12 +41,12 @@ pub(crate) fn run(
     let (env, named) = named.map(|agent| (agent.env, (agent.program, agent.args))).unzip();
     let agent = login.agent.clone().or(named);
     let agent = agent.context("name the agent to sign in to, as in `nudge acp -- AGENT`")?;
-    let connection = login.connection;
+    let client = login.client.clone();
     let mut command = command(&agent, env.unwrap_or_default(), login);
     runtime()?.block_on(async {
         let status = wait(&mut command).await?;
         if status.success() {
-            tell_daemon(place, &agent, connection).await;
+            tell_daemon(place, &agent, client).await;
         }
         Ok(ending(status))
     })
@@ -102,10 +102,10 @@ fn ending(status: ExitStatus) -> ExitCode {
     ExitCode::from(u8::try_from(status.code().unwrap_or_else(by_signal)).unwrap_or(1))
 }
 
-async fn tell_daemon(place: &DataPlace, (program, args): &(String, Vec<String>), connection: Option<u64>) {
+async fn tell_daemon(place: &DataPlace, (program, args): &(String, Vec<String>), client: Option<String>) {
     let told = async {
         let Some(link) = DaemonLink::connect(place)? else { return Ok(()) };
-        let params = json!({ "program": program, "args": args, "connection": connection });
+        let params = json!({ "program": program, "args": args, "client": client });
         link.run(async |client| client.request("_nudge/agent_signed_in", &params).await.map(drop)).await
     };
     if let Err(error) = told.await {

@@ -49,7 +49,6 @@ pub(crate) struct AgentBehind {
     terminal_methods: Arc<[String]>,
     /// The command that starts it, if it is one.
     command: Option<(String, Vec<String>)>,
-    connection: ConnectionId,
     /// What the agent says to nobody in particular is for this connection.
     _listening: Arc<AgentListening>,
 }
@@ -86,7 +85,7 @@ impl AgentBehind {
         let lane = Arc::new(AgentLane::new(Arc::clone(&agent), client.version));
         let offered = through_nudge(init.result.clone(), client, SignInPlace::default());
         let terminal_methods = [terminal_methods(&init.result), terminal_methods(&offered)].concat().into();
-        Ok(Some(Self { agent, lane, terminal_methods, command, connection: id, _listening: listening }))
+        Ok(Some(Self { agent, lane, terminal_methods, command, _listening: listening }))
     }
 
     /// What is offered in front of it, with the methods to sign in on a terminal as the client runs them through Nudge.
@@ -95,15 +94,16 @@ impl AgentBehind {
         let place = SignInPlace {
             nudge: nudge.as_deref(),
             agent: self.command.as_ref(),
-            connection: Some(self.connection),
+            client: Some(self.agent.token()),
         };
         let result = through_nudge(offered.result, client, place);
         AgentInit::new(offered.version, result)
     }
 
-    /// Keeps the client's agent, with what is set of it, for as long as a turn of the client may still begin.
-    pub(crate) fn hold(&self) -> ContextHold {
-        ContextHold::new(Arc::clone(&self.agent))
+    /// Keeps the client's agent, with what is set of it, for as long as a turn of the client may still begin; and what is kept
+    /// beside it.
+    pub(crate) fn hold(&self, beside: ContextHold) -> ContextHold {
+        ContextHold::new((Arc::clone(&self.agent), beside))
     }
 
     /// Passes on what only the agent understands, but for what no agent is to be asked.

@@ -2,7 +2,7 @@
 
 use nudge_hub::Hub;
 use nudge_peer::UnhandledMessage;
-use nudge_wire::{ConnectionId, Error, RawJson};
+use nudge_wire::{Error, RawJson};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,16 +48,16 @@ pub(crate) async fn answer(gateway: &Gateway, message: UnhandledMessage) -> Opti
 struct SignedInAgent {
     program: String,
     args: Vec<String>,
-    /// Over which connection the way to do so was offered.
+    /// By which the client is known to whom the way to do so was offered.
     #[serde(default)]
-    connection: Option<u64>,
+    client: Option<String>,
 }
 
 fn signed_in(gateway: &Gateway, params: Option<&RawJson>) -> Result<(), Error> {
     let params = params.ok_or_else(|| Error::invalid_params("Invalid params: program is missing"))?;
     let read = params.to::<SignedInAgent>();
     let agent = read.map_err(|error| Error::bad_params("_nudge/agent_signed_in", &error))?;
-    gateway.agents().signed_in(&agent.program, &agent.args, agent.connection.map(ConnectionId));
+    gateway.agents().signed_in(&agent.program, &agent.args, agent.client.as_deref());
     Ok(())
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn initialize(routes: &ClientRoutes, params: &RawJson) -> Resul
         };
         let mut context = routes.context();
         if let Some(agent) = &agent {
-            context.hold = agent.hold();
+            context.hold = agent.hold(context.hold);
         }
         hub.connect(cx.clone(), &client, context, source, options.built_in.clone())
     });

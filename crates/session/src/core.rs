@@ -171,6 +171,7 @@ impl SessionCore {
                 self.delivery.steer_method = method;
                 self.interrupt_now();
             }
+            SessionInput::ElicitationModes(modes) => self.agent.elicitation = modes,
             SessionInput::Answered { ask, client, answer } => self.answered(ask, client, answer),
             SessionInput::Committed => self.committed(),
             SessionInput::CommitFailed(failure) => self.commit_failed(failure),

@@ -51,6 +51,8 @@ pub enum SessionInput {
     AgentEnded,
     /// How the agent is steered from now on.
     SteerMethod(SteerMethod),
+    /// Which ways of asking the user the agent was told of: another process of it may have been told of others.
+    ElicitationModes(ElicitationModes),
     /// An answer to what clients were asked.
     Answered {
         /// Which question.

@@ -18,6 +18,9 @@ pub(crate) enum RunAction {
     },
     /// The agent is sent a steer; its answer goes to [`PromptRun::steer_answered`].
     SendSteer(SteerId, UserMessage),
+    /// The agent has asked what goes in now and is told: these, or nothing. What becomes of each goes to
+    /// [`PromptRun::steer_answered`].
+    AnswerAsked(Vec<(SteerId, UserMessage)>),
     /// The agent is sent a `session/cancel`.
     SendCancel,
     /// The agent does not stop: its connection is closed.

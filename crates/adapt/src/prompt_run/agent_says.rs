@@ -7,7 +7,10 @@ use tokio::time::Instant;
 
 use super::{
     Actions, PromptRun, RunAction, SteerId, SteerOutcome,
-    stage::{EndedPrompt, HeardSincePrompt, PromptReceipt, PromptStage, PromptWork, StopWish, StoppedFor},
+    stage::{
+        EndedPrompt, HeardSincePrompt, PromptReceipt, PromptStage, PromptWork, ReportedBreakPoint, StopWish,
+        StoppedFor,
+    },
 };
 
 /// How long the end of a prompt may be on its way when the agent says that it has no turn.
@@ -40,6 +43,22 @@ impl PromptRun {
             }
             _ => Actions::new(),
         }
+    }
+
+    /// The agent asks what the user has said meanwhile and waits for the answer, between its tools and the next question to its
+    /// model: a break-point. Nothing comes of it while it is to stop.
+    pub(crate) fn asks_what_goes_in(&mut self) -> Actions {
+        let PromptStage::Working(work, stop @ (StopWish::NotAsked | StopWish::InterruptDue { .. })) =
+            &mut self.stage
+        else {
+            return Actions::new();
+        };
+        if work.break_point != ReportedBreakPoint::None {
+            return Actions::new();
+        }
+        *stop = StopWish::NotAsked;
+        work.break_point = ReportedBreakPoint::Asked;
+        vec![RunAction::ReportBreakPoint]
     }
 
     /// A version 2 agent says that it runs: on its prompt, by itself, or on a steer that reached it when it had ended.
@@ -82,7 +101,11 @@ impl PromptRun {
             PromptStage::Working(_, stop) => StoppedFor::from(*stop),
             PromptStage::Ended(_, ended) => ended.stopped_for,
         };
-        if let PromptStage::Working(work, _) | PromptStage::Ended(work, _) = self.take_stage() {
+        if let PromptStage::Working(mut work, _) | PromptStage::Ended(mut work, _) = self.take_stage() {
+            if work.break_point == ReportedBreakPoint::Asked {
+                // What goes in is told still, and the agent prompted with it.
+                work.break_point = ReportedBreakPoint::Reported;
+            }
             self.stage = PromptStage::Ended(work, EndedPrompt { end, stopped_for, finish_at: None });
         }
         let mut actions = vec![RunAction::EndTools];

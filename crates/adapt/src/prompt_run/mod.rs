@@ -132,6 +132,12 @@ impl PromptRun {
         matches!(self.stage, PromptStage::Ended(..))
     }
 
+    /// Whether the agent waits to be told what goes in.
+    pub(crate) fn is_asked(&self) -> bool {
+        let PromptStage::Working(work, _) = &self.stage else { return false };
+        work.break_point == ReportedBreakPoint::Asked
+    }
+
     /// Whether a prompt waits to be sent.
     pub(crate) fn is_held(&self) -> bool {
         matches!(self.stage, PromptStage::Held(_))

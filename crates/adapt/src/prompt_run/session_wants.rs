@@ -36,11 +36,8 @@ impl PromptRun {
         match &mut self.stage {
             PromptStage::Idle => self.undelivered.extend(messages),
             PromptStage::Held(held) => held.messages.extend(messages),
-            PromptStage::Working(work, _) => {
-                let first = self.last_steer + 1;
-                let steers: Vec<_> = (first..).map(SteerId).zip(messages).collect();
-                self.last_steer += u64::try_from(steers.len()).unwrap_or_default();
-                work.steers.extend(steers.iter().cloned());
+            PromptStage::Working(..) => {
+                let steers = self.numbered(messages);
                 return steers.into_iter().map(|(id, message)| RunAction::SendSteer(id, message)).collect();
             }
             PromptStage::Ended(work, _) => {
@@ -54,8 +51,11 @@ impl PromptRun {
     /// What goes in at the break-point that was reported. If the agent has gone on or was lost meanwhile, they are steers.
     pub(crate) fn go_on(&mut self, messages: Vec<UserMessage>, now: Instant) -> Actions {
         let PromptStage::Ended(work, ended) = &mut self.stage else {
-            if let PromptStage::Working(work, _) = &mut self.stage {
-                work.break_point = ReportedBreakPoint::None;
+            if let PromptStage::Working(work, _) = &mut self.stage
+                && std::mem::replace(&mut work.break_point, ReportedBreakPoint::None)
+                    == ReportedBreakPoint::Asked
+            {
+                return self.answer_asked(messages);
             }
             return self.steer(messages, now);
         };
@@ -64,7 +64,8 @@ impl PromptRun {
         }
         work.next_prompt.extend(messages);
         let is_cut_off = ended.is_cut_off();
-        if ended.stopped_for == StoppedFor::User || !work.steers.is_empty() {
+        let is_over = ended.stopped_for == StoppedFor::User || matches!(ended.end, TurnEnd::Failed(_));
+        if is_over || !work.steers.is_empty() {
             return self.settle(now);
         }
         let mut messages = std::mem::take(&mut work.next_prompt);
@@ -74,10 +75,36 @@ impl PromptRun {
         if messages.is_empty() { self.finish() } else { self.send_next(messages, now) }
     }
 
-    /// The agent is cut off, so that a break-point follows.
+    /// The agent that waits to be told what goes in is told. One that is to stop may not look at it any more: it goes with the
+    /// next prompt.
+    fn answer_asked(&mut self, messages: Vec<UserMessage>) -> Actions {
+        let told = match &mut self.stage {
+            PromptStage::Working(_, StopWish::NotAsked) => self.numbered(messages),
+            PromptStage::Working(work, _) => {
+                work.next_prompt.extend(messages);
+                Vec::new()
+            }
+            _ => return Actions::new(),
+        };
+        vec![RunAction::AnswerAsked(told), RunAction::ReportStream]
+    }
+
+    /// Steers that the agent is about to get, by their numbers.
+    fn numbered(&mut self, messages: Vec<UserMessage>) -> Vec<(SteerId, UserMessage)> {
+        let first = self.last_steer + 1;
+        let steers: Vec<_> = (first..).map(SteerId).zip(messages).collect();
+        self.last_steer += u64::try_from(steers.len()).unwrap_or_default();
+        if let Some(work) = self.work() {
+            work.steers.extend(steers.iter().cloned());
+        }
+        steers
+    }
+
+    /// The agent is cut off, so that a break-point follows. One that has asked what goes in stands at a break-point.
     pub(crate) fn interrupt(&mut self, now: Instant) -> Actions {
         match &mut self.stage {
             PromptStage::Held(held) => held.once_sent = OnceSent::Interrupt,
+            PromptStage::Working(PromptWork { break_point: ReportedBreakPoint::Asked, .. }, _) => {}
             PromptStage::Working(
                 PromptWork { heard: HeardSincePrompt::Words, .. },
                 stop @ (StopWish::NotAsked | StopWish::InterruptUnlessEnded { .. }),

@@ -115,6 +115,8 @@ impl PromptReceipt {
 pub(super) enum ReportedBreakPoint {
     None,
     Reported,
+    /// It was reported because the agent has asked what goes in. It works, and waits for the answer.
+    Asked,
 }
 
 /// Whether and why an agent that works is to stop.

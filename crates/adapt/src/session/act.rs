@@ -1,6 +1,6 @@
 //! What is done towards the agent and the session's owner, one action at a time.
 
-use nudge_backend::{BackendEvent, TurnEnd, UserMessage};
+use nudge_backend::{AgentQuestion, BackendEvent, TurnEnd, UserMessage};
 use nudge_wire::RawJson;
 use tokio::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::{
     calls::OpenCalls,
     goose_steers,
     prompt_run::{PromptAfter, RunAction, SteerId, SteerOutcome},
-    recap, say,
+    qwen_steers, recap, say,
     turn_so_far::TurnSoFar,
 };
 
@@ -21,6 +21,7 @@ impl AdaptedSession {
             match action {
                 RunAction::SendPrompt { messages, after } => self.send_prompt(&messages, after),
                 RunAction::SendSteer(id, message) => self.send_steer(id, &message),
+                RunAction::AnswerAsked(steers) => self.answer_asked(&steers),
                 RunAction::SendCancel => self.send_cancel(),
                 RunAction::CloseConnection => self.close_connection(),
                 RunAction::ReportTurnStarted => self.ready.push_back(BackendEvent::TurnStarted),
@@ -86,6 +87,37 @@ impl AdaptedSession {
         }
     }
 
+    /// Tells the agent, which has asked, what goes in.
+    fn answer_asked(&mut self, steers: &[(SteerId, UserMessage)]) {
+        let asked = self.qwen_steers.take(Instant::now());
+        let asked = asked.filter(|(question, _)| self.questions.is_open(question.id));
+        let outcome = match asked {
+            Some((question, _)) if steers.is_empty() => return self.ask_client_what_goes_in(question),
+            Some((question, true)) => {
+                let contents: Vec<_> = steers.iter().map(|(_, message)| &message.content).collect();
+                self.questions.answer(question.id, Ok(qwen_steers::messages(&contents)));
+                SteerOutcome::Taken
+            }
+            Some((question, false)) => {
+                self.questions.answer(question.id, Ok(qwen_steers::messages(&[])));
+                SteerOutcome::Refused
+            }
+            None => SteerOutcome::Refused,
+        };
+        for (id, _) in steers {
+            self.steer_ends(*id, outcome);
+        }
+    }
+
+    /// A client of that agent's own may keep messages itself.
+    pub(super) fn ask_client_what_goes_in(&mut self, question: AgentQuestion) {
+        if self.qwen_steers.passes(question.id) {
+            self.ready.push_back(BackendEvent::Question(question));
+        } else {
+            self.questions.answer(question.id, Ok(qwen_steers::messages(&[])));
+        }
+    }
+
     /// What became of a steer is known.
     pub(super) fn steer_ends(&mut self, id: SteerId, outcome: SteerOutcome) {
         let actions = self.run.steer_answered(id, outcome, Instant::now());
@@ -113,6 +145,9 @@ impl AdaptedSession {
     fn end_turn(&mut self, end: TurnEnd) {
         self.calls = OpenCalls::default();
         self.goose_steers.left_over();
+        if let Some((question, _)) = self.qwen_steers.take(Instant::now()) {
+            self.questions.answer(question.id, Ok(qwen_steers::messages(&[])));
+        }
         self.prompt = None;
         self.turn_so_far = None;
         self.replay = None;

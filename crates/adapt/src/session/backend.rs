@@ -67,6 +67,7 @@ impl Backend for AdaptedSession {
     }
 
     fn answer(&mut self, question: QuestionId, answer: QuestionAnswer) {
+        let answer = self.qwen_steers.answered(question, answer);
         self.questions.answer(question, answer);
     }
 
@@ -89,8 +90,7 @@ impl Backend for AdaptedSession {
     fn forget_options(&mut self) {}
 
     fn option_answered(&mut self, call: &MethodCall, answer: &RawJson) {
-        self.standing.set(&call.method, &call.params, answer);
-        self.chosen.note(&call.method, &call.params, self.standing.version);
+        self.option_was_set(&call.method, &call.params, answer);
     }
 
     fn steer_method(&self) -> SteerMethod {

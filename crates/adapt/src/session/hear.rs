@@ -1,6 +1,6 @@
 //! What the agent says, and what it tells of its turn.
 
-use nudge_backend::{BackendEvent, REQUEST_PERMISSION, TurnEnd};
+use nudge_backend::{AgentQuestion, BackendEvent, REQUEST_PERMISSION, TurnEnd};
 use nudge_bridge::{IndexedUpdate, UpdateKind, UpdateSpeaker};
 use nudge_peer::{CallError, UnhandledMessage};
 use nudge_wire::{Version, inject::ErrorReason};
@@ -11,6 +11,7 @@ use crate::{
     SteerTier,
     calls::{AgentAnswer, AnsweredCall},
     prompt_run::SteerOutcome,
+    qwen_steers,
     routed::RoutedMessage,
     tool_calls::{ToolCallChange, is_word},
 };
@@ -29,10 +30,26 @@ impl AdaptedSession {
                     let change = request.params().and_then(|params| self.tools.asked_for(params));
                     self.ready.extend(change.map(ToolCallChange::into_event));
                 }
+                let is_for_steers = &**request.method() == qwen_steers::DRAIN;
                 let question = self.questions.ask(self.standing.version, request);
+                if is_for_steers {
+                    return self.hear_what_goes_in(question);
+                }
                 self.ready.push_back(BackendEvent::Question(question));
             }
         }
+    }
+
+    /// The agent asks what the user has said meanwhile.
+    fn hear_what_goes_in(&mut self, question: AgentQuestion) {
+        let actions = self.run.asks_what_goes_in();
+        if !self.run.is_asked() {
+            return self.ask_client_what_goes_in(question);
+        }
+        if let Some(earlier) = self.qwen_steers.ask(question, Instant::now()) {
+            self.questions.answer(earlier, Ok(qwen_steers::messages(&[])));
+        }
+        self.act(actions);
     }
 
     fn hear_update(&mut self, update: IndexedUpdate) {

@@ -12,7 +12,7 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 use nudge_backend::{BackendEvent, QuestionId, SessionRecap};
 use nudge_bridge::IndexedUpdate;
 use nudge_peer::{CancellationToken, PassedMessage};
-use nudge_wire::{ConnectionId, Error};
+use nudge_wire::{ConnectionId, Error, RawJson};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep_until},
@@ -30,7 +30,9 @@ use crate::{
     open_requests::{OpenRequestGuard, RequestPurpose},
     prompt_run::PromptRun,
     question::OpenQuestions,
+    qwen_steers::QwenSteers,
     route::SessionMessage,
+    running::RunningAgent,
     serve::ServedFolders,
     standing::AgentStanding,
     tool_calls::OpenToolCalls,
@@ -44,6 +46,8 @@ pub struct AdaptedSession {
     home: SessionHome,
     /// `None` while the agent is away.
     link: Option<SessionLink>,
+    /// What has become of the agent that is away, for requests that wait for it.
+    return_news: watch::Sender<AgentReturn>,
     id: Arc<str>,
     base: OpenBase,
     recap: SessionRecap,
@@ -79,9 +83,14 @@ pub struct AdaptedSession {
     chosen: ChosenOptions,
     pub(crate) questions: OpenQuestions,
     goose_steers: GooseSteers,
+    qwen_steers: QwenSteers,
     passing: Option<mpsc::UnboundedSender<AboutSession>>,
     served: ServedFolders,
 }
+
+/// What has become of an agent that was away: it is back and knows the session by this id, or does not take it up. Nothing while it is
+/// awaited.
+type AgentReturn = Option<Result<(Arc<RunningAgent>, Arc<str>), Error>>;
 
 /// A message about the session, as whom the agent knows that, and which agent.
 type AboutSession = (Arc<DownstreamAgent>, Arc<str>, PassedMessage);
@@ -109,12 +118,14 @@ impl AdaptedSession {
             standing: AgentStanding::new(&link.running, result),
             questions: OpenQuestions::default(),
             goose_steers: GooseSteers::default(),
+            qwen_steers: QwenSteers::default(),
             run: PromptRun::new(agent.patience()),
             agent,
             home,
             settings,
             chosen: ChosenOptions::default(),
             link: Some(link),
+            return_news: watch::Sender::default(),
             id,
             base,
             recap,
@@ -172,7 +183,10 @@ impl AdaptedSession {
                 Happened::Replayed => self.release(),
                 Happened::Terminal(update) => self.ready.push_back(BackendEvent::Update(update)),
                 Happened::Moved(agent) => self.go_to(agent),
-                Happened::Set => self.begin_taking_up(),
+                Happened::Set => {
+                    self.failures = 0;
+                    self.begin_taking_up();
+                }
             }
         }
     }
@@ -209,6 +223,12 @@ impl AdaptedSession {
         RequestPurpose::Turn { session: Arc::clone(&self.id), client: self.prompter }
     }
 
+    /// The agent has agreed to a request that sets an option.
+    fn option_was_set(&mut self, method: &str, params: &RawJson, answer: &RawJson) {
+        self.standing.set(method, params, answer);
+        self.chosen.note(method, params, self.standing.version);
+    }
+
     fn show(&mut self, update: IndexedUpdate) {
         self.standing.hear(&update);
         self.chosen.hear(&update);
@@ -220,6 +240,7 @@ impl Drop for AdaptedSession {
     fn drop(&mut self) {
         if let Some(link) = &self.link {
             link.running.routes.release(&self.id);
+            self.agent.rest();
         }
     }
 }

@@ -28,8 +28,8 @@ impl AdaptedSession {
     pub(super) fn go_to(&mut self, agent: Arc<DownstreamAgent>) {
         let left: BackendFuture<'static, ()> = match self.link.take() {
             Some(link) => {
-                link.running.routes.release(&self.id);
-                Box::pin(let_go(link, Arc::clone(&self.id)))
+                link.running.routes.leave(&self.id);
+                Box::pin(let_go(link, Arc::clone(&self.id), Arc::clone(&self.agent)))
             }
             None => Box::pin(async {}),
         };
@@ -39,6 +39,7 @@ impl AdaptedSession {
         self.prompter_hears = None;
         // The process goes on without whoever would answer it.
         let withdrawn = self.questions.withdraw_all().into_iter();
+        self.qwen_steers.clear();
         self.ready.extend(withdrawn.map(BackendEvent::QuestionWithdrawn));
         self.failures = 0;
         self.taking_up = None;
@@ -47,13 +48,13 @@ impl AdaptedSession {
 }
 
 /// Two processes are not to have one session open at the same time.
-async fn let_go(link: SessionLink, id: Arc<str>) {
+async fn let_go(link: SessionLink, id: Arc<str>, agent: Arc<DownstreamAgent>) {
     let SessionLink { running, .. } = link;
-    if !running.offers.close || running.is_over() {
-        return;
+    if running.offers.close && !running.is_over() {
+        let id = RawJson::of(&*id).expect("a string is JSON");
+        let asked = running.cx.request_raw("session/close", Some(&RawJson::object(&[("sessionId", &id)])));
+        // It goes on elsewhere whatever it says.
+        let _ = tokio::time::timeout(PATIENCE, asked).await;
     }
-    let id = RawJson::of(&*id).expect("a string is JSON");
-    let asked = running.cx.request_raw("session/close", Some(&RawJson::object(&[("sessionId", &id)])));
-    // It goes on elsewhere whatever it says.
-    let _ = tokio::time::timeout(PATIENCE, asked).await;
+    agent.rest();
 }

@@ -4,10 +4,27 @@ use std::{sync::Arc, time::Duration};
 
 use nudge_peer::PassedMessage;
 use nudge_wire::{Error, RawJson};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
-use super::{AboutSession, AdaptedSession};
-use crate::{open::failed, open_requests::RequestPurpose};
+use super::{AboutSession, AdaptedSession, AgentReturn};
+use crate::{open::failed, open_requests::RequestPurpose, running::RunningAgent};
+
+/// How long a request waits for an agent that is being started or that the session goes over to.
+const WAITS: Duration = Duration::from_mins(1);
+
+/// Params of a request about the session that the agent knows as `id`.
+fn about(id: &str, params: &RawJson) -> RawJson {
+    let id = RawJson::of(id).expect("a string is JSON");
+    params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone())
+}
+
+/// What becomes of the agent; nothing if that takes too long.
+async fn agent_back(
+    mut news: watch::Receiver<AgentReturn>,
+) -> Option<Result<(Arc<RunningAgent>, Arc<str>), Error>> {
+    let known = tokio::time::timeout(WAITS, news.wait_for(Option::is_some)).await.ok()?;
+    known.ok()?.clone()
+}
 
 impl AdaptedSession {
     /// Sends a request about this session, in the agent's version, with the agent's id of it.
@@ -17,24 +34,35 @@ impl AdaptedSession {
         method: &str,
         params: &RawJson,
     ) -> impl Future<Output = Result<RawJson, Error>> + Send + 'static {
-        let id = RawJson::of(&*self.id).expect("a string is JSON");
-        let params = params.with(&["sessionId"], &id).unwrap_or_else(|_| params.clone());
         let hears = match &purpose {
             Some(RequestPurpose::Client(origin)) => self.home.hears(origin.connection, &self.agent),
             _ => None,
         };
-        let asked =
-            self.link.as_ref().map(|link| link.running.request_in_order_for(purpose, method, &params));
+        let here = self
+            .link
+            .as_ref()
+            .map(|link| link.running.request_in_order_for(purpose.clone(), method, &about(&self.id, params)));
+        let back = self.taking_up.as_ref().map(|_| self.return_news.subscribe());
+        let (method, params) = (method.to_owned(), params.clone());
         let why_away = self.why_away.clone();
         async move {
             // What the agent wants to know about it is asked of whoever made it.
             let _hears = hears;
-            match asked {
-                Some(asked) => asked.await.map_err(failed),
-                None => Err(why_away.unwrap_or_else(|| {
-                    Error::internal("The agent is being started again. Try once more").reason("agent_gone")
-                })),
-            }
+            let why = match (here, back) {
+                (Some(asked), _) => return asked.await.map_err(failed),
+                (None, Some(back)) => match agent_back(back).await {
+                    Some(Ok((running, id))) => {
+                        let asked = running.request_in_order_for(purpose, &method, &about(&id, &params));
+                        return asked.await.map_err(failed);
+                    }
+                    Some(Err(why)) => Some(why),
+                    None => None,
+                },
+                (None, None) => why_away,
+            };
+            Err(why.unwrap_or_else(|| {
+                Error::internal("The agent is being started again. Try once more").reason("agent_gone")
+            }))
         }
     }
 

@@ -23,6 +23,7 @@ impl AdaptedSession {
         self.prompt = None;
         self.is_lost = true;
         self.questions.clear();
+        self.qwen_steers.clear();
         self.ready.push_back(BackendEvent::Lost(error.clone()));
         let actions = self.run.lost(error, Instant::now());
         self.act(actions);
@@ -39,14 +40,14 @@ impl AdaptedSession {
         if self.taking_up.is_some() {
             return;
         }
+        self.return_news.send_replace(None);
         let (agent, id) = (Arc::clone(&self.agent), Arc::clone(&self.id));
         let (base, recap) = (self.base.clone(), Arc::clone(&self.recap));
         let chosen = self.chosen.clone();
         self.taking_up = Some(Box::pin(async move {
             before.await;
             let mut taken_up = take_up(&agent, None, Some(&id), &base, &recap).await?;
-            let running = &taken_up.link.running;
-            taken_up.options = chosen.repeat(running, &taken_up.id, &taken_up.result).await;
+            taken_up.choose_again(chosen).await;
             Ok(taken_up)
         }));
     }
@@ -58,31 +59,39 @@ impl AdaptedSession {
             Err(error) => {
                 self.failures += 1;
                 self.why_away = Some(error.clone());
-                match self.run.not_restored(error) {
+                match self.run.not_restored(error.clone()) {
                     Some(actions) => self.act(actions),
-                    None if self.failures < TRIES => self.begin_taking_up(),
+                    None if self.failures < TRIES => return self.begin_taking_up(),
                     None => {}
                 }
+                self.return_news.send_replace(Some(Err(error)));
             }
         }
     }
 
     fn is_back(&mut self, TakenUp { link, id, result, recap, news, replay, options }: TakenUp) {
         self.standing.is_back(&link.running, result);
-        for (method, params, answer) in &options.set {
-            self.standing.set(method, params, answer);
-        }
+        let running = Arc::clone(&link.running);
         self.link = Some(link);
-        self.id = Arc::clone(&id);
         let is_recap = recap.is_some();
-        self.set_past(recap, replay);
+        // One that knows of the session, and was not told yet what was said in it before, is told still.
+        let untold = self.untold_recap.take().filter(|_| self.id == id);
+        self.set_past(recap.or(untold), replay);
+        self.id = Arc::clone(&id);
         self.failures = 0;
         (self.why_away, self.chosen) = (None, options.chosen);
         let was_lost = std::mem::take(&mut self.is_lost);
-        self.ready.push_back(BackendEvent::Back { id, is_recap, was_lost });
-        for update in news.into_iter().chain(options.instead) {
+        self.ready.push_back(BackendEvent::Back { id: Arc::clone(&id), is_recap, was_lost });
+        for update in news {
             self.show(update);
         }
+        for (method, params, answer) in &options.set {
+            self.option_was_set(method, params, answer);
+        }
+        for update in options.instead {
+            self.show(update);
+        }
+        self.return_news.send_replace(Some(Ok((running, id))));
         if replay.is_none() {
             self.release();
         }

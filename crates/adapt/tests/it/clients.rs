@@ -1,12 +1,13 @@
 //! Clients that use one agent, each over a connection of its own.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use nudge_adapt::{AdaptedSession, AgentLane, AgentPool, ClientAgent};
 use nudge_peer::{CallError, Cx, Peer, PendingResponse, pair};
 use nudge_wire::{ConnectionId, Error, RawJson, Version};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     owner::{Owner, setup},
@@ -18,6 +19,8 @@ pub(crate) struct LaneClient {
     pub(crate) agent: Arc<ClientAgent>,
     cx: Cx,
     version: Version,
+    /// The methods by which it was told something or asked.
+    heard: Mutex<mpsc::UnboundedReceiver<String>>,
 }
 
 /// An answer that is waited for.
@@ -39,10 +42,29 @@ impl LaneClient {
         let server = server.connect(theirs).expect("memory can be connected");
         agent.listen(ConnectionId(connection), version, server.cx());
         tokio::spawn(async { drop(server.serve().await) });
-        let client = Peer::client().connect(ours).expect("memory can be connected");
+        let (hear, heard) = mpsc::unbounded_channel();
+        let client = Peer::client().on_unknown(move |message, _| {
+            let _ = hear.send(message.method().to_string());
+            async { message.refuse().await }
+        });
+        let client = client.connect(ours).expect("memory can be connected");
         let cx = client.cx();
         tokio::spawn(async { drop(client.serve().await) });
-        Self { agent, cx, version }
+        Self { agent, cx, version, heard: Mutex::new(heard) }
+    }
+
+    /// What it has heard since it was asked last.
+    pub(crate) async fn heard(&self) -> Vec<String> {
+        // What is under way arrives meanwhile; no time passes.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let mut heard = self.heard.lock();
+        std::iter::from_fn(|| heard.try_recv().ok()).collect()
+    }
+
+    /// Gives up what it has asked.
+    pub(crate) async fn calls_off(&self, asked: Asked) {
+        drop(asked);
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 
     pub(crate) fn asks(&self, method: &str, params: &Value) -> Asked {

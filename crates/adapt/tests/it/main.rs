@@ -4,6 +4,7 @@
 mod asked;
 mod clients;
 mod deaths;
+mod moves;
 mod opened;
 mod own_process;
 mod owner;

@@ -13,20 +13,20 @@ use crate::{
 
 const URL: &str = "https://one.example/v1";
 
-fn inits() -> [Value; 2] {
+pub(crate) fn inits() -> [Value; 2] {
     [v1(&json!({ "sessionCapabilities": { "resume": {}, "close": {} } })), v2(&json!({}))]
 }
 
 /// Two clients that share an agent, with a session each.
-struct Two {
-    launches: Launches,
-    clients: [LaneClient; 2],
-    owners: [Owner; 2],
-    agent: ScriptedAgent,
+pub(crate) struct Two {
+    pub(crate) launches: Launches,
+    pub(crate) clients: [LaneClient; 2],
+    pub(crate) owners: [Owner; 2],
+    pub(crate) agent: ScriptedAgent,
     _pool: AgentPool,
 }
 
-async fn two(init: Value) -> Two {
+pub(crate) async fn two(init: Value) -> Two {
     let (pool, mut launches) = (AgentPool::default(), Launches::of(init));
     let clients = [1, 2].map(|connection| LaneClient::new(&pool, &launches, connection));
     let mut agent = clients[0].starts(&mut launches).await;
@@ -36,7 +36,11 @@ async fn two(init: Value) -> Two {
 }
 
 /// The session `s1` leaves the agent for the one that is started next.
-async fn moves(launches: &mut Launches, from: &mut ScriptedAgent, owner: &mut Owner) -> ScriptedAgent {
+pub(crate) async fn moves(
+    launches: &mut Launches,
+    from: &mut ScriptedAgent,
+    owner: &mut Owner,
+) -> ScriptedAgent {
     let left = async {
         let closed = from.expect("session/close").await;
         assert_eq!(closed.params["sessionId"], "s1");

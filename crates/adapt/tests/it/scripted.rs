@@ -3,7 +3,9 @@
 use std::{io, sync::Arc, time::Duration};
 
 use nudge_adapt::{AgentSettings, ClientAgent, DownstreamAgent, LaunchAgent};
-use nudge_peer::{Connection, Cx, Peer, PendingResponse, RawRequest, Transport, UnhandledMessage, pair};
+use nudge_peer::{
+    CancellationToken, Connection, Cx, Peer, PendingResponse, RawRequest, Transport, UnhandledMessage, pair,
+};
 use nudge_wire::{RawJson, Version, caps::ClientInit};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -162,6 +164,11 @@ impl ScriptedAgent {
         self.cx.notify_raw(method, Some(&params)).await.expect("it is connected");
     }
 
+    /// Notifies its client of something that is about no session.
+    pub(crate) async fn tells_all(&self, method: &str) {
+        self.cx.notify_raw(method, Some(&raw(&json!({})))).await.expect("it is connected");
+    }
+
     /// Says something.
     pub(crate) async fn says(&self, words: &str) {
         self.update(chunk("agent_message_chunk", words)).await;
@@ -221,6 +228,11 @@ impl Heard {
     pub(crate) fn id(&self) -> Value {
         let id = self.request.as_ref().expect("it is a request").id().to_json();
         id.to().expect("it is JSON")
+    }
+
+    /// Told when the answer is not wanted any more, which is then given as the test likes.
+    pub(crate) fn unwanted(&self) -> CancellationToken {
+        self.request.as_ref().expect("it is a request").cancellation()
     }
 
     pub(crate) async fn answer(mut self, result: Value) {

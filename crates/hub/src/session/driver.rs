@@ -14,7 +14,7 @@ use nudge_session::{
     SessionCore, SessionEffect, SessionInput, SessionRequest, SessionStart, SessionState, SessionStep,
 };
 use nudge_store::{SessionLease, SessionRow};
-use nudge_wire::{ClientContext, Error};
+use nudge_wire::{ClientContext, Error, RawJson, Version};
 use tokio::time::Instant;
 
 use crate::{
@@ -46,6 +46,8 @@ pub(crate) struct SessionDriver {
     pub(crate) lease: SessionLease,
     pub(crate) core: SessionCore,
     pub(crate) agent: SessionAgent,
+    /// The version that it speaks, as the views know it.
+    agent_version: Version,
     pub(crate) views: Vec<ClientView>,
     /// Requests that are not answered yet.
     pub(crate) waiters: HashMap<RequestId, AnswerWaiter>,
@@ -104,6 +106,7 @@ impl SessionDriver {
             row,
             lease,
             core,
+            agent_version: agent.version(),
             agent,
             views: Vec::new(),
             waiters: HashMap::new(),
@@ -235,8 +238,25 @@ impl SessionDriver {
         let now = self.now();
         if matches!(event, BackendEvent::Back { .. }) {
             self.core.handle(SessionInput::SteerMethod(self.agent.steer_method()), now);
+            self.core.handle(SessionInput::ElicitationModes(self.agent.elicitation_modes()), now);
+            self.tell_version();
         }
         self.core.handle(SessionInput::Agent(event), now);
+    }
+
+    /// An agent that speaks another version than before tells clients how things stand as they read that.
+    fn tell_version(&mut self) {
+        let version = self.agent.version();
+        if std::mem::replace(&mut self.agent_version, version) == version {
+            return;
+        }
+        let opened = self.agent.opened(None, &RawJson::object(&[]));
+        for view in &mut self.views {
+            let (_, updates) = view.opened(&self.row.id, version, opened.clone());
+            for update in updates {
+                view.client.push(update);
+            }
+        }
     }
 
     /// Takes a command. What has to be written down waits for a store that can be written, or is refused.

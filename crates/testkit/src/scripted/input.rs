@@ -77,6 +77,14 @@ impl Agent {
         steer(&mut state, name, script(&texts))
     }
 
+    /// What a client that was asked for it has said into the turn.
+    pub(super) fn drained(&self, name: &str, content: &Value) {
+        let texts = texts(content);
+        let mut state = self.state();
+        let heard = self.hear(&mut state, name, &texts);
+        heard.and_then(|_| steer(&mut state, name, script(&texts))).expect("the session has a turn");
+    }
+
     pub(super) fn cancel(&self, params: &Value) {
         if let Ok(session) = self.state().session(name(params))
             && let Some(turn) = &mut session.turn

@@ -10,6 +10,7 @@
 //! | `--steering`, `--steering-fails` | takes `_session/steering`, or says that it failed |
 //! | `--prompt-steering` | takes `session/prompt` while a turn runs (version 2) |
 //! | `--inject` | takes `session/inject` |
+//! | `--drains` | asks after each tool for what the user has said meanwhile, by `craft/drainMidTurnQueue` |
 //! | `--nes` | has suggestions of its own (`nes/*`, `document/*`) |
 //! | `--resume --load --list --close --delete --fork` | has that session method |
 //! | `--late-replay` | replays a session that is loaded only after the answer |

@@ -9,6 +9,7 @@ const FLAGS: &[&str] = &[
     "steering-fails",
     "prompt-steering",
     "inject",
+    "drains",
     "nes",
     "resume",
     "load",

@@ -200,6 +200,18 @@ impl Player {
         self.wait(until, false);
         let status = if self.is_cancelled() { shape::stopped(is_v2) } else { "completed" };
         self.update(&shape::tool(is_v2, id, status));
+        if self.agent.options.has("drains") && !self.is_cancelled() {
+            self.drain();
+        }
+    }
+
+    /// Asks what the user has said meanwhile.
+    fn drain(&self) {
+        let answer = self.ask("craft/drainMidTurnQueue", &json!({ "sessionId": self.session }));
+        let answer: Value = serde_json::from_str(&answer.unwrap_or_default()).unwrap_or_default();
+        for item in answer["items"].as_array().into_iter().flatten() {
+            self.agent.drained(&self.session, &item["content"]);
+        }
     }
 
     fn ask_permission(&mut self, id: &str, more: &str) {

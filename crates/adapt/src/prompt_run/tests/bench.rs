@@ -24,6 +24,8 @@ pub(super) enum Event {
     Cancel,
     Activity,
     ToolResult,
+    /// The agent asks what goes in now.
+    Asks,
     Word,
     Running,
     Idle(&'static str),
@@ -71,6 +73,7 @@ fn act(run: &mut PromptRun, event: &Event, now: Instant) -> Vec<RunAction> {
         Event::GoOn(names) => run.go_on(messages(names), now),
         Event::Interrupt => run.interrupt(now),
         Event::Cancel => run.cancel(now),
+        Event::Asks => run.asks_what_goes_in(),
         Event::Word => run.heard_word(),
         Event::Running => run.says_running(now),
         Event::Idle(reason) => run.says_idle(TurnEnd::stopped(reason), now),
@@ -104,6 +107,10 @@ fn in_words(action: &RunAction) -> String {
             format!("prompt {}{after}", names.join(" "))
         }
         RunAction::SendSteer(SteerId(id), message) => format!("steer {id} {}", name(message)),
+        RunAction::AnswerAsked(steers) => {
+            let told = steers.iter().map(|(SteerId(id), message)| format!(" {id} {}", name(message)));
+            format!("told{}", told.collect::<String>())
+        }
         RunAction::SendCancel => "cancel".to_owned(),
         RunAction::CloseConnection => "close".to_owned(),
         RunAction::ReportTurnStarted => "started".to_owned(),

@@ -22,6 +22,7 @@ enum Wish {
     Cancel,
     Activity,
     ToolResult,
+    Asks,
     Word,
     Running,
     Idle,
@@ -49,6 +50,7 @@ fn wish() -> impl Strategy<Value = Wish> {
         1 => Just(Wish::Cancel),
         1 => Just(Wish::Activity),
         1 => Just(Wish::ToolResult),
+        2 => Just(Wish::Asks),
         2 => Just(Wish::Word),
         2 => Just(Wish::Running),
         2 => Just(Wish::Idle),
@@ -174,6 +176,7 @@ impl Witness {
         match wish {
             Wish::Activity => self.run.heard_activity(),
             Wish::ToolResult => self.run.heard_tool_result(),
+            Wish::Asks if self.is_agent_working => return self.run.asks_what_goes_in(),
             Wish::Word => return self.run.heard_word(),
             Wish::Taken => self.run.prompt_taken(Some("id".into())),
             Wish::Running => {
@@ -223,6 +226,10 @@ impl Witness {
                     self.in_agents_hands.extend(names.filter(|name| !name.is_empty()));
                 }
                 RunAction::SendSteer(id, message) => self.steers.push((*id, message.clone())),
+                RunAction::AnswerAsked(steers) => {
+                    assert!(self.is_agent_working, "an answer to nobody");
+                    self.steers.extend(steers.iter().cloned());
+                }
                 RunAction::SendCancel => {
                     assert!(self.is_agent_working, "a cancel of nothing");
                     assert!(self.cancels.insert(reason), "a second cancel for the same reason");
@@ -236,7 +243,7 @@ impl Witness {
                     self.steers.clear();
                 }
                 RunAction::ReportBreakPoint => {
-                    assert!(!self.is_agent_working, "a break-point of a stream");
+                    assert!(!self.is_agent_working || self.run.is_asked(), "a break-point of a stream");
                     assert!(!self.is_break_open, "a break-point at a break-point");
                     self.is_break_open = true;
                 }

@@ -105,6 +105,69 @@ fn steers_that_an_agent_does_not_take_are_prompted() {
 }
 
 #[test]
+fn an_agent_that_asks_what_goes_in_is_told_and_not_cut_off() {
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (10, ToolResult, ""),
+        (10, Interrupt, "by 20010"),
+        (11, Asks, "break"),
+        (12, Interrupt, ""),
+        (13, GoOn("b c"), "told 1 b 2 c, stream"),
+        (13, SteerTaken(1), "stream"),
+        (13, SteerTaken(2), "stream"),
+        (20, Asks, "break"),
+        (20, Asks, ""),
+        (21, GoOn(""), "told, stream"),
+        (30, Ended("end_turn"), "tools, break"),
+        (30, GoOn(""), "over: end_turn"),
+    ]);
+    // It does not wait for the answer any more.
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (1, Word, ""),
+        (10, Asks, "break"),
+        (11, GoOn("b"), "told 1 b, stream"),
+        (11, SteerRefused(1), "cancel"),
+        (20, Ended("cancelled"), "tools, prompt b after cut"),
+    ]);
+}
+
+#[test]
+fn an_agent_that_stops_while_it_asks_is_prompted_with_what_goes_in() {
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (10, Asks, "break"),
+        (11, Ended("end_turn"), "tools"),
+        (12, GoOn("b"), "prompt b"),
+    ]);
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (10, Asks, "break"),
+        (11, Failed, "tools"),
+        (12, GoOn("b"), "over: failed"),
+        (13, Begin("c"), "prompt b c"),
+    ]);
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (10, Asks, "break"),
+        (11, Cancel, "cancel, by 10011"),
+        (12, GoOn("b"), "told, stream, by 10011"),
+        (13, Asks, "by 10011"),
+        (14, Ended("cancelled"), "tools, over: cancelled"),
+        (15, Begin("c"), "prompt b c"),
+    ]);
+    check(&[
+        (0, Begin("a"), "prompt a"),
+        (10, Word, ""),
+        (10, Asks, "break"),
+        (11, Lost, "tools, over: gone"),
+        (12, GoOn("b"), ""),
+        (13, Begin("c"), "prompt b c"),
+        (14, Asks, "break"),
+    ]);
+}
+
+#[test]
 fn a_refused_steer_waits_for_the_first_word() {
     check(&[
         (0, Begin("a"), "prompt a"),

@@ -33,7 +33,7 @@ use log::Log;
 use thread::InThread;
 
 /// Every way there is to steer an agent: its number, and the options of an agent that is steered that way.
-const TIERS: [(u64, &str); 7] = [
+const TIERS: [(u64, &str); 8] = [
     (1, "--inject"),
     (1, "--v2 --inject"),
     (2, "--steering"),
@@ -41,6 +41,7 @@ const TIERS: [(u64, &str); 7] = [
     (3, "--v2 --prompt-steering"),
     (4, ""),
     (4, "--v2"),
+    (4, "--drains"),
 ];
 
 /// Runs a test for every kind of agent with clients of both versions: the tier, the agent's options, the version.

@@ -8,7 +8,8 @@ use super::{Place, check_each, eventually, for_all, for_same, log::Log, text};
 fn heard(log: &Log, words: &str) -> Option<usize> {
     log.place('<', |frame| {
         let params = &frame["params"];
-        text(&params["prompt"]).contains(words) || text(&params["content"]).contains(words)
+        let told = [&params["prompt"], &params["content"], &frame["result"]["items"][0]["content"]];
+        told.into_iter().any(|content| text(content).contains(words))
     })
 }
 
@@ -116,7 +117,7 @@ async fn in_a_stream_an_agent_that_can_be_steered_is_told_at_once() {
 #[tokio::test]
 async fn behind_a_tool_an_agent_that_cannot_be_steered_is_cut_off() {
     for_all(async |tier, options, version| {
-        if tier != 4 {
+        if tier != 4 || options == "--drains" {
             return;
         }
         let place = Place::new();
@@ -132,6 +133,58 @@ async fn behind_a_tool_an_agent_that_cannot_be_steered_is_cut_off() {
         assert!(log.place('>', completed) < cancelled && cancelled < heard(&log, "say steered"), "{log:#?}");
     })
     .await;
+}
+
+/// As qwen-code does it.
+#[tokio::test]
+async fn behind_a_tool_an_agent_that_asks_for_steers_is_told_and_goes_on() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut client = place.session("--drains", version).await;
+        client.prompt("tool t go; say after; tool u; say end");
+        client.tool("in_progress").await;
+        let first = client.inject("steer", "say steered").await;
+        let second = client.inject("steer", "tool v").await;
+        place.touch("go");
+        client.delivered(&first).await;
+        client.delivered(&second).await;
+        assert_eq!(client.turn_end(1).await, "end_turn");
+        let log = place.log();
+        assert!(log.heard("session/cancel").is_empty(), "{log:#?}");
+        assert_eq!(log.heard("session/prompt").len(), 1, "{log:#?}");
+        let asked = log.said("craft/drainMidTurnQueue").len();
+        assert_eq!(asked, 3, "{log:#?}");
+        // This client knows no such method, and was asked once for what it might have.
+        let refused = log.place('<', |frame| frame.get("error").is_some());
+        assert_eq!(refused, None, "{log:#?}");
+        let story = client.steps();
+        let places = ["t completed", "user: say steered", "agent: steered", "agent: after", "agent: end"]
+            .map(|line| story.iter().position(|told| told == line));
+        assert!(places.is_sorted() && places[0].is_some(), "{story:?}");
+        let asked =
+            client.log.iter().filter(|message| message.value["method"] == "craft/drainMidTurnQueue").count();
+        assert!(asked <= 1, "{asked}");
+        assert_eq!(client.recall().await, ["tool t go; say after; tool u; say end", "say steered", "tool v"]);
+    }
+}
+
+/// A client of that agent's own keeps what was said meanwhile itself.
+#[tokio::test]
+async fn a_client_that_keeps_what_was_said_is_asked_for_it() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut client = place.session("--drains", version).await;
+        client.keeps_what_is_said = true;
+        client.prompt("tool t; say on; tool u; say end");
+        for words in ["say one of mine", "say another of mine"] {
+            let request = client.agent_request().await;
+            let items = serde_json::json!([{ "content": [{ "type": "text", "text": words }] }]);
+            client.answer_raw(&request, &serde_json::json!({ "items": items }).to_string());
+        }
+        assert_eq!(client.turn_end(1).await, "end_turn");
+        client.said("one of mine").await;
+        client.said("another of mine").await;
+    }
 }
 
 #[tokio::test]

@@ -22,7 +22,12 @@ pub(crate) struct Client {
     next: u64,
     /// Requests of the agent that were looked at.
     asked: usize,
+    /// Whether it knows the method by which an agent asks what was said meanwhile.
+    pub(crate) keeps_what_is_said: bool,
 }
+
+/// By which some agents ask what the user has said meanwhile.
+const DRAIN: &str = "craft/drainMidTurnQueue";
 
 impl Client {
     /// A client that has greeted.
@@ -36,7 +41,7 @@ impl Client {
     /// A client that has said nothing.
     pub(crate) fn silent(connection: Connection, version: u64) -> Self {
         let (log, session, initialized) = (Vec::new(), String::new(), Value::Null);
-        Self { connection, version, log, session, initialized, next: 0, asked: 0 }
+        Self { connection, version, log, session, initialized, next: 0, asked: 0, keeps_what_is_said: false }
     }
 
     pub(crate) fn greet(&mut self, capabilities: &Value) -> u64 {
@@ -122,7 +127,12 @@ impl Client {
         let Some(line) = self.connection.next_line().await else {
             panic!("the end came before {what}: {:#?}", self.story())
         };
-        let value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+        let value: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+        if value["method"] == DRAIN && !self.keeps_what_is_said {
+            let error = json!({ "code": -32601, "message": "Method not found" });
+            let id = &value["id"];
+            self.connection.line(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
+        }
         self.log.push(Message { line, value });
     }
 
