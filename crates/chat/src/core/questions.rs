@@ -80,7 +80,9 @@ impl ChatCore {
         }
         self.told.fill_in(&mut request);
         let kind = if method == "session/request_permission" {
-            QuestionKind::Permission { choices: PermissionChoice::all(&request["options"]), selected: 0 }
+            let choices = PermissionChoice::all(&request["options"]);
+            let selected = first_choice(&choices);
+            QuestionKind::Permission { choices, selected }
         } else if request["mode"] == "url" {
             let url = terminal_text::one_line(request["url"].as_str().unwrap_or_default());
             QuestionKind::Page { url }
@@ -240,6 +242,12 @@ pub(super) struct QuestionPlace {
     pub(super) count: usize,
     /// Whether something is written, so that keys do not answer.
     pub(super) has_draft: bool,
+}
+
+/// What Enter chooses at first: what holds once. Some agents list first what holds for good.
+fn first_choice(choices: &[PermissionChoice]) -> usize {
+    let with = |letter| choices.iter().position(|choice| choice.letter == Some(letter));
+    with('y').or_else(|| with('n')).unwrap_or_default()
 }
 
 /// An answer, and the word for it.

@@ -20,6 +20,25 @@ fn a_permission_is_given_by_a_key_with_the_change_shown() {
 }
 
 #[test]
+fn enter_permits_nothing_for_good_that_was_not_chosen() {
+    let mut chat = Chat::running();
+    let mut asked = permission();
+    asked["options"].as_array_mut().expect("it has some").reverse();
+    let always = json!({ "optionId": "always", "name": "Always", "kind": "allow_always" });
+    asked["options"].as_array_mut().expect("it has some").insert(0, always);
+    chat.ask(PERMISSION, asked.clone());
+    chat.press(KeyCode::Enter);
+    assert_eq!(chat.answers[0]["outcome"]["optionId"], "yes");
+    // Where nothing is permitted once, it is refused.
+    let once = asked["options"].as_array_mut().expect("it has some");
+    once.retain(|option| option["kind"] != "allow_once");
+    let mut chat = Chat::running();
+    chat.ask(PERMISSION, asked);
+    chat.press(KeyCode::Enter);
+    assert_eq!(chat.answers[0]["outcome"]["optionId"], "no");
+}
+
+#[test]
 fn a_key_that_was_meant_for_something_else_permits_nothing() {
     let mut chat = Chat::running();
     chat.core.handle(LinkEvent::Asked { number: 7, method: PERMISSION.to_owned(), params: permission() });
