@@ -105,6 +105,14 @@ impl AgentLink {
         });
         let connection = peer.connect(transport)?;
         let cx = connection.cx();
+        tokio::spawn({
+            let (cx, questions) = (cx.clone(), Arc::clone(&questions));
+            async move {
+                cx.input_ended().await;
+                // Nobody is there any more to be answered; the end does not wait for that.
+                questions.lock().clear();
+            }
+        });
         let over = events.clone();
         tokio::spawn(async move {
             let why = match connection.serve().await {
@@ -163,6 +171,11 @@ impl AgentLink {
 
     /// Ends the connection once what was said has gone out.
     pub(crate) async fn close(self) {
+        // Who leaves has not answered.
+        let open: Vec<_> = self.questions.lock().drain().collect();
+        for (_, asked) in open {
+            let _ = asked.respond::<()>(Err(Error::cancelled())).await;
+        }
         self.cx.close();
         self.cx.closed().await;
     }

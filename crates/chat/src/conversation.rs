@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How many parts may be open at once; past that the oldest is shown as it is.
-const OPEN: usize = 24;
+const OPEN: usize = 256;
 /// How much of a message of the user is shown, in lines and letters.
 const SAID_LINES: usize = 40;
 const SAID_LETTERS: usize = 8000;
@@ -40,6 +40,8 @@ pub(crate) struct ConversationRows {
     /// How much of each message was taken in, in bytes: what is told again is not shown again.
     taken: HashMap<String, usize>,
     ended_calls: HashSet<String>,
+    /// The same of the conversation before.
+    aside: (HashMap<String, usize>, HashSet<String>),
     /// Whether what was told before is being told again.
     is_replay: bool,
     /// The call that went to the terminal last.
@@ -118,6 +120,7 @@ impl ConversationRows {
             done: Vec::new(),
             taken: HashMap::new(),
             ended_calls: HashSet::new(),
+            aside: Default::default(),
             is_replay: false,
             last_call: None,
             before: None,
@@ -139,10 +142,14 @@ impl ConversationRows {
         self.is_replay = is_replay;
     }
 
-    /// Another conversation begins below this one.
-    pub(crate) fn forget(&mut self) {
-        self.taken.clear();
-        self.ended_calls.clear();
+    /// Another conversation begins below this one, which may be gone back to if that comes to nothing.
+    pub(crate) fn set_aside(&mut self) {
+        self.aside = (std::mem::take(&mut self.taken), std::mem::take(&mut self.ended_calls));
+    }
+
+    /// Goes back to the one that was set aside.
+    pub(crate) fn take_up_again(&mut self) {
+        (self.taken, self.ended_calls) = std::mem::take(&mut self.aside);
     }
 
     /// Whether a message of this id was shown.
@@ -194,6 +201,7 @@ impl ConversationRows {
     /// The turn is over: nothing that is open goes on.
     pub(crate) fn end_turn(&mut self) {
         self.end_message();
+        self.settle();
         while self.open.front().is_some() {
             self.put_front();
         }
@@ -214,7 +222,10 @@ impl ConversationRows {
     pub(crate) fn open_rows(&self, most: usize) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         let mut before = self.before;
-        for part in &self.open {
+        // What is being said goes on below what was said of it.
+        let is_begun = |part: &&OpenPart| matches!(part, OpenPart::Message { rows, .. } if rows.has_given());
+        let (begun, others): (Vec<_>, Vec<_>) = self.open.iter().partition(is_begun);
+        for part in begun.into_iter().chain(others) {
             let has_given = matches!(part, OpenPart::Message { rows, .. } if rows.has_given());
             let shown = match part {
                 OpenPart::Message { rows, .. } => rows.unfinished(),
@@ -281,6 +292,10 @@ impl ConversationRows {
         };
         if self.form == ConversationForm::Spoken {
             rows.push_label(who.spoken());
+            rows.keep_marks();
+        }
+        if who == Speaker::User {
+            rows.set_verbatim();
         }
         OpenPart::Message { who, id, rows: Box::new(rows), is_over: false }
     }
@@ -358,35 +373,31 @@ impl ConversationRows {
         self.note(DIM, &format!("· {what}"));
     }
 
-    /// What is done goes to the terminal for good: drawn, in order; read aloud, at once, since nothing else is heard.
+    /// What is done goes to the terminal for good; a call that runs holds up nothing but itself. What is being said is not
+    /// interrupted where it is drawn: read aloud, all comes as it happens.
     fn settle(&mut self) {
-        if self.form == ConversationForm::Spoken {
-            return self.settle_spoken();
-        }
-        loop {
-            let (is_last, are_many) = (self.open.len() == 1, self.open.len() > OPEN);
-            match self.open.front_mut() {
-                Some(OpenPart::Message { is_over: true, .. } | OpenPart::Note(_)) => self.put_front(),
-                Some(OpenPart::Message { rows, .. }) if is_last => {
-                    let had_given = rows.has_given();
+        let is_spoken = self.form == ConversationForm::Spoken;
+        let begun = |part: &OpenPart| matches!(part, OpenPart::Message { rows, .. } if rows.has_given());
+        if !is_spoken && let Some(at) = self.open.iter().position(begun) {
+            match &mut self.open[at] {
+                OpenPart::Message { is_over: false, rows, .. } => {
                     let finished = rows.take_rows();
-                    self.put(PartKind::Message, finished, had_given);
-                    return;
+                    self.put(PartKind::Message, finished, true);
+                    return self.bound();
                 }
-                Some(OpenPart::Call(call)) if call.is_over() => self.put_front(),
-                Some(_) if are_many => self.put_front(),
-                _ => return,
+                _ => {
+                    let part = self.open.remove(at);
+                    self.put_part(part);
+                }
             }
         }
-    }
-
-    fn settle_spoken(&mut self) {
         let mut at = 0;
         while at < self.open.len() {
             match &mut self.open[at] {
                 OpenPart::Message { rows, is_over: false, .. } => {
+                    let had_given = is_spoken || rows.has_given();
                     let finished = rows.take_rows();
-                    self.put(PartKind::Message, finished, true);
+                    self.put(PartKind::Message, finished, had_given);
                     at += 1;
                 }
                 OpenPart::Call(call) if !call.is_over() => at += 1,
@@ -395,6 +406,13 @@ impl ConversationRows {
                     self.put_part(part);
                 }
             }
+        }
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        while self.open.len() > OPEN {
+            self.put_front();
         }
     }
 
@@ -520,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_running_call_waits_for_its_end() {
+    fn a_running_call_holds_up_nothing_but_itself() {
         let mut talk = Conversation::new();
         talk.tell(&call(
             "t",
@@ -529,23 +547,18 @@ mod tests {
         talk.tell(
             &json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "x", "data": "b25lCnR3bwo=" }),
         );
-        talk.tell(&chunk("a", "Meanwhile.\n"));
+        talk.tell(&chunk("a", "Meanwhile.\nAnd"));
         let (done, open) = talk.shown();
-        assert_eq!(
-            (done, open),
-            (
-                vec![],
-                vec![
-                    "◌ Run tests".into(),
-                    "  │ one".into(),
-                    "  │ two".into(),
-                    String::new(),
-                    "Meanwhile.".into()
-                ]
-            )
-        );
+        assert_eq!(done, ["Meanwhile."]);
+        assert_eq!(open, ["And", "", "◌ Run tests", "  │ one", "  │ two"]);
+        // What is being said is said to its end first.
+        talk.tell(&call("u", &json!({ "title": "Look", "status": "completed" })));
+        talk.tell(&chunk("b", "More.\nMo"));
+        assert_eq!(talk.shown().0, ["And", "", "✓ Look", "", "More."]);
         talk.tell(&call("t", &json!({ "status": "failed" })));
-        assert_eq!(talk.shown().0, ["✗ Run tests (failed)", "  │ one", "  │ two", "", "Meanwhile."]);
+        assert_eq!(talk.shown().0, [""; 0]);
+        talk.0.end_turn();
+        assert_eq!(talk.shown().0, ["Mo", "", "✗ Run tests (failed)", "  │ one", "  │ two"]);
     }
 
     #[test]

@@ -78,6 +78,9 @@ pub(crate) fn field_question(request: &Value, name: &str) -> Vec<String> {
     if field["type"] == "boolean" {
         lines.push("yes or no".to_owned());
     }
+    if field["type"] == "array" {
+        lines.push("one or several, with commas between them".to_owned());
+    }
     let choices = choices(field).unwrap_or_default();
     let titles = titles(field);
     for (at, choice) in choices.iter().enumerate() {
@@ -104,13 +107,20 @@ pub(crate) fn meant_choice(request: &Value, name: &str, typed: &str) -> String {
     one(typed)
 }
 
-/// What a field holds if nothing is said.
-pub(crate) fn field_default(request: &Value, name: &str) -> String {
-    match &request["requestedSchema"]["properties"][name]["default"] {
+/// What a user would type for a value.
+pub(crate) fn typed(value: &Value) -> String {
+    match value {
         Value::String(text) => terminal_text::one_line(text),
+        Value::Bool(is_so) => (if *is_so { "yes" } else { "no" }).to_owned(),
+        Value::Array(items) => items.iter().map(typed).collect::<Vec<_>>().join(","),
         Value::Null => String::new(),
         other => other.to_string(),
     }
+}
+
+/// What a field holds if nothing is said.
+pub(crate) fn field_default(request: &Value, name: &str) -> String {
+    typed(&request["requestedSchema"]["properties"][name]["default"])
 }
 
 /// Whether a value keeps what a field says of its length and size, as far as that is plain.
@@ -151,7 +161,7 @@ fn value(field: &Value, text: &str) -> Result<Value, String> {
         Some("boolean") => match text {
             "true" | "yes" | "y" => json!(true),
             "false" | "no" | "n" => json!(false),
-            _ => return Err("expected true or false".to_owned()),
+            _ => return Err("expected yes or no".to_owned()),
         },
         Some("integer") => json!(text.parse::<i64>().map_err(|_| "expected a whole number")?),
         Some("number") => {

@@ -13,6 +13,7 @@ mod content_text;
 mod conversation;
 mod core;
 pub mod form;
+mod inline_marks;
 mod interactive;
 mod markdown_rows;
 mod one_question;

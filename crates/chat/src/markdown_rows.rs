@@ -1,7 +1,12 @@
 //! Markdown as it comes, a few letters at a time, as rows for a terminal.
 
-use crate::styled::{DIM, RowWrapper, StyledRow, TextColour, TextStyle};
+use crate::{
+    inline_marks::{InlineMarks, marked_letters},
+    styled::{DIM, RowWrapper, StyledRow, TextColour, TextStyle},
+};
 
+/// After how many letters a line is looked through for marks though it goes on.
+const LONGEST_LINE: usize = 1000;
 /// The longest beginning of a line that is held back until it tells what kind of line it is.
 const LONGEST_LEAD: usize = 120;
 
@@ -17,14 +22,14 @@ pub(crate) struct MarkdownRows {
     /// The beginning of a line, until it tells what kind of line it is.
     lead: String,
     line: MarkdownLine,
-    is_bold: bool,
-    is_italic: bool,
-    is_code: bool,
+    /// The letters of a line of words: the marks among them are known when it is over.
+    letters: String,
+    /// Whether all is shown as it is.
+    is_verbatim: bool,
+    /// Whether code keeps its backticks.
+    keeps_marks: bool,
     /// The fence of the block of code that is being written: a mark, and how many.
     fence: Option<(char, usize)>,
-    /// Stars that may begin or end something.
-    stars: usize,
-    last: Option<char>,
     /// Empty lines that are shown if something follows.
     blanks: usize,
     has_begun: bool,
@@ -51,12 +56,10 @@ impl MarkdownRows {
             margin,
             lead: String::new(),
             line: MarkdownLine::Unknown,
-            is_bold: false,
-            is_italic: false,
-            is_code: false,
+            letters: String::new(),
+            is_verbatim: false,
+            keeps_marks: false,
             fence: None,
-            stars: 0,
-            last: None,
             blanks: 0,
             has_begun: false,
             has_given: false,
@@ -73,6 +76,16 @@ impl MarkdownRows {
     /// A word before the first row that is no part of the text.
     pub(crate) fn push_label(&mut self, label: &str) {
         label.clone_into(&mut self.label);
+    }
+
+    /// The text is shown as it is: nobody meant it as Markdown.
+    pub(crate) fn set_verbatim(&mut self) {
+        self.is_verbatim = true;
+    }
+
+    /// Code keeps its backticks, where no style tells it.
+    pub(crate) fn keep_marks(&mut self) {
+        self.keeps_marks = true;
     }
 
     /// Whether a row of it was given out.
@@ -96,7 +109,7 @@ impl MarkdownRows {
 
     /// The text is over.
     pub(crate) fn finish(&mut self) {
-        if !self.lead.is_empty() || self.wrapper.is_in_line() || self.stars > 0 {
+        if !self.lead.is_empty() || self.wrapper.is_in_line() || !self.letters.is_empty() {
             self.end_line();
         }
         self.blanks = 0;
@@ -111,7 +124,7 @@ impl MarkdownRows {
 
     /// What was not given out yet, as it looks now.
     pub(crate) fn unfinished(&self) -> Vec<StyledRow> {
-        let is_between = self.lead.is_empty() && !self.wrapper.is_in_line() && self.stars == 0;
+        let is_between = self.lead.is_empty() && !self.wrapper.is_in_line() && self.letters.is_empty();
         if is_between && self.rows.is_empty() {
             return Vec::new();
         }
@@ -147,11 +160,10 @@ impl MarkdownRows {
                 return;
             }
         }
-        self.stars(None);
+        self.end_letters();
         self.wrapper.end_line();
         self.collect();
-        (self.line, self.last) = (MarkdownLine::Unknown, None);
-        (self.is_bold, self.is_italic, self.is_code) = (false, false, false);
+        self.line = MarkdownLine::Unknown;
         self.wrapper.set_margin(StyledRow::default(), StyledRow::default());
     }
 
@@ -159,6 +171,12 @@ impl MarkdownRows {
     fn look_at_lead(&mut self, is_whole: bool) {
         let lead = self.lead.clone();
         let text = lead.trim_start_matches(' ');
+        if self.is_verbatim {
+            if !text.is_empty() {
+                self.begin(MarkdownLine::Words, "", "", &lead);
+            }
+            return;
+        }
         let is_known = is_whole || lead.len() > LONGEST_LEAD;
         if let Some((mark, count)) = self.fence {
             let is_mark = text.trim_end().chars().all(|c| c == mark);
@@ -229,58 +247,30 @@ impl MarkdownRows {
             let style = if self.base.is_dim { DIM } else { TextColour::Cyan.text() };
             return self.wrapper.push_as_is(style, c);
         }
-        if c == '*' && !self.is_code {
-            self.stars += 1;
-            return;
+        if self.is_verbatim {
+            return self.wrapper.push(self.base, c);
         }
-        self.stars(Some(c));
-        if c == '`' {
-            self.is_code = !self.is_code;
-        } else {
-            let style = self.style();
+        self.letters.push(c);
+        if c == ' ' && self.letters.len() > LONGEST_LINE {
+            self.end_letters();
+        }
+    }
+
+    /// The marks among the letters of a line are known by now.
+    fn end_letters(&mut self) {
+        let letters = std::mem::take(&mut self.letters);
+        for (marks, c) in marked_letters(&letters, self.keeps_marks) {
+            let style = self.style(marks);
             self.wrapper.push(style, c);
         }
-        self.last = Some(c);
     }
 
-    /// What stars mean is told by what stands around them.
-    fn stars(&mut self, next: Option<char>) {
-        let count = std::mem::take(&mut self.stars);
-        let opens = next.is_some_and(|c| !c.is_whitespace());
-        let closes = self.last.is_some_and(|c| !c.is_whitespace());
-        let is_mark = match count {
-            1 => {
-                if self.is_italic {
-                    closes
-                } else {
-                    opens
-                }
-            }
-            2 | 3 => {
-                if self.is_bold {
-                    closes
-                } else {
-                    opens
-                }
-            }
-            _ => false,
-        };
-        if is_mark {
-            self.is_bold ^= count >= 2;
-            self.is_italic ^= count != 2;
-        } else if count > 0 {
-            let style = self.style();
-            (0..count).for_each(|_| self.wrapper.push(style, '*'));
-            self.last = Some('*');
-        }
-    }
-
-    fn style(&self) -> TextStyle {
+    fn style(&self, marks: InlineMarks) -> TextStyle {
         let is_heading = self.line == MarkdownLine::Heading;
-        let code = TextColour::Cyan.text().colour.filter(|_| self.is_code && !self.base.is_dim);
+        let code = TextColour::Cyan.text().colour.filter(|_| marks.is_code && !self.base.is_dim);
         TextStyle {
-            is_bold: self.is_bold || is_heading || self.base.is_bold,
-            is_italic: self.is_italic || self.base.is_italic,
+            is_bold: marks.is_bold || is_heading || self.base.is_bold,
+            is_italic: marks.is_italic || self.base.is_italic,
             colour: code.or(self.base.colour),
             ..self.base
         }
@@ -336,7 +326,17 @@ mod tests {
             "a \u{1b}[1mb\u{1b}[0m \u{1b}[3mc\u{1b}[0m \u{1b}[36md*\u{1b}[0m 2 * 3\n"
         );
         assert_eq!(coloured("# T"), "\u{1b}[1mT\u{1b}[0m\n");
-        assert_eq!(coloured("**open"), "\u{1b}[1mopen\u{1b}[0m\n");
+        assert_eq!(coloured("**open"), "**open\n");
+    }
+
+    #[test]
+    fn words_of_a_user_are_shown_as_they_are() {
+        let mut rows = MarkdownRows::new(40, PLAIN, StyledRow::default());
+        rows.set_verbatim();
+        rows.push("# not *this*  `x\n\n  - in\n```\n| a");
+        rows.finish();
+        let shown: Vec<_> = rows.take_rows().iter().map(StyledRow::text).collect();
+        assert_eq!(shown, ["# not *this*  `x", "", "  - in", "```", "| a"]);
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
         let mut rows = MarkdownRows::new(40, PLAIN, StyledRow::default());
         rows.push("one\ntwo **th");
         assert_eq!(rows.take_rows().iter().map(StyledRow::text).collect::<Vec<_>>(), ["one"]);
-        assert_eq!(rows.unfinished().iter().map(StyledRow::text).collect::<Vec<_>>(), ["two th"]);
+        assert_eq!(rows.unfinished().iter().map(StyledRow::text).collect::<Vec<_>>(), ["two **th"]);
     }
 
     proptest! {

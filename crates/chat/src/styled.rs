@@ -64,7 +64,14 @@ pub(crate) struct StyledRow {
 impl StyledRow {
     /// A row of one piece.
     pub(crate) fn of(style: TextStyle, text: impl Into<String>) -> Self {
-        Self { spans: vec![(style, text.into())] }
+        let text = text.into();
+        let mut row = Self::default();
+        if text.contains('\t') {
+            row.push(style, &text);
+        } else {
+            row.spans.push((style, text));
+        }
+        row
     }
 
     /// The row with more behind it.
@@ -83,6 +90,9 @@ impl StyledRow {
         if text.is_empty() {
             return;
         }
+        // A terminal would take more columns for a tab than anybody counts here.
+        let spaced = text.contains('\t').then(|| without_tabs(text, self.width()));
+        let text = spaced.as_deref().unwrap_or(text);
         match self.spans.last_mut() {
             Some((last, before)) if *last == style => before.push_str(text),
             _ => self.spans.push((style, text.to_owned())),
@@ -144,6 +154,22 @@ impl StyledRow {
             }
         }
     }
+}
+
+/// A text that begins in this column, with blanks in place of tabs.
+fn without_tabs(text: &str, mut column: usize) -> String {
+    let mut spaced = String::with_capacity(text.len() + TAB);
+    for c in text.chars() {
+        if c == '\t' {
+            let blanks = TAB - column % TAB;
+            spaced.extend(std::iter::repeat_n(' ', blanks));
+            column += blanks;
+        } else {
+            spaced.push(c);
+            column += char_width(c);
+        }
+    }
+    spaced
 }
 
 /// Columns that a character takes up.
@@ -321,6 +347,14 @@ mod tests {
         assert_eq!(rows("a\n\nb", 9), ["a", "", "b"]);
         assert_eq!(rows("abcdefghijklmnop", 9), ["abcdefghi", "jklmnop"]);
         assert_eq!(rows("漢字漢字漢字", 9), ["漢字漢字", "漢字"]);
+    }
+
+    #[test]
+    fn tabs_are_blanks_whose_columns_are_counted() {
+        let row = StyledRow::of(DIM, "│ ").and(PLAIN, "a\tb\tc");
+        assert_eq!((row.text(), row.width()), ("│ a b   c".to_owned(), 9));
+        assert_eq!(StyledRow::of(PLAIN, "\tlong\t").cut(6).text(), "    l…");
+        assert_eq!(rows("a\tb", 9), ["a b"]);
     }
 
     #[test]

@@ -70,7 +70,12 @@ impl TerminalScreen {
         (self.cursor, self.cursor_column) = (0, 0);
         let room = rows.saturating_sub(live.rows.len() + 1);
         let folded: Vec<_> = self.recent.iter().flat_map(|row| row.folded(self.width())).collect();
-        let mut out = String::from("\u{1b}[2J\u{1b}[H");
+        let mut out = String::new();
+        // Row by row: some terminals keep what is cleared at once, as if it had been scrolled away.
+        for row in 1..=rows {
+            let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
+        }
+        out.push_str("\u{1b}[H");
         for row in &folded[folded.len().saturating_sub(room)..] {
             out.push_str(&self.written(row));
             out.push_str("\r\n");

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     keys::edit_line,
-    questions::{QuestionReply, cancelled, declined},
+    questions::{DRAFT_FIRST, QuestionReply, cancelled, declined},
 };
 use crate::{
     composer::Composer,
@@ -34,9 +34,12 @@ impl FormFilling {
     }
 
     fn begin_field(&mut self, request: &Value) {
-        let default = self.names.get(self.at).map(|name| form::field_default(request, name));
+        let held = self.names.get(self.at).map(|name| match self.content.get(name) {
+            Some(value) => form::typed(value),
+            None => form::field_default(request, name),
+        });
         self.line = Composer::default();
-        self.line.insert(&default.unwrap_or_default());
+        self.line.insert(&held.unwrap_or_default());
     }
 
     /// Takes a key; the answer, if that ends it.
@@ -87,13 +90,18 @@ impl FormFilling {
     }
 
     /// The rows that ask, and where the cursor is.
-    pub(super) fn rows(&self, request: &Value, width: usize) -> (Vec<StyledRow>, Option<(usize, usize)>) {
+    pub(super) fn rows(
+        &self,
+        request: &Value,
+        width: usize,
+        has_draft: bool,
+    ) -> (Vec<StyledRow>, Option<(usize, usize)>) {
         let message = terminal_text::lines(request["message"].as_str().unwrap_or_default());
         let message = format!("◆ {message}");
         let lines = message.lines().flat_map(|line| StyledRow::of(BOLD, line).folded(width));
         let mut rows: Vec<_> = lines.take(12).collect();
         let Some(name) = self.names.get(self.at) else {
-            rows.push(StyledRow::of(DIM, "  Enter agrees · Ctrl-N declines · Esc leaves it open").cut(width));
+            rows.push(StyledRow::of(DIM, "  Enter agrees · Ctrl-N declines · Esc cancels").cut(width));
             return (rows, None);
         };
         for (at, line) in form::field_question(request, name).iter().take(24).enumerate() {
@@ -110,12 +118,12 @@ impl FormFilling {
             StyledRow::of(TextColour::Cyan.text(), if at == 0 { "  › " } else { "    " }).and(PLAIN, line)
         }));
         let place = format!(
-            "  {} of {} · Enter goes on · Ctrl-N declines · Esc leaves it open",
+            "  {} of {} · Enter goes on · Ctrl-N declines · Esc cancels",
             self.at + 1,
             self.names.len()
         );
-        rows.push(StyledRow::of(DIM, place).cut(width));
-        (rows, Some((first + row, 4 + column)))
+        rows.push(StyledRow::of(DIM, if has_draft { DRAFT_FIRST } else { &place }).cut(width));
+        (rows, (!has_draft).then_some((first + row, 4 + column)))
     }
 
     /// What is read aloud.

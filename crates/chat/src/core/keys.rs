@@ -16,6 +16,7 @@ impl ChatCore {
         if key.kind == KeyEventKind::Release {
             return;
         }
+        self.follow_held_key(key);
         let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if has_control && self.control_key(key.code) {
             return;
@@ -41,8 +42,8 @@ impl ChatCore {
     /// Something was pasted.
     pub(crate) fn paste(&mut self, text: &str) {
         if self.is_in_form() && self.is_free() {
-            let line = text.lines().next().unwrap_or_default();
-            for c in line.chars().take(10_000) {
+            let line = text.split(['\n', '\r']).next().unwrap_or_default();
+            for c in line.chars().filter(|c| !c.is_control()).take(10_000) {
                 self.question_key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
             }
             return;

@@ -47,6 +47,18 @@ impl ChatCore {
         }
         below.extend(self.completion_rows());
         below.push(self.status_row());
+        if below.len() > room {
+            // Space between the rows is for those who have it.
+            let (row, column) = cursor.unwrap_or((below.len() - 1, 0));
+            let is_blank = |row: &StyledRow| row.width() == 0;
+            let before = below[..row].iter().filter(|row| is_blank(row)).count();
+            cursor = Some((row - before, column));
+            let mut at = 0;
+            below.retain(|kept| {
+                at += 1;
+                at == row + 1 || !is_blank(kept)
+            });
+        }
         // What is asked and written comes before what is only told.
         let hidden = below.len().saturating_sub(room);
         below.drain(..hidden);

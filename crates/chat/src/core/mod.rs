@@ -105,6 +105,8 @@ pub(crate) struct ChatCore {
     session: Option<String>,
     /// The session that was left for one that is being opened.
     former: Option<String>,
+    /// The sessions that were left.
+    left: Vec<String>,
     /// Counts the sessions that were asked for.
     opening: u64,
     title: Option<String>,
@@ -125,6 +127,8 @@ pub(crate) struct ChatCore {
     pending: PendingInput,
     questions: VecDeque<ChatQuestion>,
     told: ToldCalls,
+    /// A key that answers what is asked, and when it was pressed, until it is known to be no part of a word.
+    held_key: Option<(char, Duration)>,
     /// When a key was last pressed that writes.
     typed_at: Option<Duration>,
     picker: Option<SessionPicker>,
@@ -150,6 +154,7 @@ impl ChatCore {
             wish,
             session: None,
             former: None,
+            left: Vec::new(),
             opening: 0,
             title: None,
             agent: "agent".to_owned(),
@@ -168,6 +173,7 @@ impl ChatCore {
             pending: PendingInput::default(),
             questions: VecDeque::new(),
             told: ToldCalls::default(),
+            held_key: None,
             typed_at: None,
             picker: None,
             hint: None,
@@ -191,6 +197,7 @@ impl ChatCore {
         if self.hint.as_ref().is_some_and(|(_, until)| *until <= now) {
             self.hint = None;
         }
+        self.settle_held_key();
     }
 
     /// The files that can be named.
@@ -254,18 +261,21 @@ impl ChatCore {
 
     /// Whether what is drawn changes with the time.
     pub(crate) fn is_moving(&self) -> bool {
-        self.turn == TurnView::Running || self.hint.is_some() || self.pending.has_unsent()
+        self.turn == TurnView::Running
+            || self.hint.is_some()
+            || self.pending.has_unsent()
+            || self.held_key.is_some()
     }
 
     pub(crate) fn session_id(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
-    fn is_of_session(&mut self, session: &str) -> bool {
+    fn is_of_session(&self, session: &str) -> bool {
         match &self.session {
             Some(own) => own == session,
-            // A new session tells of itself before it has a name here.
-            None => self.stage == ChatStage::Opening,
+            // A new session tells of itself before it has a name here; one that was left goes on telling.
+            None => self.stage == ChatStage::Opening && !self.left.iter().any(|left| left == session),
         }
     }
 

@@ -125,9 +125,12 @@ impl ChatCore {
             self.note(DIM, "· the turn that runs goes on; `/resume` comes back to it");
         }
         self.conversation.end_turn();
-        self.conversation.forget();
+        self.conversation.set_aside();
         self.questions.clear();
         self.former = self.session.take();
+        if let Some(left) = self.former.as_ref().filter(|left| !self.left.contains(left)) {
+            self.left.push(left.clone());
+        }
         (self.title, self.usage, self.turn) = (None, None, TurnView::Idle);
         self.plan.clear();
         self.options.clear();
@@ -241,6 +244,7 @@ impl ChatCore {
         if error.code.is_some()
             && let Some(former) = self.former.take()
         {
+            self.conversation.take_up_again();
             self.complain("the session cannot be opened", error);
             self.note(DIM, "· back in the session of before");
             return self.resume(former);

@@ -13,6 +13,8 @@ use crate::{
     terminal_text,
 };
 
+/// For how long after a key that answers another one makes both the beginning of a message.
+const HELD: Duration = Duration::from_millis(240);
 /// For how long after a question has come a key is not taken as its answer: it was meant for something else.
 const UNSEEN: Duration = Duration::from_millis(350);
 /// Rows that a question leaves to everything else.
@@ -68,7 +70,7 @@ impl ChatCore {
     /// The user is asked something.
     pub(super) fn ask_user(&mut self, number: u64, method: &str, mut request: Value) {
         if let Some(session) = request["sessionId"].as_str()
-            && self.session.as_deref().is_some_and(|own| own != session)
+            && !self.is_of_session(session)
         {
             // It stays open for whoever looks there.
             let about = permission_text::headline(&request);
@@ -99,14 +101,18 @@ impl ChatCore {
         let (form, width, height) = (self.form, self.width, self.height);
         let Some(question) = self.questions.front_mut().filter(|question| !question.is_told) else { return };
         question.since = self.now;
-        let details = question.details(width);
+        let mut details = question.details(width);
         let is_long = details.len() + AROUND > height;
+        if is_long && !matches!(question.kind, QuestionKind::Form(_)) {
+            let headline = format!("◆ {}", permission_text::headline(&question.request));
+            details.splice(..0, StyledRow::of(BOLD, headline).folded(width));
+        }
         if form == ConversationForm::Spoken {
             question.is_told = true;
             let text = question.spoken();
             let rows = text.lines().map(|line| StyledRow::of(BOLD, terminal_text::one_line(line))).collect();
             self.conversation.note_now(rows);
-        } else if is_long || matches!(question.kind, QuestionKind::Page { .. }) {
+        } else if (is_long && !details.is_empty()) || matches!(question.kind, QuestionKind::Page { .. }) {
             question.is_told = true;
             self.conversation.note_now(details);
         }
@@ -127,6 +133,7 @@ impl ChatCore {
         let before = self.questions.len();
         self.questions.retain(|question| question.number != number);
         if self.questions.len() < before {
+            self.held_key = None;
             self.note(DIM, "· it is not asked any more: it was answered elsewhere, or the turn was stopped");
             self.tell_question();
         }
@@ -157,17 +164,31 @@ impl ChatCore {
             // It was meant for what was there before: a letter is written, and the end of a line is not taken for anything.
             return key.code == KeyCode::Enter;
         }
-        let answer = match &mut question.kind {
-            QuestionKind::Permission { choices, selected } => {
-                match permission_key(choices, selected, key.code) {
-                    KeyOutcome::Chosen(choice) => chosen(&choice),
-                    KeyOutcome::Used => return true,
-                    KeyOutcome::NotMine => return false,
-                }
+        if let KeyCode::Char(c) = key.code
+            && !is_form
+        {
+            if !question.is_key(c) {
+                return false;
             }
+            // It may be the first letter of a word.
+            self.held_key = Some((c, now));
+            return true;
+        }
+        let answer = match &mut question.kind {
+            QuestionKind::Permission { choices, selected } => match key.code {
+                KeyCode::Enter => match choices.get(*selected) {
+                    Some(choice) => chosen(choice),
+                    None => return true,
+                },
+                KeyCode::Up | KeyCode::Down if !choices.is_empty() => {
+                    let step = if key.code == KeyCode::Down { 1 } else { choices.len() - 1 };
+                    *selected = (*selected + step) % choices.len();
+                    return true;
+                }
+                _ => return false,
+            },
             QuestionKind::Page { .. } => match key.code {
-                KeyCode::Char('y') | KeyCode::Enter => accepted(),
-                KeyCode::Char('n') => declined(),
+                KeyCode::Enter => accepted(),
                 KeyCode::Esc => cancelled(),
                 _ => return false,
             },
@@ -178,6 +199,48 @@ impl ChatCore {
         };
         self.answer_question(answer);
         true
+    }
+
+    /// Takes a key for the answer that was held back, once nothing has followed it: then it is the first letter of no word.
+    pub(super) fn settle_held_key(&mut self) {
+        if self.held_key.is_some_and(|(_, since)| self.now.saturating_sub(since) >= HELD) {
+            self.press_held_key();
+        }
+    }
+
+    /// Another key follows the one that was held back: a letter makes a word of both.
+    pub(super) fn follow_held_key(&mut self, key: KeyEvent) {
+        self.settle_held_key();
+        let Some((c, _)) = self.held_key else { return };
+        match key.code {
+            KeyCode::Char(_) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
+                self.held_key = None;
+                self.composer.insert(c.encode_utf8(&mut [0; 4]));
+            }
+            KeyCode::Enter => self.press_held_key(),
+            // It was a slip.
+            _ => self.held_key = None,
+        }
+    }
+
+    fn press_held_key(&mut self) {
+        let Some((c, _)) = self.held_key.take() else { return };
+        let Some(question) = self.questions.front_mut() else { return };
+        let answer = match &mut question.kind {
+            QuestionKind::Permission { choices, selected } => {
+                let Some(at) = choice_of(choices, c) else { return };
+                *selected = at;
+                // What holds for good is chosen by two keys.
+                match choices.get(at) {
+                    Some(choice) if !matches!(c, 'a' | 'd') => chosen(choice),
+                    _ => return,
+                }
+            }
+            QuestionKind::Page { .. } if c == 'y' => accepted(),
+            QuestionKind::Page { .. } => declined(),
+            QuestionKind::Form(_) => return,
+        };
+        self.answer_question(answer);
     }
 
     /// Takes a line as the answer; whether it was one.
@@ -226,6 +289,7 @@ impl ChatCore {
 
     fn answer_question(&mut self, answer: QuestionReply) {
         let Some(question) = self.questions.pop_front() else { return };
+        self.held_key = None;
         self.acts.push(ChatAct::Answer { number: question.number, result: answer.result });
         let about = permission_text::headline(&question.request);
         let text = format!("· {}: {about}", answer.word);
@@ -250,17 +314,27 @@ fn first_choice(choices: &[PermissionChoice]) -> usize {
     with('y').or_else(|| with('n')).unwrap_or_default()
 }
 
+/// What is shown while a line is being written, which keys must not answer.
+pub(super) const DRAFT_FIRST: &str = "  say or clear your line first (Ctrl-C), then a key answers";
+
+/// Which keys answer.
+fn way_to_answer(choices: &[PermissionChoice]) -> String {
+    let with = |letters: [char; 2]| {
+        let letters =
+            letters.into_iter().filter(|letter| choices.iter().any(|choice| choice.letter == Some(*letter)));
+        letters.map(String::from).collect::<Vec<_>>().join(" ")
+    };
+    let (once, always) = (with(['y', 'n']), with(['a', 'd']));
+    let once = if once.is_empty() { String::new() } else { format!("{once} or ") };
+    let always = if always.is_empty() { String::new() } else { format!(" · {always} and Enter") };
+    format!("  {once}a number answers{always} · Ctrl-O shows all · Esc stops")
+}
+
 /// An answer, and the word for it.
 #[derive(Debug)]
 pub(super) struct QuestionReply {
     pub(super) result: Value,
     pub(super) word: String,
-}
-
-enum KeyOutcome {
-    Chosen(PermissionChoice),
-    Used,
-    NotMine,
 }
 
 fn chosen(choice: &PermissionChoice) -> QuestionReply {
@@ -277,41 +351,28 @@ pub(super) fn declined() -> QuestionReply {
 }
 
 pub(super) fn cancelled() -> QuestionReply {
-    QuestionReply { result: json!({ "action": "cancel" }), word: "left open".to_owned() }
+    QuestionReply { result: json!({ "action": "cancel" }), word: "cancelled".to_owned() }
 }
 
-fn permission_key(choices: &[PermissionChoice], selected: &mut usize, key: KeyCode) -> KeyOutcome {
-    let chosen = match key {
-        KeyCode::Char(c @ '1'..='9') => {
-            let number = c.to_digit(10).and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
-            number.checked_sub(1).and_then(|at| choices.get(at))
-        }
-        KeyCode::Char(c) => {
-            let Some(at) = choices.iter().position(|choice| choice.letter == Some(c)) else {
-                // The user writes something.
-                return KeyOutcome::NotMine;
-            };
-            // What holds for good is chosen by two keys: a letter may be the first of a word.
-            if matches!(c, 'a' | 'd') {
-                *selected = at;
-                return KeyOutcome::Used;
-            }
-            choices.get(at)
-        }
-        KeyCode::Enter => choices.get(*selected),
-        KeyCode::Up | KeyCode::Down if !choices.is_empty() => {
-            let step = if key == KeyCode::Down { 1 } else { choices.len() - 1 };
-            *selected = (*selected + step) % choices.len();
-            return KeyOutcome::Used;
-        }
-        // It stops the turn.
-        _ => return KeyOutcome::NotMine,
-    };
-    // What is no choice is not typed either: the user looks at the question.
-    chosen.map_or(KeyOutcome::Used, |choice| KeyOutcome::Chosen(choice.clone()))
+/// The choice that a letter or a number names.
+fn choice_of(choices: &[PermissionChoice], c: char) -> Option<usize> {
+    if let Some(number) = c.to_digit(10) {
+        let at = usize::try_from(number).ok()?.checked_sub(1)?;
+        return (at < choices.len()).then_some(at);
+    }
+    choices.iter().position(|choice| choice.letter == Some(c))
 }
 
 impl ChatQuestion {
+    /// Whether a letter answers it.
+    fn is_key(&self, c: char) -> bool {
+        match &self.kind {
+            QuestionKind::Permission { choices, .. } => choice_of(choices, c).is_some(),
+            QuestionKind::Page { .. } => matches!(c, 'y' | 'n'),
+            QuestionKind::Form(_) => false,
+        }
+    }
+
     /// All that it is about.
     fn details(&self, width: usize) -> Vec<StyledRow> {
         let mut rows = Vec::new();
@@ -353,7 +414,7 @@ impl ChatQuestion {
     /// The rows that ask, and where the cursor is if something is typed.
     pub(super) fn rows(&self, width: usize, how: &QuestionPlace) -> (Vec<StyledRow>, Option<(usize, usize)>) {
         if let QuestionKind::Form(form) = &self.kind {
-            return form.rows(&self.request, width);
+            return form.rows(&self.request, width, how.has_draft);
         }
         let place = if how.count > 1 { format!("1 of {}: ", how.count) } else { String::new() };
         let headline = format!("◆ {place}{}", permission_text::headline(&self.request));
@@ -361,27 +422,19 @@ impl ChatQuestion {
         if !self.is_told {
             rows.extend(self.details(width));
         }
-        match &self.kind {
-            QuestionKind::Permission { choices, selected } => {
-                for (at, choice) in choices.iter().enumerate() {
-                    let letter = choice.letter.map_or(String::new(), |letter| format!("{letter} "));
-                    let style = if at == *selected { REVERSED } else { PLAIN };
-                    let text = format!(" {}. {letter}{} ", at + 1, choice.name);
-                    let mark = if at == *selected { "› " } else { "  " };
-                    rows.push(StyledRow::of(PLAIN, mark).and(style, &text).cut(width));
-                }
-                let way = if how.has_draft {
-                    "  say or clear your line first (Ctrl-C), then a key answers"
-                } else {
-                    "  y n or a number answers · a d and Enter · Ctrl-O shows all · Esc stops the turn"
-                };
-                rows.push(StyledRow::of(DIM, way).cut(width));
+        let mut way = "  y goes on once you have been there · n declines · Esc cancels".to_owned();
+        if let QuestionKind::Permission { choices, selected } = &self.kind {
+            for (at, choice) in choices.iter().enumerate() {
+                let letter = choice.letter.map_or(String::new(), |letter| format!("{letter} "));
+                let style = if at == *selected { REVERSED } else { PLAIN };
+                let text = format!(" {}. {letter}{} ", at + 1, choice.name);
+                let mark = if at == *selected { "› " } else { "  " };
+                rows.push(StyledRow::of(PLAIN, mark).and(style, &text).cut(width));
             }
-            _ => rows.push(
-                StyledRow::of(DIM, "  y goes on once you have been there · n declines · Esc leaves it")
-                    .cut(width),
-            ),
+            way = way_to_answer(choices);
         }
+        let way = if how.has_draft { DRAFT_FIRST } else { &way };
+        rows.push(StyledRow::of(DIM, way).cut(width));
         (rows, None)
     }
 

@@ -1,6 +1,6 @@
 //! What the agent asks, on its way to a client and back.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use nudge_backend::{AgentQuestion, REQUEST_PERMISSION, check_elicitation_answer, is_last_word};
 use nudge_bridge::{MethodCall, ToV2, request_between, request_to_v2};
@@ -8,15 +8,18 @@ use nudge_mailbox::ClientId;
 use nudge_peer::{CallError, CancellationToken, RawNotification};
 use nudge_session::{AskId, ClientAnswer, FORMER_CLIENT, OpenAsk, SessionInput};
 use nudge_store::SessionRow;
-use nudge_wire::{Error, Message, RawJson, Version};
+use nudge_wire::{Error, ErrorCode, Message, RawJson, Version};
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::timeout};
 
 use crate::{
     client::{ClientMessage, ClientRequest, ConnectedClient},
     session::{SessionCommand, SessionHandle, driver::SessionDriver, waiters::AnswerWaiter},
     shape,
 };
+
+/// Within which time a client is gone that calls off what it is asked because it leaves: it has not answered then.
+const LEAVES: Duration = Duration::from_secs(2);
 
 /// A question that is open.
 #[derive(Debug, Clone, Serialize)]
@@ -104,9 +107,12 @@ impl SessionDriver {
                 outcome = answered => outcome,
                 () = unwanted.cancelled() => return,
             };
+            let is_called_off = matches!(&outcome, Ok(Err(CallError::Rpc(error))) if error.code == ErrorCode::REQUEST_CANCELLED);
+            let leaves = is_called_off && timeout(LEAVES, client.gone()).await.is_ok();
             let answer = match outcome {
                 Ok(Ok(result)) => ClientAnswer::Answer(result),
                 Ok(Err(CallError::Closed(_))) => ClientAnswer::Gone,
+                Ok(Err(_)) if leaves => ClientAnswer::Gone,
                 Ok(Err(error)) => {
                     let error = Error::from(error);
                     if method == REQUEST_PERMISSION {

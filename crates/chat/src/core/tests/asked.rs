@@ -9,6 +9,8 @@ fn a_permission_is_given_by_a_key_with_the_change_shown() {
         chat.ask(PERMISSION, permission());
         assert!(chat.live().contains("│ +new") && chat.live().contains("1. y Allow"), "{}", chat.live());
         chat.types(&key.to_string());
+        assert_eq!(chat.answers, Vec::<Value>::new(), "it may be the first letter of a word");
+        chat.later(1);
         if key == 'a' {
             // What holds for good takes two keys.
             assert_eq!(chat.answers, Vec::<Value>::new());
@@ -44,12 +46,16 @@ fn a_key_that_was_meant_for_something_else_permits_nothing() {
     chat.core.handle(LinkEvent::Asked { number: 7, method: PERMISSION.to_owned(), params: permission() });
     chat.press(KeyCode::Enter).types("y");
     assert_eq!(chat.answers, Vec::<Value>::new());
-    // A word that begins with no answer is a word.
-    let mut chat = Chat::running();
-    chat.ask(PERMISSION, permission());
-    chat.types("why not, and then");
-    assert_eq!(chat.answers, Vec::<Value>::new());
-    assert!(chat.live().contains("say or clear your line first"), "{}", chat.live());
+    // A word is a word, whatever it begins with.
+    for words in ["why not, and then", "you should not", "no way", "1. look", "always ask"] {
+        let mut chat = Chat::running();
+        chat.ask(PERMISSION, permission());
+        chat.types(words);
+        chat.later(1);
+        assert_eq!(chat.answers, Vec::<Value>::new(), "{words}");
+        assert!(chat.live().contains(&format!("› {words}")), "{}", chat.live());
+        assert!(chat.live().contains("say or clear your line first"), "{}", chat.live());
+    }
     // Who is writing goes on to write.
     let mut chat = Chat::running();
     chat.types("ma");
@@ -158,6 +164,7 @@ fn a_page_is_agreed_to_or_done_elsewhere() {
     chat.ask("elicitation/create", page.clone());
     assert!(chat.finished.iter().any(|row| row.contains("http://127.0.0.1:1/x")), "{:?}", chat.finished);
     chat.types("y");
+    chat.later(1);
     assert_eq!(chat.answers, [json!({ "action": "accept" })]);
     let mut chat = Chat::running();
     chat.ask("elicitation/create", page);

@@ -121,6 +121,7 @@ impl Chat {
     fn later(&mut self, seconds: u64) {
         let now = self.core.now + Duration::from_secs(seconds);
         self.core.set_now(now);
+        self.took();
     }
 
     fn press(&mut self, code: KeyCode) -> &mut Self {
