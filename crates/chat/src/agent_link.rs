@@ -131,24 +131,30 @@ impl AgentLink {
         self.ask("initialize", &params).await
     }
 
-    /// Asks and waits for the answer.
-    pub(crate) async fn ask(&self, method: &str, params: &Value) -> Result<Value, LinkError> {
-        let params = RawJson::of(params).map_err(|error| LinkError::broken(error.to_string()))?;
+    /// Asks and waits for the answer. It goes out at once: what is asked later comes later.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        params: &Value,
+    ) -> impl Future<Output = Result<Value, LinkError>> + Send + use<> {
+        let params = RawJson::of(params).expect("a tree of JSON values can be written");
         // Behind all that was said before it.
-        match self.cx.request_raw(method, Some(&params)).in_order().await {
-            Ok(answer) => answer.to().map_err(|error| LinkError::broken(error.to_string())),
-            Err(CallError::Rpc(error)) => Err(LinkError::of(&error)),
-            Err(error) => Err(LinkError::broken(error.to_string())),
+        let answer = self.cx.request_raw(method, Some(&params)).in_order();
+        async move {
+            match answer.await {
+                Ok(answer) => answer.to().map_err(|error| LinkError::broken(error.to_string())),
+                Err(CallError::Rpc(error)) => Err(LinkError::of(&error)),
+                Err(error) => Err(LinkError::broken(error.to_string())),
+            }
         }
     }
 
     /// Asks; the answer comes as an event.
-    pub(crate) fn ask_later(&self, number: u64, method: &'static str, params: Value) {
-        let (cx, events, questions) = (self.cx.clone(), self.events.clone(), Arc::clone(&self.questions));
+    pub(crate) fn ask_later(&self, number: u64, method: &'static str, params: &Value) {
+        let (events, answer) = (self.events.clone(), self.ask(method, params));
         tokio::spawn(async move {
-            let link = Self { cx, questions, events };
-            let outcome = link.ask(method, &params).await;
-            let _ = link.events.send(LinkEvent::Answered { number, outcome }).await;
+            let outcome = answer.await;
+            let _ = events.send(LinkEvent::Answered { number, outcome }).await;
         });
     }
 

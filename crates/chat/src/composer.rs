@@ -12,6 +12,7 @@ const LONG_PASTE: usize = 1000;
 const MANY_LINES: usize = 12;
 /// How many messages are remembered, and how much text is taken in all, in bytes.
 const HISTORY: usize = 200;
+const LONGEST_KEPT: usize = 64 * 1024;
 const LONGEST: usize = 8 * 1024 * 1024;
 
 /// What the user is writing.
@@ -51,18 +52,27 @@ impl Composer {
     /// All that is written, pastes in full, and an empty composer.
     pub(crate) fn take(&mut self) -> String {
         let text = self.whole();
-        if !self.text.trim().is_empty() && self.history.last() != Some(&self.text) {
-            self.history.push(std::mem::take(&mut self.text));
-            if self.history.len() > HISTORY {
-                self.history.remove(0);
-            }
-        }
-        self.text.clear();
+        let written = std::mem::take(&mut self.text);
+        self.remember(&written);
         (self.cursor, self.recalled) = (0, None);
         if !self.history.iter().any(|text| self.pastes.iter().any(|(name, _)| text.contains(name))) {
             self.pastes.clear();
         }
         text
+    }
+
+    /// Keeps a message to be recalled.
+    pub(crate) fn remember(&mut self, text: &str) {
+        if text.trim().is_empty()
+            || text.len() > LONGEST_KEPT
+            || self.history.last().is_some_and(|last| last == text)
+        {
+            return;
+        }
+        if self.history.len() == HISTORY {
+            self.history.remove(0);
+        }
+        self.history.push(text.to_owned());
     }
 
     /// What is written, with pastes in full.

@@ -379,17 +379,13 @@ impl ConversationRows {
         let is_spoken = self.form == ConversationForm::Spoken;
         let begun = |part: &OpenPart| matches!(part, OpenPart::Message { rows, .. } if rows.has_given());
         if !is_spoken && let Some(at) = self.open.iter().position(begun) {
-            match &mut self.open[at] {
-                OpenPart::Message { is_over: false, rows, .. } => {
-                    let finished = rows.take_rows();
-                    self.put(PartKind::Message, finished, true);
-                    return self.bound();
-                }
-                _ => {
-                    let part = self.open.remove(at);
-                    self.put_part(part);
-                }
+            if let OpenPart::Message { is_over: false, rows, .. } = &mut self.open[at] {
+                let finished = rows.take_rows();
+                self.put(PartKind::Message, finished, true);
+                return self.bound();
             }
+            let part = self.open.remove(at);
+            self.put_part(part);
         }
         let mut at = 0;
         while at < self.open.len() {

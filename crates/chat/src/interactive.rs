@@ -52,12 +52,13 @@ pub(crate) async fn run(settings: ChatSettings, connector: ChatConnector) -> io:
     };
     let end = chat.hold(found).await;
     let session = chat.run.core.session_id().map(str::to_owned);
+    let unsaid = chat.run.core.unsaid();
     let cleared = chat.screen.clear();
     let left = put(&cleared);
     drop(chat);
     let end = end?;
     left?;
-    Ok(ChatEnd { session, ..end })
+    Ok(ChatEnd { session, unsaid, ..end })
 }
 
 struct InteractiveChat {
@@ -125,7 +126,7 @@ impl InteractiveChat {
             Happening::Terminal(_) | Happening::Time => {}
             Happening::Run(event) => {
                 if let Some(why) = self.run.happened(event) {
-                    return Ok(Some(ChatEnd { code: 1, session: None, problem: Some(why) }));
+                    return Ok(Some(ChatEnd { problem: Some(why), ..ChatEnd::of(1) }));
                 }
                 self.run.take_in(AT_ONCE);
             }
@@ -148,6 +149,7 @@ impl InteractiveChat {
                     let (columns, rows) = terminal::size()?;
                     self.resize(columns, rows)?;
                 }
+                ChatAct::Ring => put("\u{7}")?,
                 ChatAct::Suspend => self.suspend(keys)?,
                 ChatAct::SignIn { args, env } => {
                     let cleared = self.screen.clear();

@@ -79,11 +79,13 @@ pub struct ChatEnd {
     pub session: Option<String>,
     /// Why it could not begin.
     pub problem: Option<String>,
+    /// What the user has said and nobody has taken in.
+    pub unsaid: Vec<String>,
 }
 
 impl ChatEnd {
     fn of(code: u8) -> Self {
-        Self { code, session: None, problem: None }
+        Self { code, session: None, problem: None, unsaid: Vec::new() }
     }
 }
 

@@ -124,7 +124,7 @@ impl Asker {
         }
         let content = json!([{ "type": "text", "text": self.question.text }]);
         let params = json!({ "sessionId": session, "mode": "queue", "content": content });
-        self.link.ask_later(0, "session/inject", params);
+        self.link.ask_later(0, "session/inject", &params);
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         loop {

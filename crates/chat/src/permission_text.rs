@@ -6,10 +6,24 @@ use serde_json::{Map, Value};
 
 use crate::terminal_text;
 
-/// Lines and letters of one part that are shown, and lines of all.
-const PART_LINES: usize = 40;
-const PART_LETTERS: usize = 4000;
-const ALL_LINES: usize = 200;
+/// How much of a question is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct DetailLimits {
+    /// Lines of one part.
+    part_lines: usize,
+    /// Letters of one part.
+    part_letters: usize,
+    /// Lines of all.
+    lines: usize,
+}
+
+/// What is shown among other things.
+pub const BRIEF: DetailLimits = DetailLimits { part_lines: 40, part_letters: 4000, lines: 200 };
+/// What is shown where it can be scrolled back to: all, but for what no person reads.
+pub const WHOLE: DetailLimits = DetailLimits { part_lines: 20_000, part_letters: 2_000_000, lines: 50_000 };
+
+/// Letters of a headline that are shown.
+const HEADLINE: usize = 4000;
 /// How many tool calls are remembered for what was told of them.
 const MOST_CALLS: usize = 64;
 
@@ -63,7 +77,7 @@ pub fn headline(request: &Value) -> String {
         [&request["message"], &request["title"], &request["description"], &tool_call(request)["title"]];
     let mut said: Vec<String> = Vec::new();
     for text in texts.into_iter().filter_map(Value::as_str) {
-        let text = terminal_text::one_line(&cut(text, usize::MAX, PART_LETTERS));
+        let text = terminal_text::one_line(&cut(text, usize::MAX, HEADLINE));
         if !text.trim().is_empty() && !said.contains(&text) {
             said.push(text);
         }
@@ -75,9 +89,9 @@ pub fn headline(request: &Value) -> String {
 }
 
 /// All else that is known of it, a part a line or several; empty if there is nothing.
-pub fn details(request: &Value) -> Vec<String> {
+pub fn details(request: &Value, limits: DetailLimits) -> Vec<String> {
     let (subject, call) = (&request["subject"], tool_call(request));
-    let mut lines = Vec::new();
+    let mut lines = DetailLines { limits, lines: Vec::new() };
     if let Some(kind) = call["kind"].as_str() {
         part(&mut lines, "kind", kind);
     }
@@ -89,9 +103,10 @@ pub fn details(request: &Value) -> Vec<String> {
     for item in call["content"].as_array().into_iter().flatten() {
         content(&mut lines, item);
     }
-    if lines.len() > ALL_LINES {
-        let more = lines.len() - ALL_LINES;
-        lines.truncate(ALL_LINES);
+    let mut lines = lines.lines;
+    if lines.len() > limits.lines {
+        let more = lines.len() - limits.lines;
+        lines.truncate(limits.lines);
         lines.push(format!("  … ({more} more lines are not shown)"));
     }
     lines
@@ -100,7 +115,7 @@ pub fn details(request: &Value) -> Vec<String> {
 /// Both, one below the other.
 pub fn whole(request: &Value) -> String {
     let mut lines = vec![headline(request)];
-    lines.extend(details(request));
+    lines.extend(details(request, BRIEF));
     lines.join("\n")
 }
 
@@ -111,7 +126,7 @@ fn tool_call(request: &Value) -> &Value {
 }
 
 /// What a tool is given: its command as one types it, and every other member as JSON.
-fn shown_input(lines: &mut Vec<String>, input: &Value, known: &[&str]) {
+fn shown_input(lines: &mut DetailLines, input: &Value, known: &[&str]) {
     let Some(members) = input.as_object() else {
         if !input.is_null() {
             part(lines, "input", &json(input));
@@ -143,7 +158,7 @@ fn command(command: &Value) -> Option<String> {
 }
 
 /// A word as a shell takes it for one.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -163,7 +178,7 @@ fn json(value: &Value) -> String {
     terminal_text::json(&value.to_string()).into_owned()
 }
 
-fn content(lines: &mut Vec<String>, item: &Value) {
+fn content(lines: &mut DetailLines, item: &Value) {
     match item["type"].as_str() {
         Some("diff") => diff(lines, item),
         Some("content") if item["content"]["text"].is_string() => {
@@ -174,7 +189,7 @@ fn content(lines: &mut Vec<String>, item: &Value) {
 }
 
 /// The files of a diff and the lines that change. Version 2 has a patch, version 1 the text before and after.
-fn diff(lines: &mut Vec<String>, diff: &Value) {
+fn diff(lines: &mut DetailLines, diff: &Value) {
     for change in diff["changes"].as_array().into_iter().flatten() {
         let text = |name: &str| change[name].as_str().map(str::to_owned);
         let moved = text("oldPath").map(|old| format!("{old} to ")).unwrap_or_default();
@@ -211,9 +226,16 @@ fn changed_lines(old: &str, new: &str) -> String {
     gone.chain(come).collect::<Vec<_>>().join("\n")
 }
 
+/// The lines of a question, and how much of it they may show.
+struct DetailLines {
+    limits: DetailLimits,
+    lines: Vec<String>,
+}
+
 /// Adds a part under its name. What has several lines is set off, so that no line of it looks like one of ours.
-fn part(lines: &mut Vec<String>, name: &str, text: &str) {
-    let text = terminal_text::lines(&cut(text, PART_LINES, PART_LETTERS));
+fn part(to: &mut DetailLines, name: &str, text: &str) {
+    let DetailLines { limits, lines } = to;
+    let text = terminal_text::lines(&cut(text, limits.part_lines, limits.part_letters));
     let text = text.strip_suffix('\n').unwrap_or(&text);
     if !name.is_empty() && !text.contains('\n') {
         return lines.push(format!("  {name:<7}  {text}"));
@@ -290,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_with_a_word() {
-        let call = json!({ "rawInput": { "command": "x".repeat(PART_LETTERS + 5) } });
+        let call = json!({ "rawInput": { "command": "x".repeat(BRIEF.part_letters + 5) } });
         assert!(asked(&call).ends_with("x … (5 more letters are not shown)"));
         let call = json!({ "content": [{ "type": "diff", "path": "/a", "newText": "y\n".repeat(90) }] });
         let shown = asked(&call);

@@ -1,7 +1,7 @@
 //! The chat in lines alone: what is said comes as lines to be read or read aloud, and what the user says is a line each.
 
 use std::{
-    io::{self, BufRead},
+    io::{self, BufRead, IsTerminal},
     time::Duration,
 };
 
@@ -37,11 +37,13 @@ pub(crate) async fn run(settings: ChatSettings, connector: ChatConnector) -> io:
         settings,
         began: Instant::now(),
         is_input_over: false,
+        next_line: None,
+        is_script: !io::stdin().is_terminal(),
     };
     let end = chat.hold(lines()).await?;
     chat.show()?;
     let session = chat.run.core.session_id().map(str::to_owned);
-    Ok(ChatEnd { session, ..end })
+    Ok(ChatEnd { session, unsaid: chat.run.core.unsaid(), ..end })
 }
 
 struct PlainChat {
@@ -49,6 +51,10 @@ struct PlainChat {
     settings: ChatSettings,
     began: Instant,
     is_input_over: bool,
+    /// A line that waits for its moment.
+    next_line: Option<String>,
+    /// Whether nobody is there who looks before the next line is said.
+    is_script: bool,
 }
 
 impl PlainChat {
@@ -62,13 +68,17 @@ impl PlainChat {
                         return Ok(ChatEnd { problem: Some(problem), ..ChatEnd::of(1) });
                     }
                 }
-                line = lines.recv(), if !self.is_input_over => match line {
-                    Some(line) => self.line(&line),
+                line = lines.recv(), if !self.is_input_over && self.next_line.is_none() => match line {
+                    Some(line) => self.next_line = Some(line),
                     None => self.is_input_over = true,
                 },
                 _ = interrupt.recv() => self.run.core.interrupt_turn(),
                 _ = terminate.recv() => return Ok(ChatEnd::of(143)),
                 () = tokio::time::sleep(TICK) => self.run.core.set_now(self.began.elapsed()),
+            }
+            let (core, is_script) = (&self.run.core, self.is_script);
+            if let Some(line) = self.next_line.take_if(|line| core.takes_line(line, is_script)) {
+                self.line(&line);
             }
             if self.is_input_over {
                 self.run.core.input_over();

@@ -119,7 +119,7 @@ impl SessionRun {
     pub(crate) fn perform(&self, act: ChatAct) {
         let Some(link) = &self.link else { return };
         match act {
-            ChatAct::Ask { number, method, params } => link.ask_later(number, method, params),
+            ChatAct::Ask { number, method, params } => link.ask_later(number, method, &params),
             ChatAct::Tell { method, params } => link.tell(method, &params),
             ChatAct::Answer { number, result } => link.answer(number, result),
             _ => {}

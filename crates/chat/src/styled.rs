@@ -59,6 +59,8 @@ impl TextStyle {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledRow {
     spans: Vec<(TextStyle, String)>,
+    /// Whether the terminal itself is to break it: an address can be copied whole then.
+    is_unbroken: bool,
 }
 
 impl StyledRow {
@@ -72,6 +74,16 @@ impl StyledRow {
             row.spans.push((style, text));
         }
         row
+    }
+
+    /// A row that the terminal breaks, if it is too long.
+    pub(crate) fn unbroken(style: TextStyle, text: &str) -> Self {
+        Self { is_unbroken: true, ..Self::of(style, text) }
+    }
+
+    /// The row as it goes into the scrollback of a terminal of this width.
+    pub(crate) fn for_scrollback(&self, width: usize) -> Vec<Self> {
+        if self.is_unbroken { vec![self.clone()] } else { self.folded(width) }
     }
 
     /// The row with more behind it.

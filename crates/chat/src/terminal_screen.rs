@@ -48,8 +48,8 @@ impl TerminalScreen {
             self.go_to_row(&mut out, 0);
             out.push_str("\u{1b}[J");
             for row in finished {
-                for row in row.folded(self.width()) {
-                    out.push_str(&self.written(&row));
+                for row in row.for_scrollback(self.width()) {
+                    row.write(&mut out, self.has_colours);
                     out.push_str("\r\n");
                 }
                 self.remember(row);

@@ -9,7 +9,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use nudge_chat::{
-    ChatConnector, ChatEnd, ChatForm, ChatSettings, OneQuestion, SessionWish, SignInRun, terminal_text,
+    ChatConnector, ChatEnd, ChatForm, ChatSettings, OneQuestion, SessionWish, SignInRun,
+    permission_text::quoted, terminal_text,
 };
 
 use crate::{
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &ChatArgs, place: &DataPlace, settings: &Settings) -> Re
     });
     // A read from a terminal cannot be interrupted; it must not hold up the end.
     runtime.shutdown_background();
-    report(&end?, form)
+    report(&end?, form, &args.agent.command)
 }
 
 async fn talk(
@@ -102,21 +103,28 @@ async fn talk(
     question: Option<OneQuestion>,
     connector: ChatConnector,
 ) -> Result<ChatEnd> {
-    let end = match question {
-        Some(question) => nudge_chat::ask(settings, question, connector).await,
-        None => nudge_chat::hold(settings, connector).await,
-    };
-    end.context("cannot use the terminal")
+    match question {
+        Some(question) => {
+            nudge_chat::ask(settings, question, connector).await.context("cannot write the answer")
+        }
+        None => nudge_chat::hold(settings, connector).await.context("cannot use the terminal"),
+    }
 }
 
 /// Says how it ended and how to come back.
-fn report(end: &ChatEnd, form: ChatForm) -> Result<ExitCode> {
+fn report(end: &ChatEnd, form: ChatForm, agent: &[String]) -> Result<ExitCode> {
+    for text in &end.unsaid {
+        output::remark(format!("nudge: this was not said: {}", terminal_text::lines(text)));
+    }
     let back = end.session.as_deref().map(terminal_text::one_line);
     match (&end.problem, back) {
         (Some(problem), Some(session)) => bail!("{problem}; the session is {session}"),
         (Some(problem), None) => bail!("{problem}"),
         (None, Some(session)) if form == ChatForm::Drawn && end.code == 0 => {
-            output::remark(format!("to go on: nudge chat --resume {session}"));
+            let agent = agent.iter().map(|word| format!(" {}", terminal_text::one_line(&quoted(word))));
+            let agent: String = agent.collect();
+            let agent = if agent.is_empty() { agent } else { format!(" --{agent}") };
+            output::remark(format!("to go on: nudge chat --resume {session}{agent}"));
         }
         _ => {}
     }

@@ -67,11 +67,7 @@ impl ChatCore {
             "stop" => self.stop_turn(),
             "pending" => self.list_pending(),
             "edit" | "drop" | "now" => self.pending_command(name, rest),
-            "output" => {
-                if !self.conversation.show_last_call() {
-                    self.hint("no tool was called yet");
-                }
-            }
+            "output" => self.show_all(),
             "model" => self.set_option("model", rest),
             "mode" => self.set_option("mode", rest),
             "set" => {

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{ChatAct, ChatCore, ChatStage, SessionWish, TurnView, pending::SayMode};
+use super::{AskPurpose, ChatAct, ChatCore, ChatStage, SessionWish, TurnView, pending::SayMode};
 use crate::{completion::Completions, composer::Composer, styled::TextColour};
 
+/// Commands that make sense while a turn runs.
+const IN_A_TURN: [&str; 8] = ["help", "steer", "queue", "stop", "pending", "edit", "drop", "now"];
 /// Within which time a second Ctrl-C leaves.
 const TWICE: Duration = Duration::from_secs(3);
 
@@ -71,6 +73,22 @@ impl ChatCore {
         self.submit(SayMode::Queue);
     }
 
+    /// Whether this is the moment for a line. What is said or set needs a session; in a script, what is no message waits until
+    /// all before it is done, and what follows a setting waits for that.
+    pub(crate) fn takes_line(&self, line: &str, is_script: bool) -> bool {
+        if matches!(self.stage, ChatStage::Connecting | ChatStage::Opening) {
+            return false;
+        }
+        if !is_script || self.question().is_some() || self.picker.is_some() {
+            return true;
+        }
+        let command = line.strip_prefix('/').filter(|rest| !rest.starts_with('/'));
+        let name = command.and_then(|rest| rest.split_whitespace().next());
+        let is_about_turn = name.is_some_and(|name| IN_A_TURN.contains(&name));
+        let is_setting = self.asked.values().any(|purpose| *purpose == AskPurpose::SetOption);
+        !is_setting && (name.is_none() || is_about_turn || !self.is_busy())
+    }
+
     /// Nobody is there any more to answer.
     pub(crate) fn input_over(&mut self) {
         if self.picker.take().is_some() && self.session.is_none() {
@@ -78,6 +96,8 @@ impl ChatCore {
             self.stage = ChatStage::Failed;
         }
         while let Some(question) = self.questions.pop_front() {
+            let text = format!("Refused, since nobody is there to answer: {}", question.headline());
+            self.note(TextColour::Yellow.text(), &text);
             self.acts.push(question.unanswered());
         }
     }
@@ -90,11 +110,7 @@ impl ChatCore {
             }
             KeyCode::Char('l') => self.acts.push(ChatAct::Redraw),
             KeyCode::Char('z') => self.acts.push(ChatAct::Suspend),
-            KeyCode::Char('o') => {
-                if !self.conversation.show_last_call() {
-                    self.hint("no tool was called yet");
-                }
-            }
+            KeyCode::Char('o') => self.show_all(),
             _ => return false,
         }
         true
@@ -199,6 +215,10 @@ impl ChatCore {
             KeyCode::Enter => return self.submit(SayMode::Queue),
             KeyCode::Esc => return self.escape(),
             KeyCode::BackTab => return self.next_mode(),
+            KeyCode::Char('p') if key.modifiers.contains(KeyModifiers::CONTROL) => self.up(),
+            KeyCode::Char('n') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.composer.recall_newer();
+            }
             KeyCode::Up => self.up(),
             KeyCode::Down if !self.composer.down() => self.composer.recall_newer(),
             KeyCode::Down => {}

@@ -147,6 +147,9 @@ impl ChatCore {
             (ChatStage::Opening, _) => ("◌ opening the session".to_owned(), TextColour::Yellow.text()),
             (ChatStage::SignedOut, _) => ("○ not signed in".to_owned(), TextColour::Yellow.text()),
             (ChatStage::Failed | ChatStage::Choosing, _) => ("○ no session".to_owned(), DIM),
+            (_, TurnView::Running | TurnView::NeedsUser) if self.is_stopping => {
+                ("◌ stopping".to_owned(), TextColour::Yellow.text())
+            }
             (_, TurnView::Running) => (format!("● working {}", clock(seconds)), TextColour::Green.text()),
             (_, TurnView::NeedsUser) => ("◆ waits for you".to_owned(), TextColour::Yellow.text()),
             (_, TurnView::Idle) => ("○ idle".to_owned(), DIM),

@@ -54,6 +54,8 @@ pub(crate) enum ChatAct {
     SignIn { args: Vec<String>, env: Vec<(String, String)> },
     /// Everything is to be drawn anew.
     Redraw,
+    /// The user, who may be elsewhere, is to be told by a sound or a mark that something wants to be seen.
+    Ring,
     /// The program goes into the background until the shell brings it back.
     Suspend,
     /// The chat is over.
@@ -107,6 +109,8 @@ pub(crate) struct ChatCore {
     former: Option<String>,
     /// The sessions that were left.
     left: Vec<String>,
+    /// Those that are listed so far.
+    listed: Vec<Value>,
     /// Counts the sessions that were asked for.
     opening: u64,
     title: Option<String>,
@@ -121,6 +125,8 @@ pub(crate) struct ChatCore {
     files: Vec<String>,
     turn: TurnView,
     turn_since: Duration,
+    /// The user has ended the turn, and it has not ended yet.
+    is_stopping: bool,
     plan: Vec<ShownPlanEntry>,
     usage: Option<UsageView>,
     options: Vec<SessionOption>,
@@ -155,6 +161,7 @@ impl ChatCore {
             session: None,
             former: None,
             left: Vec::new(),
+            listed: Vec::new(),
             opening: 0,
             title: None,
             agent: "agent".to_owned(),
@@ -167,6 +174,7 @@ impl ChatCore {
             files: Vec::new(),
             turn: TurnView::Idle,
             turn_since: Duration::ZERO,
+            is_stopping: false,
             plan: Vec::new(),
             usage: None,
             options: Vec::new(),
@@ -335,6 +343,7 @@ impl ChatCore {
             return self.hint("nothing runs");
         }
         self.acts.push(ChatAct::Tell { method: "session/cancel", params: json!({ "sessionId": session }) });
+        self.is_stopping = true;
         self.hint("stopping; what waits follows");
     }
 }

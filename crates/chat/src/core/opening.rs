@@ -43,7 +43,7 @@ pub(super) enum AskPurpose {
 /// How many rows of what was said before are shown.
 const HISTORY_ROWS: usize = 300;
 /// How many sessions can be chosen from.
-const LISTED: usize = 200;
+const LISTED: usize = 2000;
 
 impl ChatCore {
     /// What is offered to Nudge by this client.
@@ -82,7 +82,7 @@ impl ChatCore {
             );
         }
         self.stage = ChatStage::Connecting;
-        self.turn = TurnView::Idle;
+        (self.turn, self.is_stopping) = (TurnView::Idle, false);
         self.questions.clear();
         self.pending.connection_lost();
     }
@@ -115,6 +115,7 @@ impl ChatCore {
     /// Lists the sessions of this folder, to choose one.
     pub(super) fn list(&mut self) {
         self.stage = if self.session.is_some() { self.stage } else { ChatStage::Choosing };
+        self.listed.clear();
         let params = json!({ "cwd": self.cwd });
         self.ask(AskPurpose::List, "session/list", params);
     }
@@ -131,7 +132,7 @@ impl ChatCore {
         if let Some(left) = self.former.as_ref().filter(|left| !self.left.contains(left)) {
             self.left.push(left.clone());
         }
-        (self.title, self.usage, self.turn) = (None, None, TurnView::Idle);
+        (self.title, self.usage, self.turn, self.is_stopping) = (None, None, TurnView::Idle, false);
         self.plan.clear();
         self.options.clear();
         self.commands.clear();
@@ -197,6 +198,9 @@ impl ChatCore {
             self.wish = SessionWish::Resume(session.to_owned());
         }
         self.stage = ChatStage::Open;
+        if self.form == ConversationForm::Spoken {
+            self.tell_opened(opened["sessionId"].is_string());
+        }
         self.former = None;
         self.conversation.set_replay(false);
         if opened["configOptions"].is_array() {
@@ -208,6 +212,16 @@ impl ChatCore {
         self.set_pending(&opened["_meta"]["inject"]["pending"]);
         self.say_what_was_cut();
         self.send_unsent();
+    }
+
+    /// Says which session there is, where no row tells it.
+    fn tell_opened(&mut self, is_new: bool) {
+        let text = match (&self.title, is_new) {
+            (_, true) => format!("A new session with {}. Type a message, or /help.", self.agent),
+            (Some(title), false) => format!("Session: {title}. Type a message, or /help."),
+            (None, false) => format!("A session with {}. Type a message, or /help.", self.agent),
+        };
+        self.note(DIM, &text);
     }
 
     /// What was said before stands on the screen as far as it is of use.
@@ -287,8 +301,12 @@ impl ChatCore {
     }
 
     fn listed(&mut self, listed: &Value) {
-        let sessions = listed["sessions"].as_array().map_or(&[][..], Vec::as_slice);
-        let picker = SessionPicker::of(&sessions[..sessions.len().min(LISTED)], self.session.is_some());
+        self.listed.extend(listed["sessions"].as_array().into_iter().flatten().cloned());
+        if let Some(next) = listed["nextCursor"].as_str().filter(|_| self.listed.len() < LISTED) {
+            let params = json!({ "cwd": self.cwd, "cursor": next });
+            return self.ask(AskPurpose::List, "session/list", params);
+        }
+        let picker = SessionPicker::of(&std::mem::take(&mut self.listed), self.session.is_some());
         if picker.is_empty() {
             self.note(DIM, "· this folder has no session yet; a new one is begun");
             if self.session.is_none() {

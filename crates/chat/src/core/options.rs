@@ -139,6 +139,9 @@ impl ChatCore {
 
     /// Sets an option, or shows what it can be.
     pub(super) fn set_option(&mut self, name: &str, value: &str) {
+        if name.is_empty() {
+            return self.list_options();
+        }
         let Some(option) = self.option(name).cloned() else {
             let names: Vec<_> = self.options.iter().map(|option| terminal_text::row(&option.id)).collect();
             let there = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
@@ -158,6 +161,20 @@ impl ChatCore {
                 .hint(format!("`{}` is not one of them, or not one alone", terminal_text::row(value)));
         };
         self.ask_for_option(&option.id, &meant);
+    }
+
+    /// Shows what can be set, and what it is.
+    fn list_options(&mut self) {
+        let line = |option: &SessionOption| {
+            format!(
+                "{}  {}: {}",
+                terminal_text::row(&option.id),
+                terminal_text::row(&option.name),
+                option.shown()
+            )
+        };
+        let text = self.options.iter().map(line).collect::<Vec<_>>().join("\n");
+        self.note(DIM, if text.is_empty() { "nothing can be set here" } else { &text });
     }
 
     /// The next mode of the session.

@@ -111,6 +111,11 @@ impl PendingInput {
         late.map(|message| terminal_text::one_line(content_text(&message.content).trim()))
     }
 
+    /// The texts of all that were not accepted.
+    fn unsent_texts(&self) -> Vec<String> {
+        self.unsent.iter().map(|message| content_text(&message.content)).collect()
+    }
+
     /// Whether a message that was said here waits for its turn, or for the end of it.
     pub(super) fn has_unanswered(&self) -> bool {
         !self.unanswered.is_empty()
@@ -142,13 +147,21 @@ impl PendingInput {
 }
 
 impl ChatCore {
+    /// What was said and not taken in.
+    pub(crate) fn unsaid(&self) -> Vec<String> {
+        self.pending.unsent_texts()
+    }
+
     /// What is written is said.
     pub(super) fn submit(&mut self, mode: SayMode) {
         self.completions = None;
         if let Some((id, draft)) = self.pending.editing.take() {
             let text = self.composer.take();
             self.composer.set(&draft);
-            return self.replace(&id, text);
+            return match mode {
+                SayMode::Queue => self.replace(&id, text),
+                SayMode::Steer => self.steer_anew(&id, text),
+            };
         }
         let text = self.composer.take();
         if text.trim().is_empty() {
@@ -170,8 +183,11 @@ impl ChatCore {
 
     /// Whether it looks like a command that nobody has.
     fn is_no_command(&self, text: &str) -> bool {
-        let Some(name) = text.trim_end().strip_prefix('/') else { return false };
-        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let Some(name) = text.strip_prefix('/').and_then(|text| text.split_whitespace().next()) else {
+            return false;
+        };
+        let is_name =
+            text[1..].starts_with(name) && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
         let known = self.all_commands();
         is_name && name != "exit" && known.iter().all(|command| command.text[1..] != *name)
     }
@@ -190,8 +206,10 @@ impl ChatCore {
         let (since, is_under_way) = (self.now, false);
         self.pending.unsent.push_back(UnsentMessage { key, mode, content, since, is_under_way });
         self.send_unsent();
-        if self.stage == ChatStage::SignedOut {
-            self.hint("sign in first: /login");
+        match self.stage {
+            ChatStage::SignedOut => self.hint("sign in first: /login"),
+            ChatStage::Failed => self.hint("it waits for a session: /new begins one, /resume chooses one"),
+            _ => {}
         }
     }
 
@@ -313,6 +331,17 @@ impl ChatCore {
             return self.hint("nothing runs that could be steered");
         }
         self.revoke(message, AfterRevoke::Steer(message.content.clone()));
+    }
+
+    /// Has a message go into the turn that runs, written anew.
+    fn steer_anew(&mut self, id: &str, text: String) {
+        let message = self.pending.waiting.iter().find(|message| message.id == id).cloned();
+        match message {
+            Some(message) if !message.is_steer && self.turn != TurnView::Idle && !text.trim().is_empty() => {
+                self.revoke(&message, AfterRevoke::Steer(message.with_text(&text)));
+            }
+            _ => self.replace(id, text),
+        }
     }
 
     /// Writes a message anew that waits.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{ChatAct, ChatCore, form_filling::FormFilling};
 use crate::{
     conversation::ConversationForm,
-    permission_text,
+    permission_text::{self, DetailLimits},
     styled::{BOLD, DIM, PLAIN, REVERSED, StyledRow, TextColour},
     terminal_text,
 };
@@ -91,6 +91,7 @@ impl ChatCore {
         } else {
             QuestionKind::Form(Box::new(FormFilling::of(&request)))
         };
+        self.acts.push(ChatAct::Ring);
         let (since, is_told) = (self.now, false);
         self.questions.push_back(ChatQuestion { number, since, request, kind, is_told });
         self.tell_question();
@@ -101,7 +102,7 @@ impl ChatCore {
         let (form, width, height) = (self.form, self.width, self.height);
         let Some(question) = self.questions.front_mut().filter(|question| !question.is_told) else { return };
         question.since = self.now;
-        let mut details = question.details(width);
+        let mut details = question.details(width, permission_text::WHOLE);
         let is_long = details.len() + AROUND > height;
         if is_long && !matches!(question.kind, QuestionKind::Form(_)) {
             let headline = format!("◆ {}", permission_text::headline(&question.request));
@@ -115,6 +116,17 @@ impl ChatCore {
         } else if (is_long && !details.is_empty()) || matches!(question.kind, QuestionKind::Page { .. }) {
             question.is_told = true;
             self.conversation.note_now(details);
+        }
+    }
+
+    /// Shows all that is known of what is asked, or else of the last tool call.
+    pub(super) fn show_all(&mut self) {
+        let width = self.width;
+        let asked = self.questions.front().map(|question| question.details(width, permission_text::WHOLE));
+        match asked.filter(|details| !details.is_empty()) {
+            Some(details) => self.conversation.note_now(details),
+            None if self.conversation.show_last_call() => {}
+            None => self.hint("no tool was called yet"),
         }
     }
 
@@ -374,11 +386,13 @@ impl ChatQuestion {
     }
 
     /// All that it is about.
-    fn details(&self, width: usize) -> Vec<StyledRow> {
+    fn details(&self, width: usize, limits: DetailLimits) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         match &self.kind {
             QuestionKind::Permission { .. } => {
-                for line in permission_text::details(&self.request).iter().flat_map(|part| part.lines()) {
+                for line in
+                    permission_text::details(&self.request, limits).iter().flat_map(|part| part.lines())
+                {
                     let style =
                         match line.trim_start().strip_prefix("│ ").and_then(|line| line.chars().next()) {
                             Some('+') => TextColour::Green.text(),
@@ -391,11 +405,16 @@ impl ChatQuestion {
             }
             QuestionKind::Page { url } => {
                 rows.push(StyledRow::of(PLAIN, "Visit:"));
-                rows.extend(StyledRow::of(TextColour::Blue.text(), url).folded(width));
+                rows.push(StyledRow::unbroken(TextColour::Blue.text(), url));
             }
             QuestionKind::Form(_) => {}
         }
         rows
+    }
+
+    /// What is asked for, in a few words.
+    pub(super) fn headline(&self) -> String {
+        permission_text::headline(&self.request)
     }
 
     /// How it is answered when nobody is there: permission is refused once, if that can be said.
@@ -420,7 +439,7 @@ impl ChatQuestion {
         let headline = format!("◆ {place}{}", permission_text::headline(&self.request));
         let mut rows: Vec<_> = StyledRow::of(BOLD, headline).folded(width).into_iter().take(4).collect();
         if !self.is_told {
-            rows.extend(self.details(width));
+            rows.extend(self.details(width, permission_text::BRIEF));
         }
         let mut way = "  y goes on once you have been there · n declines · Esc cancels".to_owned();
         if let QuestionKind::Permission { choices, selected } = &self.kind {

@@ -2,14 +2,17 @@
 
 use serde_json::Value;
 
-use super::{ChatCore, TurnView, options::SessionOption};
+use super::{ChatAct, ChatCore, TurnView, options::SessionOption};
 use crate::{
     completion::CompletionItem,
+    content_text::content_text,
     conversation::ConversationForm,
     styled::{DIM, TextColour},
     terminal_text,
 };
 
+/// After how many seconds the end of a turn is told by a sound: somebody who has waited for so long may look elsewhere.
+const LONG_TURN: u64 = 10;
 /// How many commands of an agent are kept.
 const COMMANDS: usize = 200;
 
@@ -29,6 +32,9 @@ impl ChatCore {
             "available_commands_update" => self.commands(update),
             kind => {
                 self.told.update(update);
+                if kind == "user_message" && self.is_history {
+                    self.composer.remember(&content_text(&update["content"]));
+                }
                 if kind == "user_message" {
                     self.pending.delivered(update["messageId"].as_str().unwrap_or_default());
                 }
@@ -48,6 +54,7 @@ impl ChatCore {
             self.turn_since = self.now;
         }
         if self.turn == TurnView::Idle {
+            self.is_stopping = false;
             self.put_plan();
             self.conversation.end_turn();
             self.pending.turn_over();
@@ -60,6 +67,9 @@ impl ChatCore {
     /// Says how a turn has ended, where that is not as usual.
     fn turn_over(&mut self, update: &Value) {
         let seconds = self.now.saturating_sub(self.turn_since).as_secs();
+        if seconds >= LONG_TURN {
+            self.acts.push(ChatAct::Ring);
+        }
         if let Some(message) = update["error"]["message"].as_str() {
             return self.note(TextColour::Red.text(), &format!("· {}", terminal_text::one_line(message)));
         }
