@@ -1,25 +1,20 @@
 //! The conversation as rows: what is over goes to the terminal for good, and what may still change is drawn anew.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    fmt::Write as _,
-};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
 use crate::{
     content_text::content_text,
     markdown_rows::MarkdownRows,
-    styled::{BOLD, DIM, PLAIN, StyledRow, TextColour, TextStyle, wrapped},
+    speaker::Speaker,
+    styled::{DIM, PLAIN, StyledRow, TextColour, TextStyle, wrapped},
     terminal_text,
     tool_call_rows::{IN_FULL, OVER, RUNNING, ToolCallView},
 };
 
 /// How many parts may be open at once; past that the oldest is shown as it is.
 const OPEN: usize = 256;
-/// How much of a message of the user is shown, in lines and letters.
-const SAID_LINES: usize = 40;
-const SAID_LETTERS: usize = 8000;
 /// How many tool calls and messages of the past are remembered.
 const REMEMBERED: usize = 100_000;
 
@@ -62,43 +57,6 @@ enum PartKind {
     Message,
     Call,
     Note,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    User,
-    Agent,
-    Thought,
-}
-
-impl Speaker {
-    fn of(kind: &str) -> Option<(Self, bool)> {
-        Some(match kind {
-            "user_message" => (Self::User, true),
-            "user_message_chunk" => (Self::User, false),
-            "agent_message" => (Self::Agent, true),
-            "agent_message_chunk" => (Self::Agent, false),
-            "agent_thought" => (Self::Thought, true),
-            "agent_thought_chunk" => (Self::Thought, false),
-            _ => return None,
-        })
-    }
-
-    fn look(self) -> (TextStyle, StyledRow) {
-        match self {
-            Self::User => (BOLD, StyledRow::of(TextColour::Cyan.text(), "┃ ")),
-            Self::Agent => (PLAIN, StyledRow::default()),
-            Self::Thought => (TextStyle { is_italic: true, ..DIM }, StyledRow::of(DIM, "┆ ")),
-        }
-    }
-
-    fn spoken(self) -> &'static str {
-        match self {
-            Self::User => "You: ",
-            Self::Agent => "Agent: ",
-            Self::Thought => "Agent thinks: ",
-        }
-    }
 }
 
 impl OpenPart {
@@ -269,7 +227,7 @@ impl ConversationRows {
         }
         let goes_on = matches!(self.open.back(), Some(OpenPart::Message { who: last, id: open, is_over: false, .. })
             if *last == who && *open == id);
-        let shortened = (who == Speaker::User).then(|| shortened(text)).flatten();
+        let shortened = who.shortened(text);
         let text = shortened.as_deref().unwrap_or(text);
         if !goes_on {
             self.end_message();
@@ -454,24 +412,6 @@ impl ConversationRows {
         let are_alike = before == Some(kind) && kind != PartKind::Message;
         self.form == ConversationForm::Drawn && before.is_some() && !are_alike
     }
-}
-
-/// The beginning of what the user has said, if it is long: whoever said it knows it.
-fn shortened(text: &str) -> Option<String> {
-    let count = text.lines().count();
-    let is_long = count > SAID_LINES || text.len() > SAID_LETTERS;
-    is_long.then(|| {
-        let lines: Vec<_> = text.lines().take(SAID_LINES / 2).collect();
-        let mut begun: String = lines.join("\n").chars().take(SAID_LETTERS / 2).collect();
-        let hidden = count.saturating_sub(begun.lines().count());
-        let what = if hidden > 0 {
-            format!("{hidden} more lines")
-        } else {
-            format!("{} letters", text.chars().count())
-        };
-        let _ = write!(begun, "\n… {what}");
-        begun
-    })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod permission_text;
 mod plain;
 mod printed_tail;
 mod session_run;
+mod speaker;
 mod styled;
 mod terminal_screen;
 pub mod terminal_text;

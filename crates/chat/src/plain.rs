@@ -79,6 +79,9 @@ impl PlainChat {
             let (core, is_script) = (&self.run.core, self.is_script);
             if let Some(line) = self.next_line.take_if(|line| core.takes_line(line, is_script)) {
                 self.line(&line);
+            } else if self.next_line.is_some() && is_script && core.is_asked() {
+                // What comes next in the script is no answer.
+                self.run.core.refuse_questions();
             }
             if self.is_input_over {
                 self.run.core.input_over();

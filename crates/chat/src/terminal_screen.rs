@@ -19,12 +19,14 @@ pub(crate) struct TerminalScreen {
     cursor: usize,
     cursor_column: usize,
     recent: VecDeque<StyledRow>,
+    /// Whether nothing that others have written may stand on it.
+    is_all_own: bool,
 }
 
 impl TerminalScreen {
     pub(crate) fn new(columns: usize, rows: usize, has_colours: bool) -> Self {
         let (drawn, recent) = (Vec::new(), VecDeque::new());
-        Self { has_colours, columns, rows, drawn, cursor: 0, cursor_column: 0, recent }
+        Self { has_colours, columns, rows, drawn, cursor: 0, cursor_column: 0, recent, is_all_own: false }
     }
 
     /// Columns that rows may take up: a row that fills the last is continued by some terminals.
@@ -65,15 +67,23 @@ impl TerminalScreen {
 
     /// What has the terminal show all of it anew, in this size.
     pub(crate) fn redraw(&mut self, columns: usize, rows: usize, live: &LiveRows) -> String {
-        (self.columns, self.rows) = (columns, rows);
+        // What was scrolled away comes back where there is more room.
+        let is_all_own = self.is_all_own && rows <= self.rows;
+        (self.columns, self.rows, self.is_all_own) = (columns, rows, true);
         self.drawn.clear();
         (self.cursor, self.cursor_column) = (0, 0);
-        let room = rows.saturating_sub(live.rows.len() + 1);
+        let room = rows.saturating_sub(live.rows.len());
         let folded: Vec<_> = self.recent.iter().flat_map(|row| row.folded(self.width())).collect();
         let mut out = String::new();
-        // Row by row: some terminals keep what is cleared at once, as if it had been scrolled away.
-        for row in 1..=rows {
-            let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
+        if folded.len() < room && !is_all_own {
+            // What stood there before this program is not lost: it is scrolled away, once.
+            let _ = write!(out, "\u{1b}[{rows};1H");
+            out.extend(std::iter::repeat_n('\n', rows));
+        } else {
+            // Row by row: some terminals keep what is cleared at once, as if it had been scrolled away.
+            for row in 1..=rows {
+                let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
+            }
         }
         out.push_str("\u{1b}[H");
         for row in &folded[folded.len().saturating_sub(room)..] {
@@ -90,7 +100,7 @@ impl TerminalScreen {
         self.go_to_row(&mut out, 0);
         out.push_str("\u{1b}[J");
         self.drawn.clear();
-        (self.cursor, self.cursor_column) = (0, 0);
+        (self.cursor, self.cursor_column, self.is_all_own) = (0, 0, false);
         out
     }
 
@@ -201,6 +211,32 @@ mod tests {
         shown.draw(&["two", "three", "four", "five"], &["1", "2", "3", "> "]);
         assert_eq!(shown.rows(), ["two", "three", "four", "five", "1", "2", "3", ">"]);
         assert_eq!(shown.parser.screen().cursor_position(), (7, 2));
+    }
+
+    #[test]
+    fn what_stood_there_before_is_scrolled_away_once() {
+        let size = |number: u16| std::num::NonZero::new(number).expect("it is not zero");
+        let mut parser = vt100::Parser::new(size(6), size(20), 100);
+        let mut screen = TerminalScreen::new(20, 6, false);
+        let live = LiveRows { rows: vec![StyledRow::of(PLAIN, "> ")], cursor: (0, 2) };
+        parser.process(b"$ nudge\r\n");
+        let mut draw = |parser: &mut vt100::Parser, out: &str| {
+            parser.process(out.as_bytes());
+            parser.screen_mut().set_scrollback(100);
+            let scrolled = parser.screen().scrollback();
+            parser.screen_mut().set_scrollback(0);
+            scrolled
+        };
+        let said = screen.draw(&[StyledRow::of(PLAIN, "one")], &live);
+        assert_eq!(draw(&mut parser, &said), 0);
+        for columns in [18, 16, 20] {
+            parser.screen_mut().set_size(size(6), size(columns));
+            let said = screen.redraw(columns.into(), 6, &live);
+            assert_eq!(draw(&mut parser, &said), 6);
+            assert_eq!(parser.screen().contents().trim_end(), "one\n>");
+        }
+        parser.screen_mut().set_scrollback(6);
+        assert!(parser.screen().contents().starts_with("$ nudge\none\n>"));
     }
 
     proptest! {

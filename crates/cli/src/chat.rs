@@ -152,7 +152,7 @@ async fn wish(name: Option<&str>, place: &DataPlace) -> Result<SessionWish> {
         None => Ok(SessionWish::New),
         Some("") => Ok(SessionWish::Choose),
         Some(name) => {
-            let session = StoreView::open(place).await?.find(name, LookupPurpose::Join).await?;
+            let session = StoreView::open(place).await?.find(name, LookupPurpose::GoOn).await?;
             Ok(SessionWish::Resume(session.id.to_string()))
         }
     }

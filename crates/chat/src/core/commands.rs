@@ -23,7 +23,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("mode", "NAME", "choose a mode, or list them"),
     ("set", "NAME VALUE", "any setting of the session"),
     ("new", "", "another session"),
-    ("resume", "NUMBER", "choose a session of this folder"),
+    ("resume", "ID", "another session of this folder; without an id, choose one"),
     ("session", "", "the id of this session, for other terminals"),
     ("login", "NUMBER", "sign in to the agent"),
     ("logout", "", "sign out of the agent"),

@@ -79,12 +79,15 @@ impl ChatCore {
         if matches!(self.stage, ChatStage::Connecting | ChatStage::Opening) {
             return false;
         }
-        if !is_script || self.question().is_some() || self.picker.is_some() {
+        if !is_script || self.picker.is_some() || self.stage == ChatStage::Choosing {
             return true;
         }
         let command = line.strip_prefix('/').filter(|rest| !rest.starts_with('/'));
         let name = command.and_then(|rest| rest.split_whitespace().next());
         let is_about_turn = name.is_some_and(|name| IN_A_TURN.contains(&name));
+        if let Some(question) = self.question() {
+            return is_about_turn || (command.is_none() && question.is_answered_by(line));
+        }
         let is_setting = self.asked.values().any(|purpose| *purpose == AskPurpose::SetOption);
         !is_setting && (name.is_none() || is_about_turn || !self.is_busy())
     }
@@ -95,11 +98,7 @@ impl ChatCore {
             self.note(TextColour::Red.text(), "no session was chosen: `--resume last`, or an id, names one");
             self.stage = ChatStage::Failed;
         }
-        while let Some(question) = self.questions.pop_front() {
-            let text = format!("Refused, since nobody is there to answer: {}", question.headline());
-            self.note(TextColour::Yellow.text(), &text);
-            self.acts.push(question.unanswered());
-        }
+        self.refuse_questions();
     }
 
     fn control_key(&mut self, code: KeyCode) -> bool {

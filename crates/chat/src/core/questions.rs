@@ -130,6 +130,20 @@ impl ChatCore {
         }
     }
 
+    /// Refuses what is asked, and says so: nobody is there who could answer.
+    pub(crate) fn refuse_questions(&mut self) {
+        while let Some(question) = self.questions.pop_front() {
+            let text = format!("Refused, since nobody is there to answer: {}", question.headline());
+            self.note(TextColour::Yellow.text(), &text);
+            self.acts.push(question.unanswered());
+        }
+    }
+
+    /// Whether something is asked.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
     /// The question that is answered next.
     pub(super) fn question(&self) -> Option<&ChatQuestion> {
         self.questions.front()
@@ -258,28 +272,7 @@ impl ChatCore {
     /// Takes a line as the answer; whether it was one.
     pub(super) fn question_line(&mut self, line: &str) -> bool {
         let Some(question) = self.questions.front_mut() else { return false };
-        let word = line.trim().to_lowercase();
         let answer = match &mut question.kind {
-            QuestionKind::Permission { choices, .. } => {
-                let numbered =
-                    word.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-                let letter = match &*word {
-                    "yes" => Some('y'),
-                    "no" => Some('n'),
-                    "always" => Some('a'),
-                    "never" => Some('d'),
-                    word if word.chars().count() == 1 => word.chars().next(),
-                    _ => None,
-                };
-                let lettered =
-                    || choices.iter().find(|choice| choice.letter.is_some() && choice.letter == letter);
-                numbered.or_else(lettered).cloned().map(|choice| chosen(&choice))
-            }
-            QuestionKind::Page { .. } => match &*word {
-                "y" | "yes" => Some(accepted()),
-                "n" | "no" => Some(declined()),
-                _ => None,
-            },
             QuestionKind::Form(form) => {
                 let answer = form.line(&question.request, line);
                 if answer.is_none() {
@@ -289,6 +282,7 @@ impl ChatCore {
                 let Some(answer) = answer else { return true };
                 Some(answer)
             }
+            _ => question.answer_in(line),
         };
         match answer {
             Some(answer) => self.answer_question(answer),
@@ -410,6 +404,39 @@ impl ChatQuestion {
             QuestionKind::Form(_) => {}
         }
         rows
+    }
+
+    /// Whether a line can be an answer.
+    pub(super) fn is_answered_by(&self, line: &str) -> bool {
+        matches!(self.kind, QuestionKind::Form(_)) || self.answer_in(line).is_some()
+    }
+
+    /// The answer that a line gives to what is no form.
+    fn answer_in(&self, line: &str) -> Option<QuestionReply> {
+        let word = line.trim().to_lowercase();
+        match &self.kind {
+            QuestionKind::Permission { choices, .. } => {
+                let numbered =
+                    word.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+                let letter = match &*word {
+                    "yes" => Some('y'),
+                    "no" => Some('n'),
+                    "always" => Some('a'),
+                    "never" => Some('d'),
+                    word if word.chars().count() == 1 => word.chars().next(),
+                    _ => None,
+                };
+                let lettered =
+                    || choices.iter().find(|choice| choice.letter.is_some() && choice.letter == letter);
+                numbered.or_else(lettered).map(chosen)
+            }
+            QuestionKind::Page { .. } => match &*word {
+                "y" | "yes" => Some(accepted()),
+                "n" | "no" => Some(declined()),
+                _ => None,
+            },
+            QuestionKind::Form(_) => None,
+        }
     }
 
     /// What is asked for, in a few words.

@@ -22,6 +22,8 @@ const LEAST_OF_ID: usize = 4;
 pub(crate) enum LookupPurpose {
     /// To look at it or say something: if this folder has no session, `last` is the newest of all, with a word about it.
     Join,
+    /// To go on talking in it: as [`LookupPurpose::Join`], and `last` is none in which nothing was said yet, if there is another.
+    GoOn,
     /// To end, permit or take back something: `last` is of this folder or of one above it.
     Decide,
     /// To delete it: as [`LookupPurpose::Decide`], and a few letters of an id do not name it.
@@ -83,13 +85,13 @@ impl StoreView {
     async fn last(&self, purpose: LookupPurpose) -> Result<SessionRow> {
         for folder in this_folder_and_above() {
             let filter = SessionFilter { cwd: Some(folder), ..SessionFilter::default() };
-            if let Some(session) = self.0.sessions(&filter, None, 1).await?.sessions.into_iter().next() {
+            if let Some(session) = self.newest_for(&filter, purpose).await? {
                 return Ok(session);
             }
         }
-        let newest = self.0.sessions(&SessionFilter::default(), None, 1).await?;
-        let session = newest.sessions.into_iter().next().context("there is no session yet")?;
-        if purpose != LookupPurpose::Join {
+        let newest = self.newest_for(&SessionFilter::default(), purpose).await?;
+        let session = newest.context("there is no session yet")?;
+        if !matches!(purpose, LookupPurpose::Join | LookupPurpose::GoOn) {
             bail!(
                 "this folder has no session; if the newest of all is meant, name it by its id: {}",
                 render::named(&session)
@@ -98,6 +100,16 @@ impl StoreView {
         let folder = terminal_text::one_line(&session.cwd);
         output::remark(format!("this folder has no session; taking the newest of all, in {folder}"));
         Ok(session)
+    }
+
+    /// The newest of these sessions that is meant.
+    async fn newest_for(&self, filter: &SessionFilter, purpose: LookupPurpose) -> Result<Option<SessionRow>> {
+        let count = if purpose == LookupPurpose::GoOn { PAGE } else { 1 };
+        let mut sessions = self.0.sessions(filter, None, count).await?.sessions;
+        let is_empty =
+            |session: &SessionRow| session.title.is_none() && session.updated_at == session.created_at;
+        let meant = sessions.iter().position(|session| !is_empty(session)).unwrap_or_default();
+        Ok((!sessions.is_empty()).then(|| sessions.swap_remove(meant)))
     }
 
     /// The newest sessions, at most `limit` or all for 0, and whether there are more.

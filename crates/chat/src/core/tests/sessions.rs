@@ -96,6 +96,16 @@ fn lines_of_a_script_wait_for_their_moment() {
     assert!(!chat.core.takes_line("tidy", true), "it is to be done in that mode");
     chat.reply("session/set_config_option", json!({}));
     assert!(chat.core.takes_line("tidy", true));
+    chat.update(&json!({ "sessionUpdate": "state_update", "state": "running" }));
+    chat.ask(PERMISSION, permission());
+    for (line, is_taken) in
+        [("1", true), ("no", true), ("tidy", false), ("/steer left", true), ("/mode ask", false)]
+    {
+        assert_eq!(chat.core.takes_line(line, true), is_taken, "{line}");
+    }
+    chat.core.line("2");
+    chat.took();
+    assert_eq!(chat.answers.remove(0)["outcome"]["optionId"], "always");
     // What nobody is there to answer is refused with a word.
     chat.update(&json!({ "sessionUpdate": "state_update", "state": "running" }));
     chat.ask(PERMISSION, permission());

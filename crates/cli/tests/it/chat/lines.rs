@@ -71,6 +71,25 @@ fn where_nobody_is_asked_permission_is_refused_and_a_mode_permits() {
 }
 
 #[test]
+fn a_script_does_one_after_the_other() {
+    let place = Place::new();
+    let (code, lines, errors) = talked(&place, &[], &["write a.txt one", "/mode edit", "write b.txt two"]);
+    let said = lines.join("\n");
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(said.contains("Refused, since nobody is there to answer"), "{said}");
+    assert!(!exists(&place, "a.txt"), "{said}");
+    assert!(exists(&place, "b.txt"), "{said}");
+    // A session in which nothing was said is not what `last` means.
+    let before = session(&place);
+    talked(&place, &[], &[]);
+    assert_ne!(session(&place), before);
+    let (code, lines, errors) = talked(&place, &["--resume", "last"], &["again"]);
+    let said = lines.join("\n");
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(said.contains("You: write b.txt two") && said.contains("heard again"), "{said}");
+}
+
+#[test]
 fn lines_are_read_aloud_and_answered() {
     let place = Place::new();
     let input = ["hello", "write a.txt words", "1", "plan"];

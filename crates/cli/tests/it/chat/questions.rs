@@ -1,5 +1,7 @@
 //! What an agent asks, answered by keys.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{chat, exists, press_when_seen, rows, terminal, terminal_of};
@@ -27,6 +29,38 @@ fn permission_is_refused_by_a_key() {
     press_when_seen(&terminal, "n");
     terminal.wait_text("○ idle");
     assert!(!exists(&place, "new.txt"), "{:#?}", rows(&terminal));
+}
+
+#[test]
+fn who_leaves_has_not_answered() {
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        let place = Place::new();
+        let mut first = chat(&place);
+        first.send(&format!("write {name} hello\r"));
+        first.wait_text("1. y");
+        first.send("\x04");
+        assert_eq!(first.exit_code(), 0);
+        let second = terminal(&place, &["chat", "--resume", "last"]);
+        second.wait_text("1. y");
+        assert!(!exists(&place, name));
+        press_when_seen(&second, "y");
+        second.wait_text("written:");
+        assert!(exists(&place, name));
+    }
+}
+
+#[test]
+fn a_daemon_that_dies_is_noticed_while_something_is_asked() {
+    let place = Place::new();
+    let terminal = chat(&place);
+    terminal.send("write new.txt hello\r");
+    terminal.wait_text("1. y");
+    super::trouble::kill(super::trouble::daemon(&place));
+    let is_noticed =
+        terminal.is_within(Duration::from_secs(5), |screen| screen.contents().contains("connecting again"));
+    assert!(is_noticed, "{:#?}", rows(&terminal));
+    terminal.wait_text("○ idle");
+    assert!(!exists(&place, "new.txt"));
 }
 
 #[test]

@@ -6,13 +6,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{chat, press_when_seen, rehearsal, rows, session, terminal, terminal_of};
 use crate::sessions::Place;
 
-fn kill(pid: u64) {
+pub(super) fn kill(pid: u64) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("it is a process");
     kill_process(pid, Signal::KILL).expect("it runs");
 }
 
 /// The process of the daemon.
-fn daemon(place: &Place) -> u64 {
+pub(super) fn daemon(place: &Place) -> u64 {
     let status = place.command(&["status", "--json"]);
     let status: serde_json::Value = serde_json::from_str(&status).expect("it is JSON");
     status["pid"].as_u64().unwrap_or_else(|| panic!("a daemon runs: {status}"))
@@ -98,6 +98,21 @@ fn a_flood_of_output_is_shown_by_its_end() {
     let shown = rows(&terminal);
     assert!(shown.iter().any(|row| row.contains("lines before")), "{shown:#?}");
     assert!(shown.len() < 24, "{shown:#?}");
+}
+
+#[test]
+fn what_is_printed_with_tabs_is_drawn_over_as_it_was_drawn() {
+    let place = Place::new();
+    let terminal = terminal_of(&place, &["chat"], &[], (24, 60));
+    terminal.wait_text("○ idle");
+    let line = r"a\tb\tc\td\te\tf\tg\th\ti\tj\tk\tl\tm\tn\to\tp\tq\n";
+    terminal.send(&format!("run for i in 1 2 3 4 5; do printf '{line}'; sleep 0.3; done\r"));
+    allow(&terminal);
+    terminal.wait_text("✓ ");
+    terminal.wait_text("○ idle");
+    let shown = rows(&terminal);
+    assert_eq!(shown.iter().filter(|row| row.contains("│ a   b")).count(), 5, "{shown:#?}");
+    assert!(!shown.iter().any(|row| row.starts_with("◌")), "{shown:#?}");
 }
 
 fn allow(terminal: &Terminal) {
