@@ -250,7 +250,7 @@ impl ConversationRows {
         };
         if self.form == ConversationForm::Spoken {
             rows.push_label(who.spoken());
-            rows.keep_marks();
+            rows.set_spoken();
         }
         if who == Speaker::User {
             rows.set_verbatim();

@@ -7,6 +7,8 @@ use crate::{
 
 /// After how many letters a line is looked through for marks though it goes on.
 const LONGEST_LINE: usize = 1000;
+/// What is shorter is no sentence: it may be the number of an item, or a name that is cut short.
+const SHORTEST_SENTENCE: usize = 24;
 /// The longest beginning of a line that is held back until it tells what kind of line it is.
 const LONGEST_LEAD: usize = 120;
 
@@ -26,8 +28,10 @@ pub(crate) struct MarkdownRows {
     letters: String,
     /// Whether all is shown as it is.
     is_verbatim: bool,
-    /// Whether code keeps its backticks.
-    keeps_marks: bool,
+    /// Whether it is read aloud: code keeps its backticks, and a row ends with a sentence.
+    is_spoken: bool,
+    /// Whether a row has ended with a sentence of this line.
+    is_after_sentence: bool,
     /// The fence of the block of code that is being written: a mark, and how many.
     fence: Option<(char, usize)>,
     /// Empty lines that are shown if something follows.
@@ -58,7 +62,8 @@ impl MarkdownRows {
             line: MarkdownLine::Unknown,
             letters: String::new(),
             is_verbatim: false,
-            keeps_marks: false,
+            is_spoken: false,
+            is_after_sentence: false,
             fence: None,
             blanks: 0,
             has_begun: false,
@@ -83,9 +88,9 @@ impl MarkdownRows {
         self.is_verbatim = true;
     }
 
-    /// Code keeps its backticks, where no style tells it.
-    pub(crate) fn keep_marks(&mut self) {
-        self.keeps_marks = true;
+    /// It is read aloud, so that code keeps its backticks, which no style tells, and a long line does not wait for its end.
+    pub(crate) fn set_spoken(&mut self) {
+        self.is_spoken = true;
     }
 
     /// Whether a row of it was given out.
@@ -161,7 +166,9 @@ impl MarkdownRows {
             }
         }
         self.end_letters();
-        self.wrapper.end_line();
+        if !std::mem::take(&mut self.is_after_sentence) || self.wrapper.is_in_line() {
+            self.wrapper.end_line();
+        }
         self.collect();
         self.line = MarkdownLine::Unknown;
         self.wrapper.set_margin(StyledRow::default(), StyledRow::default());
@@ -250,6 +257,12 @@ impl MarkdownRows {
         if self.is_verbatim {
             return self.wrapper.push(self.base, c);
         }
+        if self.is_spoken && c == ' ' && is_sentence(&self.letters) {
+            self.end_letters();
+            self.wrapper.break_line();
+            self.is_after_sentence = true;
+            return self.collect();
+        }
         self.letters.push(c);
         if c == ' ' && self.letters.len() > LONGEST_LINE {
             self.end_letters();
@@ -259,7 +272,7 @@ impl MarkdownRows {
     /// The marks among the letters of a line are known by now.
     fn end_letters(&mut self) {
         let letters = std::mem::take(&mut self.letters);
-        for (marks, c) in marked_letters(&letters, self.keeps_marks) {
+        for (marks, c) in marked_letters(&letters, self.is_spoken) {
             let style = self.style(marks);
             self.wrapper.push(style, c);
         }
@@ -275,6 +288,12 @@ impl MarkdownRows {
             ..self.base
         }
     }
+}
+
+/// Whether this is a whole sentence, or more of them, and nothing in it is marked beyond its end.
+fn is_sentence(text: &str) -> bool {
+    let is_marked = ['*', '`'].iter().any(|mark| text.matches(*mark).count() % 2 == 1);
+    text.len() >= SHORTEST_SENTENCE && text.ends_with(['.', '!', '?', ':', '…']) && !is_marked
 }
 
 #[cfg(test)]
@@ -347,10 +366,29 @@ mod tests {
         assert_eq!(rows.unfinished().iter().map(StyledRow::text).collect::<Vec<_>>(), ["two **th"]);
     }
 
+    #[test]
+    fn read_aloud_a_sentence_does_not_wait_for_the_next() {
+        let mut rows = MarkdownRows::new(1000, PLAIN, StyledRow::default());
+        rows.set_spoken();
+        rows.push("- Mr. A has looked into it, `and. more`. It is **all done. All of it** is well. An");
+        let shown = |rows: Vec<StyledRow>| rows.iter().map(StyledRow::text).collect::<Vec<_>>();
+        assert_eq!(
+            shown(rows.take_rows()),
+            ["• Mr. A has looked into it, `and. more`.", "  It is all done. All of it is well."]
+        );
+        rows.push("d so on.\nThere is a blank behind this. \n");
+        assert_eq!(shown(rows.take_rows()), ["  And so on.", "There is a blank behind this."]);
+    }
+
     proptest! {
         #[test]
-        fn it_does_not_matter_how_it_is_cut(text in "[a-c0-1 *`#>|~.\n-]{0,120}", cut in 1usize..9) {
+        fn it_does_not_matter_how_it_is_cut(text in "[a-c0-1 *`#>|~.\n-]{0,120}", cut in 1usize..9, is_spoken: bool) {
             let mut rows = MarkdownRows::new(20, PLAIN, StyledRow::default());
+            let mut whole = rows.clone();
+            if is_spoken {
+                rows.set_spoken();
+                whole.set_spoken();
+            }
             let mut done = Vec::new();
             for piece in text.as_bytes().chunks(cut) {
                 rows.push(std::str::from_utf8(piece).expect("it is ASCII"));
@@ -359,7 +397,9 @@ mod tests {
             }
             rows.finish();
             done.extend(rows.take_rows());
-            prop_assert_eq!(&done, &markdown_rows(&text, 20, PLAIN, &StyledRow::default()));
+            whole.push(&text);
+            whole.finish();
+            prop_assert_eq!(&done, &whole.take_rows());
             prop_assert!(done.iter().all(|row| row.width() <= 20));
         }
     }

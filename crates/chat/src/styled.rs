@@ -268,11 +268,16 @@ impl RowWrapper {
 
     /// The line is over.
     pub(crate) fn end_line(&mut self) {
+        self.break_line();
+        self.row = self.margin.0.clone();
+        self.column = self.row.width().min(self.width / 2);
+    }
+
+    /// The line goes on in another row.
+    pub(crate) fn break_line(&mut self) {
         self.end_word();
         self.blanks.clear();
         self.break_row();
-        self.row = self.margin.0.clone();
-        self.column = self.row.width().min(self.width / 2);
     }
 
     /// The rows that are done.

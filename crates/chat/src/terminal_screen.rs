@@ -220,7 +220,7 @@ mod tests {
         let mut screen = TerminalScreen::new(20, 6, false);
         let live = LiveRows { rows: vec![StyledRow::of(PLAIN, "> ")], cursor: (0, 2) };
         parser.process(b"$ nudge\r\n");
-        let mut draw = |parser: &mut vt100::Parser, out: &str| {
+        let draw = |parser: &mut vt100::Parser, out: &str| {
             parser.process(out.as_bytes());
             parser.screen_mut().set_scrollback(100);
             let scrolled = parser.screen().scrollback();

@@ -28,8 +28,11 @@ struct Shared {
     changed: Condvar,
 }
 
-/// What a terminal answers when it is asked.
-struct Answers(Keyboard);
+/// What a terminal answers when it is asked, and what its window was last told to be called.
+struct Answers {
+    keyboard: Keyboard,
+    title: Option<String>,
+}
 
 /// Writes what is typed; by itself, so that a program that does not read yet can still be heard.
 type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
@@ -46,7 +49,7 @@ impl Terminal {
         let output = pty.master.try_clone_reader().expect("the terminal can be read");
         let keyboard =
             Arc::new(Mutex::new(pty.master.take_writer().expect("the terminal can be written to")));
-        let answers = Answers(Arc::clone(&keyboard));
+        let answers = Answers { keyboard: Arc::clone(&keyboard), title: None };
         let [high, wide] =
             [rows, cols].map(|size| NonZero::new(size).expect("a screen has rows and columns"));
         let parser = Mutex::new(Parser::new_with_callbacks(high, wide, 0, answers));
@@ -129,6 +132,11 @@ impl Terminal {
         look(self.shared.parser.lock().screen())
     }
 
+    /// What the window was last told to be called.
+    pub fn title(&self) -> Option<String> {
+        self.shared.parser.lock().callbacks().title.clone()
+    }
+
     /// The first rows of the screen, with what is in one of the colours between marks: `[+added+]`.
     pub fn dump(&self, rows: u16, marks: &[(Color, char)]) -> String {
         self.look(|screen| dump(screen, rows, marks))
@@ -169,7 +177,11 @@ impl Callbacks for Answers {
             (None, Some(6), 'n') => format!("\x1b[{};{}R", row + 1, col + 1),
             _ => return,
         };
-        let _ = self.0.lock().write_all(answer.as_bytes());
+        let _ = self.keyboard.lock().write_all(answer.as_bytes());
+    }
+
+    fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
+        self.title = Some(String::from_utf8_lossy(title).into_owned());
     }
 }
 

@@ -179,6 +179,11 @@ pub(crate) fn agent() -> PathBuf {
     program
 }
 
+/// The process of the agent that was started last, of those that write to this log.
+pub(crate) fn newest_process(log: &Path) -> u32 {
+    Log::read(log).newest()
+}
+
 fn content(text: &str) -> Value {
     json!([{"type": "text", "text": text}])
 }

@@ -1,6 +1,7 @@
 //! A chat in lines, and one question from a script.
 
 use nudge_testkit::Process;
+use portable_pty::CommandBuilder;
 use serde_json::Value;
 
 use super::{exists, session};
@@ -112,6 +113,32 @@ fn lines_are_read_aloud_and_answered() {
     }
     assert!(!said.contains('\u{1b}'), "{said:?}");
     assert!(exists(&place, "a.txt"));
+}
+
+/// On a terminal nobody waits for a script: a line is read when it is written, and Ctrl-C stops the turn.
+#[test]
+fn lines_are_written_and_read_on_a_terminal_that_can_do_no_more() {
+    for line in ["TERM=dumb exec \"$0\" chat", "exec \"$0\" chat --plain"] {
+        let place = Place::new();
+        let mut command = CommandBuilder::new("sh");
+        command.args(["-c", line, env!("CARGO_BIN_EXE_nudge")]);
+        let mut terminal = super::started(&place, command, &[], (24, 80));
+        terminal.wait_text("Type a message, or /help.");
+        terminal.send("write a.txt words\r");
+        terminal.wait_text("Permission: ");
+        terminal.wait_text("Type a number.");
+        terminal.send("1\r");
+        terminal.wait_text("written:");
+        terminal.wait_text("The turn is over");
+        assert!(exists(&place, "a.txt"));
+        terminal.send("talk\r");
+        terminal.wait_text("You: talk");
+        terminal.send("\x03");
+        terminal.wait_text("· stopped");
+        // Where no turn runs, it leaves.
+        terminal.send("\x03");
+        assert_eq!(terminal.exit_code(), 0);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod lines;
 mod picture;
 mod questions;
 mod shared;
+mod ssh;
 mod steered;
 mod tmux;
 mod trouble;

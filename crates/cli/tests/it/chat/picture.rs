@@ -32,13 +32,15 @@ fn the_picture_of_the_readme_is_what_a_terminal_shows() {
     terminal.wait_text("⧗ queued then run the tests");
     terminal.send("just use round()");
     terminal.wait_text("› just use round()");
-    let steered = frame(&terminal);
+    let written = frame(&terminal);
     terminal.send("\x13");
     terminal.wait_text("┃ just use round()");
+    terminal.wait_text("who takes the total.");
+    let steered = frame(&terminal);
     terminal.wait_text("python3 -m unittest");
     terminal.wait_text("or a number answers");
     terminal.wait_text("◆ waits for you");
-    let frames = [steered, frame(&terminal)];
+    let frames = [written, steered, frame(&terminal)];
     // Where it was drawn is not what it shows either.
     let drawn = svg(&frames).replace(&place.cwd(), "/home/ada/shop");
     let path = root.join("docs/images/chat.svg");

@@ -18,6 +18,10 @@ fn permission_is_given_by_a_key_with_the_change_shown() {
     press_when_seen(&terminal, "y");
     terminal.wait_text("written:");
     assert!(exists(&place, "new.txt"));
+    // What was changed stays with the call.
+    let shown = rows(&terminal);
+    let call = shown.iter().position(|row| row.starts_with("✓ ")).expect("the call is shown");
+    assert!(shown[call..].iter().any(|row| row.ends_with("│ +hello")), "{shown:#?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! One session in two terminals and an editor.
 
-use super::{chat, lines::talked, rows, session, terminal};
+use super::{chat, exists, lines::talked, rows, session, terminal};
 use crate::sessions::Place;
 
 #[test]
@@ -36,6 +36,41 @@ fn two_terminals_and_an_editor_see_the_same() {
         assert_eq!(said.map(|at| shown[at + 1].as_str()), Some("heard from the editor"), "{shown:#?}");
     }
     editor.said("heard from the editor");
+}
+
+#[test]
+fn a_terminal_joins_a_session_that_an_editor_holds() {
+    for version in [1, 2] {
+        let place = Place::new();
+        let mut editor = place.shared_client(version);
+        editor.new_session(&place.cwd());
+        editor.prompt("talk");
+        editor.said("word word");
+        let terminal = terminal(&place, &["chat", "--resume", "last"]);
+        terminal.wait_text("● working");
+        terminal.wait_text("word word");
+        terminal.send("write z.txt hello\r");
+        terminal.wait_text("⧗ queued write z.txt hello");
+        editor.cancel();
+        // What both are asked is answered once, by the editor.
+        let request = editor.agent_request();
+        terminal.wait_text("1. y");
+        editor.permit(&request, "allow_once");
+        terminal.wait_text("written:");
+        terminal.wait_text("○ idle");
+        let shown = rows(&terminal);
+        assert!(!shown.iter().any(|row| row.contains("1. y")), "{shown:#?}");
+        assert!(exists(&place, "z.txt"));
+        terminal.send("from the terminal\r");
+        terminal.wait_text("heard from the terminal");
+        editor.said("heard from the terminal");
+        let users: &[_] = match version {
+            // Who says something in version 1 shows it without being told.
+            1 => &["user: write z.txt hello", "user: from the terminal"],
+            _ => &["user: talk", "user: write z.txt hello", "user: from the terminal"],
+        };
+        assert_eq!(editor.users(), users, "version {version}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{chat, rehearsal, rows, terminal, terminal_of};
 use crate::sessions::Place;
 
 /// A turn that says something, waits to be steered, and goes on.
-const WAITS: &str = r#"
+pub(super) const WAITS: &str = r#"
 [[turn]]
 literal = "begin"
 [[turn.step]]

@@ -58,16 +58,24 @@ fn a_terminal_that_is_killed_leaves_its_session_as_it_is() {
 #[test]
 fn an_agent_that_is_killed_is_told_and_started_again() {
     let place = Place::new();
+    let log = place.data.path().join("agent.log");
     let agent = crate::adapt::agent();
-    let agent = agent.to_str().expect("its name is text");
-    let terminal = terminal(&place, &["chat", "--", agent]);
+    let [agent, log_file] = [&agent, &log].map(|path| path.to_str().expect("its name is text"));
+    let terminal = terminal(&place, &["chat", "--", agent, "--log", log_file]);
     terminal.wait_text("○ idle");
-    terminal.send("die\r");
+    terminal.send("say begun; tool t go\r");
+    terminal.wait_text("begun");
+    terminal.wait_text("◌ ");
+    terminal.send("say again\r");
+    terminal.wait_text("⧗ queued say again");
+    kill(crate::adapt::newest_process(&log).into());
     terminal.wait_text("The agent is gone");
+    terminal.wait("what was queued to be answered", |screen| {
+        screen.contents().lines().any(|row| row.trim_end() == "again")
+    });
     terminal.wait_text("○ idle");
-    terminal.send("hello\r");
-    terminal.wait_text("┃ hello");
-    terminal.wait_text("○ idle");
+    let shown = rows(&terminal);
+    assert_eq!(shown.iter().filter(|row| *row == "┃ say again").count(), 1, "{shown:#?}");
 }
 
 #[test]
@@ -159,6 +167,38 @@ fn nothing_that_an_agent_says_commands_the_terminal() {
     assert_eq!(shown[0], "┃ go", "{shown:#?}");
     // What stands for it is not shown by this terminal; the words of it are.
     assert!(shown[1].starts_with("before ") && shown[1].contains("]0;owned"), "{shown:#?}");
-    let (is_other, title) = terminal.look(|screen| (screen.alternate_screen(), screen.contents()));
-    assert!(!is_other && title.contains("go"));
+    assert!(!terminal.look(vt100::Screen::alternate_screen));
+    assert_eq!(terminal.title(), None);
+}
+
+#[test]
+fn nothing_that_an_agent_calls_its_tools_and_sessions_commands_the_terminal() {
+    let place = Place::new();
+    let agent = crate::adapt::agent();
+    let agent = agent.to_str().expect("its name is text");
+    let terminal = terminal(&place, &["chat", "--", agent, "--rude"]);
+    terminal.wait_text("○ idle");
+    terminal.send("rude\r");
+    terminal.wait_text("said ");
+    terminal.wait_text("○ idle");
+    let nasty = r"\u001b[2J\u001b[H\u001b]0\u003bowned\u0007\u001b[?1049h\u009b2Jgone\r";
+    let diff =
+        format!(r#"{{"type":"diff","path":"/a{nasty}","oldText":"old{nasty}\n","newText":"new{nasty}\n"}}"#);
+    terminal.send(&format!(
+        r#"ask t {{"title":"asked {nasty}","rawInput":{{"command":"{nasty}"}},"content":[{diff}]}}"#
+    ));
+    terminal.send("\r");
+    terminal.wait_text("1. y");
+    press_when_seen(&terminal, "y");
+    terminal.wait_text("t: selected yes");
+    terminal.wait_text("○ idle");
+    drop(terminal);
+    // What its sessions are called is shown where one is chosen.
+    let terminal = super::terminal(&place, &["chat", "--resume", "--", agent, "--rude"]);
+    terminal.wait_text("Which session?");
+    terminal.wait_text("title ");
+    let shown = rows(&terminal);
+    assert!(shown[0].contains("Which session?"), "{shown:#?}");
+    assert!(!terminal.look(vt100::Screen::alternate_screen));
+    assert_eq!(terminal.title(), None);
 }

@@ -150,7 +150,7 @@ impl Client {
         client
     }
 
-    fn new_session(&mut self, cwd: &str) {
+    pub(crate) fn new_session(&mut self, cwd: &str) {
         let opened = self.ask("session/new", &json!({"cwd": cwd, "mcpServers": []}));
         opened["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).clone_into(&mut self.session);
     }
@@ -213,7 +213,7 @@ impl Client {
     }
 
     /// Sends a prompt; in version 1 the answer comes with the end of the turn.
-    fn prompt(&mut self, text: &str) -> u64 {
+    pub(crate) fn prompt(&mut self, text: &str) -> u64 {
         let params = json!({"sessionId": self.session, "prompt": content(text)});
         self.send("session/prompt", &params)
     }
@@ -229,7 +229,7 @@ impl Client {
         self.ask("session/revoke_inject", &params)
     }
 
-    fn cancel(&mut self) {
+    pub(crate) fn cancel(&mut self) {
         let params = json!({"sessionId": self.session});
         self.note("session/cancel", &params);
     }
@@ -268,7 +268,7 @@ impl Client {
     }
 
     /// The next request of the agent that was not looked at yet.
-    fn agent_request(&mut self) -> Value {
+    pub(crate) fn agent_request(&mut self) -> Value {
         self.asked += 1;
         self.nth("a request", self.asked, |message| {
             message.get("method").is_some() && message.get("id").is_some()
@@ -280,7 +280,7 @@ impl Client {
     }
 
     /// Answers a permission request with the option of this kind.
-    fn permit(&mut self, request: &Value, kind: &str) {
+    pub(crate) fn permit(&mut self, request: &Value, kind: &str) {
         let options = request["params"]["options"].as_array().expect("a permission request has options");
         let option = options.iter().find(|option| option["kind"] == kind).expect("the option is offered");
         let outcome = json!({"outcome": {"outcome": "selected", "optionId": option["optionId"]}});
@@ -316,7 +316,7 @@ impl Client {
     }
 
     /// The story without what was said by the agent.
-    fn users(&self) -> Vec<String> {
+    pub(crate) fn users(&self) -> Vec<String> {
         self.story().into_iter().filter(|line| line.starts_with("user")).collect()
     }
 }
