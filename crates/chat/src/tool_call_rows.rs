@@ -220,7 +220,7 @@ impl ToolCallView {
         }
         if !self.diff.is_empty() {
             let of = |mark: char| self.diff.iter().filter(|line| line.starts_with(mark)).count();
-            let _ = write!(text, ", {} lines added and {} removed", of('+'), of('-'));
+            let _ = write!(text, ", lines added: {}, removed: {}", of('+'), of('-'));
         }
         text
     }

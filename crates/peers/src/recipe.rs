@@ -55,6 +55,8 @@ pub struct Recipe {
     pub write: Option<Tool>,
     /// The call by which the model has it ask by a form; one of the choices is `peers-chosen`.
     pub form: Option<Tool>,
+    /// The request by which it asks, after a tool, for what the user has said meanwhile; then nothing is cut off for a steer.
+    pub asks_for_steers_by: Option<String>,
     /// What it shows on the terminal on which a user signs in.
     pub sign_in_shows: Option<String>,
     /// What a user of it should know.

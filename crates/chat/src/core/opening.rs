@@ -58,7 +58,9 @@ impl ChatCore {
     /// A connection stands, and this was the answer to its greeting.
     pub(crate) fn connected(&mut self, greeted: &Value) {
         let info = if greeted["info"].is_object() { &greeted["info"] } else { &greeted["agentInfo"] };
-        let name = info["title"].as_str().or_else(|| info["name"].as_str()).unwrap_or("agent");
+        // What does not say its name is called so on its way.
+        let name = info["title"].as_str().or_else(|| info["name"].as_str().filter(|name| *name != "unknown"));
+        let name = name.unwrap_or("agent");
         self.agent = terminal_text::row(name);
         self.sign_in = SignInMethod::of(&greeted["authMethods"]);
         self.keep_what_was_cut();
@@ -185,6 +187,7 @@ impl ChatCore {
     }
 
     fn try_again(&mut self) {
+        self.hint = None;
         match (self.stage, self.session.clone()) {
             (ChatStage::SignedOut | ChatStage::Failed, Some(session)) => self.resume(session),
             (ChatStage::SignedOut | ChatStage::Failed, None) => self.begin(),

@@ -72,7 +72,7 @@ impl RestoreWish {
         }
         self.agent.as_ref().ok_or_else(|| {
             let what = format!(
-                "The session is run by `{}`: start `nudge acp` with that agent and load it there",
+                "The session is run by `{}`: name that agent behind `--`, as in `nudge acp -- AGENT`, to go on with it",
                 row.backend
             );
             Error::invalid_request(what).reason("other_agent")

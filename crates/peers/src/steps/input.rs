@@ -10,7 +10,9 @@ use super::Verdict;
 use crate::{
     chat::{Chat, Turn},
     client::PATIENCE,
+    place::Route,
     run::Scene,
+    tee::{self, Side},
 };
 
 /// How long is looked for what must not come.
@@ -55,6 +57,7 @@ pub(super) fn steer(scene: &mut Scene<'_>) -> Result<Verdict> {
     scene.on_result("peers-steer-begin").reply(scene.story("steer"));
     scene.provider.gate("steer").open();
     let work = scene.place.work();
+    let before = told_of_steers(scene)?;
     let chat = scene.chat()?;
     let turn = chat.prompt("peers-steer-begin")?;
     let started = work.join("started-steer");
@@ -63,7 +66,22 @@ pub(super) fn steer(scene: &mut Scene<'_>) -> Result<Verdict> {
     ensure_waits(chat, &id, turn)?;
     fs::write(work.join("go-steer"), "")?;
     steered(scene, &id, turn)?;
+    if scene.recipe.asks_for_steers_by.is_some() && scene.route != Route::Direct {
+        let (asked, cancelled) = told_of_steers(scene)?;
+        ensure!(asked > before.0, "the agent has not asked for it");
+        ensure!(cancelled == before.1, "the turn was cut off for it");
+    }
     Ok(Verdict::Pass)
+}
+
+/// How often the agent has asked for what the user has said, and how often its turn was cancelled.
+fn told_of_steers(scene: &Scene<'_>) -> Result<(usize, usize)> {
+    let Some(method) = &scene.recipe.asks_for_steers_by else { return Ok((0, 0)) };
+    let records = tee::records(&scene.place.taps())?;
+    let count = |to: Side, word: &str| {
+        records.iter().filter(|record| record.to == to && record.line.contains(word)).count()
+    };
+    Ok((count(Side::Client, method), count(Side::Agent, "session/cancel")))
 }
 
 fn steered(scene: &mut Scene<'_>, id: &str, turn: Turn) -> Result<()> {
