@@ -1,6 +1,8 @@
 //! What others are asked: the editor, the user, and whoever holds the user's pending messages.
 
-use nudge_backend::{BackendEvent, QuestionAnswer, REQUEST_PERMISSION, UserMessage, nobody_answers};
+use nudge_backend::{
+    BackendEvent, CREATE_ELICITATION, QuestionAnswer, REQUEST_PERMISSION, UserMessage, nobody_answers,
+};
 use nudge_wire::{RawJson, Version};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,28 +15,28 @@ use crate::{
 };
 
 /// Something that needs permission.
-pub(super) struct GuardedDeed {
+pub(crate) struct GuardedDeed {
     /// Whether the mode in which files are changed without a question covers it.
-    pub(super) is_edit: bool,
+    pub(crate) is_edit: bool,
     /// What a standing permission would be for; `None` if there cannot be one.
-    pub(super) standing: Option<StandingPermission>,
+    pub(crate) standing: Option<StandingPermission>,
     /// Another key under which the user may have refused it for good.
-    pub(super) refused_by: Option<String>,
-    pub(super) title: String,
-    pub(super) description: String,
-    pub(super) subject: Value,
+    pub(crate) refused_by: Option<String>,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) subject: Value,
 }
 
 /// What "always" means for a deed.
-pub(super) struct StandingPermission {
+pub(crate) struct StandingPermission {
     /// The key it is kept under.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// How it is named to the user.
-    pub(super) what: String,
+    pub(crate) what: String,
 }
 
 /// What came of asking.
-pub(super) enum PermissionVerdict {
+pub(crate) enum PermissionVerdict {
     Allowed,
     Refused(String),
 }
@@ -58,6 +60,13 @@ impl AgentSession {
     ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
         params["sessionId"] = json!(self.id);
         self.outlet.ask(Version::V1, method, update::raw(&params)).await
+    }
+
+    /// Asks the user by a form; whoever shows forms is asked.
+    pub(super) async fn ask_form(&mut self, mut params: Value) -> Result<QuestionAnswer, Halt> {
+        params["sessionId"] = json!(self.id);
+        let coming = self.outlet.ask(Version::V2, CREATE_ELICITATION, update::raw(&params)).await?;
+        Ok(coming.await.unwrap_or_else(|_| Err(nobody_answers(CREATE_ELICITATION))))
     }
 
     /// Waits for what the user has said meanwhile.

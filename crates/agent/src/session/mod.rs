@@ -26,9 +26,12 @@ use crate::{
     asked::AskedQuestions,
     config::SessionConfig,
     control::{BetweenTurns, TurnControl, TurnSignal},
+    tools::ToolSet,
     update,
 };
+pub(crate) use ask::{GuardedDeed, PermissionVerdict, StandingPermission};
 use open::OpenWork;
+pub(crate) use tool::ToolRun;
 
 /// Everything the task of a session has.
 pub(crate) struct AgentSession {
@@ -38,6 +41,7 @@ pub(crate) struct AgentSession {
     /// For whom the turn is.
     client: ClientContext,
     roots: Arc<SessionDirectories>,
+    tools: ToolSet,
     history: Conversation,
     ids: IdSource,
     outlet: Outlet,
@@ -65,7 +69,7 @@ enum AskedModel {
 
 /// Why a turn stops before its end.
 #[derive(Debug)]
-enum Halt {
+pub(crate) enum Halt {
     /// Nobody listens, or nobody can command any more.
     Gone,
     /// The user does not want it any more.
@@ -87,6 +91,7 @@ impl AgentSession {
             id: setup.session_id,
             roots: Arc::new(SessionDirectories::new(setup.cwd.clone(), setup.additional_directories)),
             cwd: setup.cwd,
+            tools: ToolSet::built_in(),
             client: setup.client,
             history: setup.history,
             ids: IdSource::new(),

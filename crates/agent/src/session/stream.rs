@@ -18,7 +18,10 @@ use nudge_wire::scrub::{SecretScrubber, StreamScrubber};
 use tokio::time::Instant;
 
 use super::{AgentSession, AskedModel, Halt, open::OpenCall};
-use crate::{tools, tools::ToolInvocation, update};
+use crate::{
+    tools::{self, UnderstoodToolCall},
+    update,
+};
 
 const SYSTEM: &str = "You are a coding agent. You work in the user's workspace with the tools you are given. Paths are \
     relative to the workspace. Be brief. What the user says while you work is more recent than what they said before.";
@@ -52,7 +55,7 @@ pub(super) struct PlannedToolCall {
     pub(super) id: String,
     pub(super) model_id: String,
     /// Or why it cannot be.
-    pub(super) tool: Result<ToolInvocation, String>,
+    pub(super) tool: Result<Box<dyn UnderstoodToolCall>, String>,
 }
 
 /// How a question to the model went.
@@ -130,7 +133,7 @@ impl AgentSession {
         let mut pieces = chosen.model.stream(ModelRequest {
             system: SYSTEM.to_owned(),
             messages: self.history.messages(),
-            tools: tools::specs(),
+            tools: self.tools.specs(),
             options: AnswerOptions { without_reasoning, ..options },
         });
         self.history.agent();
@@ -343,8 +346,8 @@ impl AgentSession {
     async fn announce(&mut self, call: ToolCall) -> Result<PlannedToolCall, Halt> {
         let call = ToolCall { input: tools::shallow(call.input), ..call };
         let id = self.ids.mint("call");
-        let tool = ToolInvocation::read(&call);
-        let shown = tools::describe(&call, tool.as_ref().ok(), &self.roots);
+        let tool = self.tools.understand(&call);
+        let shown = tools::describe(&call, tool.as_deref().ok(), &self.roots);
         self.outlet.update(update::tool_call(&id, shown)).await?;
         let model_id = call.id.clone();
         self.history.call(call);

@@ -1,11 +1,17 @@
 //! The tools `write` and `edit`, and how a change is shown.
 
+use std::fmt::Write;
+
 use nudge_text::{Text, diff::unified};
-use nudge_workspace::WorkspacePath;
+use nudge_workspace::{GuardedReason, WorkspacePath, blocking};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::spec::{ToolInput, brief, flag_field, path_field, text_field};
+use super::{
+    ToolOutcome, files,
+    spec::{ToolInput, brief, flag_field, path_field, text_field},
+};
+use crate::session::{GuardedDeed, Halt, PermissionVerdict, StandingPermission, ToolRun};
 
 /// How long a patch may be to be shown.
 const MOST_PATCH: usize = 256 * 1024;
@@ -15,8 +21,8 @@ const CONTEXT: usize = 3;
 /// The input of `write`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct WriteInput {
-    pub(crate) path: String,
-    pub(crate) content: String,
+    path: String,
+    content: String,
 }
 
 impl ToolInput for WriteInput {
@@ -36,12 +42,17 @@ impl ToolInput for WriteInput {
     fn location(&self) -> Option<(&str, Option<u32>)> {
         Some((&self.path, None))
     }
+
+    async fn run(self, run: &mut ToolRun<'_>) -> Result<ToolOutcome, Halt> {
+        let Self { path, content } = self;
+        change(run, Self::NAME, &path, |_| Ok(content)).await
+    }
 }
 
 /// The input of `edit`.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct EditInput {
-    pub(crate) path: String,
+    path: String,
     old: String,
     new: String,
     /// Whether every occurrence is meant.
@@ -72,11 +83,15 @@ impl ToolInput for EditInput {
     fn location(&self) -> Option<(&str, Option<u32>)> {
         Some((&self.path, None))
     }
+
+    async fn run(self, run: &mut ToolRun<'_>) -> Result<ToolOutcome, Halt> {
+        change(run, Self::NAME, &self.path, |old| self.apply(old)).await
+    }
 }
 
 impl EditInput {
     /// The text after the edit, or why there is none.
-    pub(crate) fn apply(&self, text: Option<&str>) -> Result<String, String> {
+    fn apply(&self, text: Option<&str>) -> Result<String, String> {
         let text = text.ok_or("There is no such file.")?;
         if self.old.is_empty() {
             return Err("The text to be replaced is empty; use write instead.".to_owned());
@@ -92,18 +107,88 @@ impl EditInput {
     }
 }
 
+/// Changes a file: shows the difference, asks, writes.
+async fn change(
+    run: &mut ToolRun<'_>,
+    tool: &'static str,
+    path: &str,
+    make: impl FnOnce(Option<&str>) -> Result<String, String>,
+) -> Result<ToolOutcome, Halt> {
+    let place = match run.directories().resolve(path) {
+        Ok(place) => place,
+        Err(why) => return Ok(ToolOutcome::failed(&why.to_string())),
+    };
+    let old = match files::text_of(run, &place).await? {
+        Ok(old) => old,
+        Err(why) => return Ok(ToolOutcome::failed(&why)),
+    };
+    let new = match make(old.as_deref()) {
+        Ok(new) => new,
+        Err(why) => return Ok(ToolOutcome::failed(&why)),
+    };
+    let change = FileChange { place, old, new };
+    run.show(json!({ "content": [change.diff()] })).await?;
+    let guarded = guarded(run, path, &change.place).await;
+    let deed = change.deed(run.id(), tool, guarded);
+    match run.permit(deed).await? {
+        PermissionVerdict::Refused(why) => Ok(ToolOutcome::failed(&why)),
+        PermissionVerdict::Allowed => {
+            run.begin().await?;
+            change.apply(run).await
+        }
+    }
+}
+
+/// Why a change of this file is asked about whatever the mode and the user have said.
+async fn guarded(run: &ToolRun<'_>, path: &str, place: &WorkspacePath) -> Option<GuardedReason> {
+    let (roots, path, place) = (run.directories(), path.to_owned(), place.clone());
+    blocking(move || roots.guarded(path, &place)).await
+}
+
 /// A file before and after.
 #[derive(Debug)]
-pub(crate) struct FileChange {
-    pub(crate) place: WorkspacePath,
+struct FileChange {
+    place: WorkspacePath,
     /// `None` if there is no file yet.
-    pub(crate) old: Option<String>,
-    pub(crate) new: String,
+    old: Option<String>,
+    new: String,
 }
 
 impl FileChange {
+    fn deed(&self, id: &str, tool: &'static str, guarded: Option<GuardedReason>) -> GuardedDeed {
+        let title = format!("Change {}?", self.place.shown().display());
+        let mut description = self.extent();
+        if let Some(why) = guarded {
+            let _ = write!(description, " {why}");
+        }
+        let call = json!({ "toolCallId": id, "kind": EditInput::KIND, "content": [self.diff()] });
+        let subject = json!({ "type": "tool_call", "toolCall": call });
+        let is_edit = guarded.is_none();
+        let what = "changes of files by this tool".to_owned();
+        let standing = is_edit.then(|| StandingPermission { key: tool.to_owned(), what });
+        let refused_by = Some(tool.to_owned());
+        GuardedDeed { is_edit, standing, refused_by, title, description, subject }
+    }
+
+    /// Writes what was agreed upon, unless the file is another by now.
+    async fn apply(&self, run: &mut ToolRun<'_>) -> Result<ToolOutcome, Halt> {
+        match files::text_of(run, &self.place).await? {
+            Ok(now) if now == self.old => {}
+            Ok(_) => {
+                return Ok(ToolOutcome::failed(
+                    "The file has changed in the meantime. Read it again before changing it.",
+                ));
+            }
+            Err(why) => return Ok(ToolOutcome::failed(&why)),
+        }
+        Ok(match files::write(run, &self.place, &self.new).await? {
+            Ok(()) => ToolOutcome::shown(self.summary(), vec![self.diff()]),
+            Err(why) => ToolOutcome::failed(&why),
+        })
+    }
+
     /// The change as an item of a tool call's content.
-    pub(crate) fn diff(&self) -> Value {
+    fn diff(&self) -> Value {
         let operation = if self.old.is_some() { "modify" } else { "add" };
         let path = self.place.shown().to_string_lossy();
         let mut diff = json!({
@@ -131,7 +216,7 @@ impl FileChange {
     }
 
     /// How large the change is, for the user.
-    pub(crate) fn extent(&self) -> String {
+    fn extent(&self) -> String {
         let old = Text::from(self.old.as_deref().unwrap_or_default());
         let hunks = nudge_text::diff::lines(&old, &Text::from(self.new.as_str()));
         let (removed, added) = hunks
@@ -143,7 +228,7 @@ impl FileChange {
     }
 
     /// What the model is told.
-    pub(crate) fn summary(&self) -> String {
+    fn summary(&self) -> String {
         let what = if self.old.is_some() { "changed" } else { "made" };
         format!("The file was {what}; it has {} now.", lines(self.new.lines().count()))
     }

@@ -1,19 +1,23 @@
-//! Reading text files for a model.
+//! Text files, as the editor or the disk has them.
 
-use nudge_workspace::{WorkspacePath, files};
+use nudge_backend::is_unanswerable;
+use nudge_workspace::{WorkspacePath, blocking, files};
+use serde_json::{Value, json};
 
-pub(crate) use files::ReadError;
+pub(super) use files::ReadError;
+
+use crate::session::{Halt, ToolRun};
 
 /// The largest file that is read.
 const MOST: u64 = 10 * 1024 * 1024;
 
 /// The text of a file.
-pub(crate) fn read(place: &WorkspacePath) -> Result<String, ReadError> {
+pub(super) fn read(place: &WorkspacePath) -> Result<String, ReadError> {
     files::read(place, MOST)
 }
 
 /// Why a file was not read, and which tool to use instead.
-pub(crate) fn tell(why: &ReadError) -> String {
+pub(super) fn tell(why: &ReadError) -> String {
     match why {
         ReadError::Folder => "This is a folder; list it instead.".to_owned(),
         ReadError::TooLarge { .. } => format!("{why} Search in it instead."),
@@ -22,6 +26,50 @@ pub(crate) fn tell(why: &ReadError) -> String {
 }
 
 /// Why a folder was not read.
-pub(crate) fn tell_folder(why: &ReadError) -> String {
+pub(super) fn tell_folder(why: &ReadError) -> String {
     format!("The folder cannot be read: {}.", why.reason())
+}
+
+/// The whole text of a file; `None` if there is none.
+pub(super) async fn text_of(
+    run: &mut ToolRun<'_>,
+    place: &WorkspacePath,
+) -> Result<Result<Option<String>, String>, Halt> {
+    if let Some(text) = client_text(run, place, json!({})).await? {
+        return Ok(Ok(Some(text)));
+    }
+    let place = place.clone();
+    Ok(match blocking(move || read(&place)).await {
+        Ok(text) => Ok(Some(text)),
+        Err(ReadError::NotFound) => Ok(None),
+        Err(why) => Err(tell(&why)),
+    })
+}
+
+/// What the editor has of a file; `None` if it does not offer to read files or could not.
+pub(super) async fn client_text(
+    run: &mut ToolRun<'_>,
+    place: &WorkspacePath,
+    part: Value,
+) -> Result<Option<String>, Halt> {
+    let mut asked = json!({ "path": place.shown().to_string_lossy() });
+    if let (Value::Object(asked), Value::Object(part)) = (&mut asked, part) {
+        asked.extend(part.into_iter().filter(|(_, value)| !value.is_null()));
+    }
+    let answer = run.ask_client("fs/read_text_file", asked).await?;
+    Ok(answer.ok().and_then(|read| read.get(&["content"])?.to().ok()))
+}
+
+/// Writes a file, by the editor if it offers that.
+pub(super) async fn write(
+    run: &mut ToolRun<'_>,
+    place: &WorkspacePath,
+    text: &str,
+) -> Result<Result<(), String>, Halt> {
+    let asked = json!({ "path": place.shown().to_string_lossy(), "content": text });
+    Ok(match run.ask_client("fs/write_text_file", asked).await? {
+        Ok(_) => Ok(()),
+        Err(error) if is_unanswerable(&error) => files::write(place, text).map_err(|why| why.to_string()),
+        Err(_) => Err("The editor could not write the file.".to_owned()),
+    })
 }

@@ -1,9 +1,6 @@
 //! The tool `list`.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use nudge_workspace::{SessionDirectories, blocking};
 use serde::Deserialize;
@@ -14,6 +11,7 @@ use super::{
     spec::{ToolInput, brief, number_field, path_field},
     walk::{EntryKind, FolderWalk, on_one_line},
 };
+use crate::session::{Halt, ToolRun};
 
 const MOST_ENTRIES: usize = 500;
 /// How long the answer may become.
@@ -49,11 +47,12 @@ impl ToolInput for ListInput {
     fn location(&self) -> Option<(&str, Option<u32>)> {
         Some((&self.path, None))
     }
-}
 
-pub(crate) async fn run(roots: &Arc<SessionDirectories>, list: ListInput) -> ToolOutcome {
-    let roots = Arc::clone(roots);
-    blocking(move || entries(&roots, &list).into()).await
+    async fn run(self, run: &mut ToolRun<'_>) -> Result<ToolOutcome, Halt> {
+        run.begin().await?;
+        let roots = run.directories();
+        Ok(blocking(move || entries(&roots, &self).into()).await)
+    }
 }
 
 fn entries(roots: &SessionDirectories, list: &ListInput) -> Result<String, String> {

@@ -1,12 +1,14 @@
 //! The tools: what a model may ask for, and how it is read and described.
 
+mod ask;
 mod change;
-pub(crate) mod files;
+mod files;
 mod lines;
-pub(crate) mod list;
+mod list;
+mod plan;
 mod read;
 mod run;
-pub(crate) mod search;
+mod search;
 mod spec;
 mod standing;
 mod walk;
@@ -17,69 +19,55 @@ use nudge_workspace::SessionDirectories;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-pub(crate) use change::{EditInput, FileChange, WriteInput};
-pub(crate) use list::ListInput;
-pub(crate) use read::ReadInput;
+use ask::AskInput;
+use change::{EditInput, WriteInput};
+use list::ListInput;
+use plan::PlanInput;
+use read::ReadInput;
 pub(crate) use run::RunInput;
-pub(crate) use search::SearchInput;
-pub(crate) use spec::ToolInput;
-use spec::brief;
-pub(crate) use standing::{program, scope};
+use search::SearchInput;
+pub(crate) use spec::UnderstoodToolCall;
+use spec::{AgentTool, BuiltInTool, brief};
 
-/// The table of tools: makes [`ToolInvocation`] and all that is the same for each of them.
-macro_rules! tools {
-    ($($tool:ident($input:ty)),+ $(,)?) => {
-        /// A tool call whose input has been understood.
-        #[derive(Debug)]
-        pub(crate) enum ToolInvocation {
-            $($tool($input)),+
-        }
-
-        const NAMES: &[&str] = &[$(<$input>::NAME),+];
-
-        /// All tools, as a model is told of them.
-        pub(crate) fn specs() -> Vec<ToolSpec> {
-            vec![$(<$input>::spec()),+]
-        }
-
-        impl ToolInvocation {
-            /// Understands a call, or says why not.
-            pub(crate) fn read(call: &ToolCall) -> Result<Self, String> {
-                match call.name.as_str() {
-                    $(<$input>::NAME => input(call).map(Self::$tool),)+
-                    _ => Err(format!("There is no such tool. The tools are {}.", listed(NAMES))),
-                }
-            }
-
-            fn kind(&self) -> &'static str {
-                match self {
-                    $(Self::$tool(_) => <$input>::KIND),+
-                }
-            }
-
-            fn title(&self) -> String {
-                match self {
-                    $(Self::$tool(input) => input.title()),+
-                }
-            }
-
-            fn location(&self) -> Option<(&str, Option<u32>)> {
-                match self {
-                    $(Self::$tool(input) => input.location()),+
-                }
-            }
-        }
-    };
+/// The tools of a session.
+pub(crate) struct ToolSet {
+    tools: Vec<(ToolSpec, Box<dyn AgentTool>)>,
 }
 
-// What each does when it is called is in `session/tool.rs`.
-tools! {
-    Read(ReadInput),
-    List(ListInput),
-    Search(SearchInput),
-    Write(WriteInput),
-    Edit(EditInput),
-    Run(RunInput),
+impl ToolSet {
+    /// Those that are built in.
+    pub(crate) fn built_in() -> Self {
+        let mut set = Self { tools: Vec::new() };
+        set.add(BuiltInTool::<ReadInput>::new());
+        set.add(BuiltInTool::<ListInput>::new());
+        set.add(BuiltInTool::<SearchInput>::new());
+        set.add(BuiltInTool::<WriteInput>::new());
+        set.add(BuiltInTool::<EditInput>::new());
+        set.add(BuiltInTool::<RunInput>::new());
+        set.add(BuiltInTool::<PlanInput>::new());
+        set.add(BuiltInTool::<AskInput>::new());
+        set
+    }
+
+    fn add(&mut self, tool: impl AgentTool + 'static) {
+        self.tools.push((tool.spec(), Box::new(tool)));
+    }
+
+    /// All of them, as a model is told.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|(spec, _)| spec.clone()).collect()
+    }
+
+    /// Understands a call, or says why not.
+    pub(crate) fn understand(&self, call: &ToolCall) -> Result<Box<dyn UnderstoodToolCall>, String> {
+        match self.tools.iter().find(|(spec, _)| spec.name == call.name) {
+            Some((_, tool)) => tool.understand(call),
+            None => {
+                let names: Vec<_> = self.tools.iter().map(|(spec, _)| spec.name.as_str()).collect();
+                Err(format!("There is no such tool. The tools are {}.", listed(&names)))
+            }
+        }
+    }
 }
 
 /// Names in a sentence.
@@ -91,9 +79,13 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// How a call is announced: the fields of a `tool_call_update`.
-pub(crate) fn describe(call: &ToolCall, tool: Option<&ToolInvocation>, roots: &SessionDirectories) -> Value {
+pub(crate) fn describe(
+    call: &ToolCall,
+    tool: Option<&dyn UnderstoodToolCall>,
+    roots: &SessionDirectories,
+) -> Value {
     let name = brief(&call.name);
-    let location = tool.and_then(ToolInvocation::location).and_then(|(path, line)| {
+    let location = tool.and_then(UnderstoodToolCall::location).and_then(|(path, line)| {
         let place = roots.resolve(path).ok()?;
         let mut location = json!({ "path": place.shown().to_string_lossy() });
         if let Some(line) = line {
@@ -102,9 +94,9 @@ pub(crate) fn describe(call: &ToolCall, tool: Option<&ToolInvocation>, roots: &S
         Some(location)
     });
     json!({
-        "title": tool.map_or_else(|| format!("Use {name}"), ToolInvocation::title),
+        "title": tool.map_or_else(|| format!("Use {name}"), UnderstoodToolCall::title),
         "name": name,
-        "kind": tool.map_or("other", ToolInvocation::kind),
+        "kind": tool.map_or("other", UnderstoodToolCall::kind),
         "status": "pending",
         "locations": location.into_iter().collect::<Vec<_>>(),
         "rawInput": call.input,

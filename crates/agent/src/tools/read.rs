@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use nudge_workspace::files::offset_of_line;
+use nudge_workspace::{blocking, files::offset_of_line};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    ToolOutcome, number,
+    ToolOutcome, files, number,
     spec::{ToolInput, brief, number_field, path_field},
 };
+use crate::session::{Halt, ToolRun};
 
 /// How much one call reads.
 const MOST_LINES: u32 = 2000;
@@ -18,10 +19,10 @@ const MOST_BYTES: usize = 256 * 1024;
 /// The input.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ReadInput {
-    pub(crate) path: String,
+    path: String,
     /// Counted from one.
     #[serde(default, deserialize_with = "number")]
-    pub(crate) line: Option<u32>,
+    line: Option<u32>,
     #[serde(default, deserialize_with = "number")]
     limit: Option<u32>,
 }
@@ -47,16 +48,32 @@ impl ToolInput for ReadInput {
     fn location(&self) -> Option<(&str, Option<u32>)> {
         Some((&self.path, self.line))
     }
+
+    async fn run(self, run: &mut ToolRun<'_>) -> Result<ToolOutcome, Halt> {
+        let place = match run.directories().resolve(&self.path) {
+            Ok(place) => place,
+            Err(why) => return Ok(ToolOutcome::failed(&why.to_string())),
+        };
+        run.begin().await?;
+        let part = json!({ "line": self.line.map(|line| line.max(1)), "limit": self.lines() });
+        if let Some(text) = files::client_text(run, &place, part).await? {
+            return Ok(Self::cut(&text));
+        }
+        Ok(match blocking(move || files::read(&place)).await {
+            Ok(text) => self.part(&text),
+            Err(why) => ToolOutcome::failed(&files::tell(&why)),
+        })
+    }
 }
 
 impl ReadInput {
     /// How many lines are wanted.
-    pub(crate) fn lines(&self) -> u32 {
+    fn lines(&self) -> u32 {
         self.limit.unwrap_or(MOST_LINES).clamp(1, MOST_LINES)
     }
 
     /// The part that is wanted of a whole text.
-    pub(crate) fn part(&self, text: &str) -> ToolOutcome {
+    fn part(&self, text: &str) -> ToolOutcome {
         let skipped = self.line.map_or(0, |line| line.saturating_sub(1)) as usize;
         let start = offset_of_line(text, skipped).filter(|start| skipped == 0 || *start < text.len());
         let Some(start) = start else {
@@ -76,7 +93,7 @@ impl ReadInput {
     }
 
     /// A part that somebody else has chosen.
-    pub(crate) fn cut(part: &str) -> ToolOutcome {
+    fn cut(part: &str) -> ToolOutcome {
         let mut output = part[..part.floor_char_boundary(MOST_BYTES)].to_owned();
         if output.len() < part.len() {
             output.push_str("\n[cut here: the lines are too long]\n");

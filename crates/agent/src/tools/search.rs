@@ -19,6 +19,7 @@ use super::{
     spec::{ToolInput, brief, flag_field, path_field, text_field},
     walk::{EntryKind, FolderWalk, WalkEntry, WalkReport, WalkTopic, on_one_line},
 };
+use crate::session::{Halt, ToolRun};
 
 const MOST_MATCHES: usize = 200;
 /// How long the answer may become.
@@ -62,6 +63,16 @@ impl ToolInput for SearchInput {
     fn title(&self) -> String {
         format!("Search for `{}`", brief(&self.pattern))
     }
+
+    async fn run(self, run: &mut ToolRun<'_>) -> Result<ToolOutcome, Halt> {
+        run.begin().await?;
+        let roots = run.directories();
+        let stop = Stop(Arc::default());
+        let stopped = Arc::clone(&stop.0);
+        let outcome = blocking(move || matches(&roots, &self, &stopped).into()).await;
+        drop(stop);
+        Ok(outcome)
+    }
 }
 
 /// Stops the thread when nobody waits for it any more.
@@ -71,15 +82,6 @@ impl Drop for Stop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-pub(crate) async fn run(roots: &Arc<SessionDirectories>, search: SearchInput) -> ToolOutcome {
-    let roots = Arc::clone(roots);
-    let stop = Stop(Arc::default());
-    let stopped = Arc::clone(&stop.0);
-    let outcome = blocking(move || matches(&roots, &search, &stopped).into()).await;
-    drop(stop);
-    outcome
 }
 
 /// What is found, and where the search is.

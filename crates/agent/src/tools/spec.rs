@@ -1,14 +1,47 @@
-//! What a tool tells of itself: to a model, and of one call to the user.
+//! What a tool is: what it tells of itself to a model and of one call to the user, and what it does.
 
-use nudge_model::ToolSpec;
+use std::{future::Future, marker::PhantomData, pin::Pin};
+
+use nudge_model::{ToolCall, ToolSpec};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::update;
+use super::{ToolOutcome, input};
+use crate::{
+    session::{Halt, ToolRun},
+    update,
+};
 
-/// The input of a tool, and what is said of the tool and of a call of it. A tool is one such type, a row in the table of tools,
-/// and what is done when it is called.
-pub(crate) trait ToolInput: DeserializeOwned {
+/// What a model may call, wherever it comes from.
+pub(crate) trait AgentTool: Send + Sync {
+    /// The tool as a model is told of it.
+    fn spec(&self) -> ToolSpec;
+
+    /// Understands a call, or says why not.
+    fn understand(&self, call: &ToolCall) -> Result<Box<dyn UnderstoodToolCall>, String>;
+}
+
+/// A call whose input has been understood.
+pub(crate) trait UnderstoodToolCall: Send {
+    /// The kind of tool in the protocol's words.
+    fn kind(&self) -> &'static str;
+
+    /// The call in a few words for the user.
+    fn title(&self) -> String;
+
+    /// The file or folder that it is about, and the line.
+    fn location(&self) -> Option<(&str, Option<u32>)>;
+
+    /// Does what is wanted.
+    fn run<'a>(self: Box<Self>, run: &'a mut ToolRun<'_>) -> RunningTool<'a>;
+}
+
+/// What a tool does, until it is done.
+pub(crate) type RunningTool<'a> = Pin<Box<dyn Future<Output = Result<ToolOutcome, Halt>> + Send + 'a>>;
+
+/// A tool that is built in: its input, what is said of it, and what is done when it is called. One such type in a file of its own
+/// and a row in [`ToolSet::built_in`](super::ToolSet::built_in) make a tool.
+pub(crate) trait ToolInput: DeserializeOwned + Send + 'static {
     /// What a model calls it.
     const NAME: &'static str;
     /// What it does, for a model.
@@ -29,15 +62,49 @@ pub(crate) trait ToolInput: DeserializeOwned {
         None
     }
 
-    /// The tool as a model is told of it.
-    fn spec() -> ToolSpec {
-        let schema =
-            json!({ "type": "object", "properties": Self::properties(), "required": Self::REQUIRED });
+    /// Does what is wanted. What changes something asks by [`ToolRun::permit`] first; what runs says so by [`ToolRun::begin`].
+    fn run(self, run: &mut ToolRun<'_>) -> impl Future<Output = Result<ToolOutcome, Halt>> + Send;
+}
+
+/// A built-in tool among others.
+pub(super) struct BuiltInTool<T>(PhantomData<fn() -> T>);
+
+impl<T> BuiltInTool<T> {
+    pub(super) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: ToolInput> AgentTool for BuiltInTool<T> {
+    fn spec(&self) -> ToolSpec {
+        let schema = json!({ "type": "object", "properties": T::properties(), "required": T::REQUIRED });
         ToolSpec {
-            name: Self::NAME.to_owned(),
-            description: Self::DESCRIPTION.to_owned(),
+            name: T::NAME.to_owned(),
+            description: T::DESCRIPTION.to_owned(),
             input: update::raw(&schema),
         }
+    }
+
+    fn understand(&self, call: &ToolCall) -> Result<Box<dyn UnderstoodToolCall>, String> {
+        Ok(Box::new(input::<T>(call)?))
+    }
+}
+
+impl<T: ToolInput> UnderstoodToolCall for T {
+    fn kind(&self) -> &'static str {
+        T::KIND
+    }
+
+    fn title(&self) -> String {
+        ToolInput::title(self)
+    }
+
+    fn location(&self) -> Option<(&str, Option<u32>)> {
+        ToolInput::location(self)
+    }
+
+    fn run<'a>(self: Box<Self>, run: &'a mut ToolRun<'_>) -> RunningTool<'a> {
+        Box::pin(ToolInput::run(*self, run))
     }
 }
 

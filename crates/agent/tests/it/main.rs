@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read and write files and measure time")]
 
 mod any_order;
+mod ask;
 mod cancel;
 mod client;
 mod course;
@@ -9,6 +10,7 @@ mod driver;
 mod files;
 mod hostile;
 mod permission;
+mod plan;
 mod restart;
 mod run;
 mod silence;

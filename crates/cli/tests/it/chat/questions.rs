@@ -87,6 +87,22 @@ fn without_a_model_the_user_chooses_by_a_form() {
 }
 
 #[test]
+fn the_built_in_agent_asks_by_a_form() {
+    let place = Place::new();
+    let terminal = chat(&place);
+    terminal.send("which\r");
+    terminal.wait_text("Tabs or spaces?");
+    terminal.wait_text("◆ waits for you");
+    terminal.wait_text("spaces");
+    press_when_seen(&terminal, "2\r");
+    terminal.wait_text("so: The user has answered: spaces");
+    terminal.wait_text("○ idle");
+    // Where nobody is asked, it is told so.
+    let (code, lines, errors) = super::lines::talked(&place, &["which"], &[]);
+    assert_eq!((code, lines.join(" ").starts_with("so: ")), (Some(0), true), "{lines:?} {errors}");
+}
+
+#[test]
 fn a_form_of_an_agent_is_filled_in_field_by_field() {
     let place = Place::new();
     let agent = crate::adapt::agent();
