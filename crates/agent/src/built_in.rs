@@ -8,8 +8,9 @@ use std::{
 };
 
 use nudge_backend::{
-    AgentQuestion, Backend, BackendEvent, BackendFuture, BackendParting, OptionChange, OptionPlan,
-    PassThrough, QuestionAnswer, QuestionId, SteerMethod, UserMessage, nobody_answers,
+    AgentQuestion, Backend, BackendEvent, BackendFuture, BackendParting, CancellableWork, OptionChange,
+    OptionPlan, PassThrough, QuestionAnswer, QuestionId, SteerMethod, UserMessage, nobody_answers,
+    not_cancellable,
 };
 use nudge_bridge::{IndexedUpdate, MethodCall, UpdateKind};
 use nudge_model::{ModelSource, SlashCommand};
@@ -22,8 +23,13 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use crate::{
-    AgentSetup, SetOptionError, asked::AskedQuestions, config::SessionConfig, control::TurnControl,
-    session::AgentSession, update,
+    AgentSetup, SetOptionError,
+    asked::AskedQuestions,
+    config::SessionConfig,
+    control::TurnControl,
+    running_work::RunningWork,
+    session::{AgentSession, SharedWithSession},
+    update,
 };
 
 /// How many events may wait to be taken.
@@ -34,6 +40,7 @@ const EVENTS: usize = 64;
 pub struct BuiltInAgent {
     control: Arc<TurnControl>,
     asked: Arc<AskedQuestions>,
+    work: Arc<RunningWork>,
     config: Arc<Mutex<SessionConfig>>,
     commands: RawJson,
     events: mpsc::Receiver<BackendEvent>,
@@ -58,9 +65,15 @@ impl BuiltInAgent {
         config.offer(models.choices(&setup.client));
         let config = Arc::new(Mutex::new(config));
         let commands = commands(models.commands(&setup.client));
-        let shared = (Arc::clone(&config), Arc::clone(&control), Arc::clone(&asked));
+        let work = Arc::<RunningWork>::default();
+        let shared = SharedWithSession {
+            config: Arc::clone(&config),
+            control: Arc::clone(&control),
+            asked: Arc::clone(&asked),
+            work: Arc::clone(&work),
+        };
         tokio::spawn(AgentSession::new(models, setup, shared, sender).run());
-        Self { control, asked, config, commands, events, will_set: VecDeque::new() }
+        Self { control, asked, work, config, commands, events, will_set: VecDeque::new() }
     }
 
     /// Sets an option. It is told to everybody by [`BackendEvent::Config`](nudge_backend::BackendEvent::Config) and a
@@ -135,6 +148,10 @@ impl Backend for BuiltInAgent {
 
     fn cancel(&mut self) {
         self.control.cancel();
+    }
+
+    fn cancel_work(&mut self, work: &CancellableWork) -> Result<(), WireError> {
+        if self.work.cancel(work) { Ok(()) } else { Err(not_cancellable(work)) }
     }
 
     fn answer(&mut self, question: QuestionId, answer: QuestionAnswer) {

@@ -23,6 +23,7 @@ mod control;
 mod error;
 mod history;
 mod model_options;
+mod running_work;
 mod session;
 mod setup;
 mod source;

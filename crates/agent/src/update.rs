@@ -8,11 +8,29 @@ use nudge_wire::RawJson;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(crate) use nudge_workspace::update::{terminal_ended, terminal_output, terminal_started};
+pub(crate) use nudge_workspace::update::terminal_output;
+use nudge_workspace::{
+    CommandExit,
+    update::{terminal_ended, terminal_started},
+};
 
 /// A value of ours as JSON text.
 pub(crate) fn raw(value: &(impl Serialize + ?Sized)) -> RawJson {
     RawJson::of(value).expect("a tree of JSON values can be written")
+}
+
+/// The beginning of a terminal in which a command runs that can be cancelled.
+pub(crate) fn own_terminal_started(id: &str, command: &str, cwd: &str) -> RawJson {
+    with(&terminal_started(id, command, cwd), "capabilities", json!({ "cancel": {} }))
+}
+
+/// The end of a terminal; with `output`, what is to take the place of all output that came.
+pub(crate) fn own_terminal_ended(id: &str, exit: &CommandExit, output: Option<&[u8]>) -> RawJson {
+    with(&terminal_ended(id, exit, output), "capabilities", Value::Null)
+}
+
+fn with(update: &RawJson, member: &str, value: Value) -> RawJson {
+    update.with(&[member], &raw(&value)).expect("an update made here is an object")
 }
 
 pub(crate) fn message_chunk(kind: &str, id: &str, text: &str) -> RawJson {

@@ -49,6 +49,15 @@ pub enum OptionPlan {
     Ask(BackendFuture<'static, Result<RawJson, Error>>),
 }
 
+/// Something that runs within a turn and that a client may end by itself. The turn goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum CancellableWork {
+    /// The tool call of this id.
+    ToolCall(String),
+    /// The command in the terminal of this id.
+    Terminal(String),
+}
+
 /// An option of the agent and the value it gets.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OptionChange {
@@ -83,6 +92,11 @@ pub trait Backend: Send {
 
     /// Ends the turn; [`BackendEvent::TurnEnded`] follows. Between turns it does nothing.
     fn cancel(&mut self);
+
+    /// Ends a part of what runs; its end is told by an update. An error if nothing of the kind runs, or it cannot be ended.
+    fn cancel_work(&mut self, work: &CancellableWork) -> Result<(), Error> {
+        Err(not_cancellable(work))
+    }
 
     /// Answers a question. One that is not open any more needs no answer.
     fn answer(&mut self, question: QuestionId, answer: QuestionAnswer);
@@ -138,4 +152,13 @@ pub trait Backend: Send {
 pub trait PassThrough<M>: Backend {
     /// Passes a message on, in order with others of its kind; gives it back if the agent understands nothing else.
     fn pass(&mut self, message: M) -> Result<(), M>;
+}
+
+/// Why a part of what runs is not ended by itself.
+pub fn not_cancellable(work: &CancellableWork) -> Error {
+    let what = match work {
+        CancellableWork::ToolCall(_) => "no tool call of this id runs that can be cancelled",
+        CancellableWork::Terminal(_) => "no command runs in a terminal of this id that can be cancelled",
+    };
+    Error::invalid_params(format!("Invalid params: {what}")).reason("not_cancellable")
 }

@@ -23,7 +23,8 @@ mod source;
 mod turn_end;
 
 pub use contract::{
-    Backend, BackendFuture, BackendParting, OptionChange, OptionPlan, PassThrough, SteerMethod,
+    Backend, BackendFuture, BackendParting, CancellableWork, OptionChange, OptionPlan, PassThrough,
+    SteerMethod, not_cancellable,
 };
 pub use event::BackendEvent;
 pub use form::{ElicitationMismatch, FormMismatch, check_elicitation_answer, check_form};

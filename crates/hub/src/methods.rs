@@ -32,6 +32,8 @@ pub(crate) enum InUseMethod {
     Steering,
     SetMode,
     SetConfigOption,
+    CancelToolCall,
+    CancelTerminal,
     Close,
 }
 
@@ -53,6 +55,8 @@ const METHODS: &[(&str, &[Version], SessionMethod)] = {
         ("_session/steering", &[V1, V2], Use(InUseMethod::Steering)), // crates/session/src/requests.rs
         ("session/set_mode", &[V1], Use(InUseMethod::SetMode)),       // session/set.rs
         ("session/set_config_option", &[V1, V2], Use(InUseMethod::SetConfigOption)), // session/set.rs
+        ("tool_call/cancel", &[V2], Use(InUseMethod::CancelToolCall)), // session/driver.rs
+        ("terminal/cancel", &[V2], Use(InUseMethod::CancelTerminal)), // session/driver.rs
         ("session/close", &[V1, V2], Use(InUseMethod::Close)),        // crates/session/src/lifecycle.rs
     ]
 };

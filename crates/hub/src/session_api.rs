@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use nudge_backend::CancellableWork;
 use nudge_peer::{RequestResponder, UnhandledMessage};
 use nudge_wire::{
     Error, RawJson, Version,
+    acp::v2,
     inject::{InjectRequest, ReplaceInjectRequest, RevokeInjectRequest, SteeringRequest},
 };
 
@@ -70,11 +72,17 @@ impl SessionApi {
         (SessionMethod::Lifecycle(LifecycleMethod::Resume), params.and_then(Result::ok))
     }
 
-    /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
+    /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one. What it runs
+    /// it ends itself.
     fn is_of_agent(&self, method: SessionMethod, params: Option<&RawJson>) -> bool {
         let is_known = || params::session_id(params).is_none_or(|id| self.joined_sessions.has_joined(&id));
-        let is_set = method == SessionMethod::InUse(InUseMethod::SetConfigOption);
-        self.joined_sessions.client.agent.is_some() && is_set && !is_known()
+        let SessionMethod::InUse(method) = method else { return false };
+        let is_its = match method {
+            InUseMethod::SetConfigOption => !is_known(),
+            InUseMethod::CancelToolCall | InUseMethod::CancelTerminal => true,
+            _ => false,
+        };
+        self.joined_sessions.client.agent.is_some() && is_its
     }
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
@@ -134,6 +142,14 @@ impl SessionApi {
             InUseMethod::SetMode | InUseMethod::SetConfigOption => {
                 let params = raw.cloned().unwrap_or_else(shape::empty);
                 InUseRequest::Set { is_mode: in_use == InUseMethod::SetMode, params }
+            }
+            InUseMethod::CancelToolCall => {
+                let cancel: v2::CancelToolCallRequest = params::read(method, raw)?;
+                InUseRequest::CancelWork(CancellableWork::ToolCall(cancel.tool_call_id.to_string()))
+            }
+            InUseMethod::CancelTerminal => {
+                let cancel: v2::CancelTerminalRequest = params::read(method, raw)?;
+                InUseRequest::CancelWork(CancellableWork::Terminal(cancel.terminal_id.to_string()))
             }
             InUseMethod::Close => return Ok((id, None)),
         };

@@ -1,8 +1,8 @@
 //! Running a command: in a terminal of the editor where it offers one, here otherwise.
 
-use std::{pin::pin, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
-use nudge_backend::is_unanswerable;
+use nudge_backend::{CancellableWork, is_unanswerable};
 use nudge_process::ProcessCommand;
 use nudge_wire::{ErrorCode, scrub::StreamScrubber};
 use nudge_workspace::{
@@ -10,6 +10,7 @@ use nudge_workspace::{
     output::{self, ShownOutput},
 };
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::{AgentSession, Halt, open::terminal_id};
 use crate::{
@@ -91,15 +92,18 @@ impl AgentSession {
         };
         let terminal = self.ids.mint("term");
         let cwd = self.cwd.to_string_lossy().into_owned();
-        self.outlet.update(update::terminal_started(&terminal, &run.command, &cwd)).await?;
+        let (work, stop_wanted) = (CancellableWork::Terminal(terminal.clone()), Arc::<Notify>::default());
+        self.work.begins(work.clone(), Arc::clone(&stop_wanted));
+        self.outlet.update(update::own_terminal_started(&terminal, &run.command, &cwd)).await?;
         self.open.terminal = Some(terminal.clone());
         let content = json!([update::terminal_content(&terminal)]);
         self.outlet.update(update::tool_call(id, json!({ "content": content }))).await?;
 
         let mut shown = ShownOutput::default();
-        let end = self.attend(running, &mut shown, &terminal, timeout).await?;
+        let end = self.attend(running, &mut shown, &terminal, (timeout, &stop_wanted)).await?;
+        self.work.is_over(&work);
         let instead = shown.instead();
-        self.outlet.update(update::terminal_ended(&terminal, &end.exit, instead.as_deref())).await?;
+        self.outlet.update(update::own_terminal_ended(&terminal, &end.exit, instead.as_deref())).await?;
         self.open.terminal = None;
         Ok(end.outcome(&shown.text(), &terminal))
     }
@@ -117,30 +121,36 @@ impl AgentSession {
         Ok(running)
     }
 
-    /// Shows output until the command has ended or its time is over.
+    /// Shows output until the command has ended, its time is over, or somebody wants it stopped.
     async fn attend(
         &mut self,
         mut running: RunningCommand,
         shown: &mut ShownOutput,
         terminal: &str,
-        timeout: Duration,
+        (timeout, stop_wanted): (Duration, &Notify),
     ) -> Result<End, Halt> {
         let mut scrubber = StreamScrubber::new((*self.outlet.scrubber).clone());
         let mut time = pin!(tokio::time::sleep(timeout));
-        let (exit, timed_out) = loop {
+        let mut timed_out = false;
+        let ended = loop {
             tokio::select! {
                 said = running.next() => match said {
                     CommandEvent::Output(bytes) => {
                         self.show(terminal, shown.push(&scrubber.push(bytes))).await?;
                     }
-                    CommandEvent::Ended(exit) => break (exit, false),
+                    CommandEvent::Ended(exit) => break Some(exit),
                 },
-                () = &mut time => break (terminated(), true),
+                () = &mut time => {
+                    timed_out = true;
+                    break None;
+                }
+                () = stop_wanted.notified() => break None,
             }
         };
-        if let (true, Some(tree)) = (timed_out, self.open.tree.take()) {
+        if let (None, Some(tree)) = (&ended, self.open.tree.take()) {
             tree.stop(GRACE).await;
         }
+        let exit = ended.unwrap_or_else(terminated);
         // Whatever the command has left running goes now, and with it what holds the output open.
         drop(self.open.tree.take());
         while let Some(bytes) = running.rest().await {

@@ -26,6 +26,7 @@ use crate::{
     asked::AskedQuestions,
     config::SessionConfig,
     control::{BetweenTurns, TurnControl, TurnSignal},
+    running_work::RunningWork,
     tools::ToolSet,
     update,
 };
@@ -46,6 +47,7 @@ pub(crate) struct AgentSession {
     ids: IdSource,
     outlet: Outlet,
     control: Arc<TurnControl>,
+    work: Arc<RunningWork>,
     /// What a cancelled turn has to put in order.
     open: OpenWork,
     /// What the session has cost so far, as far as prices are known.
@@ -56,6 +58,14 @@ pub(crate) struct AgentSession {
     last_asked: Option<AskedModel>,
     /// Whether that was in this turn, which then stays with it.
     is_asked_in_turn: bool,
+}
+
+/// What an agent and its task have in common.
+pub(crate) struct SharedWithSession {
+    pub(crate) config: Arc<Mutex<SessionConfig>>,
+    pub(crate) control: Arc<TurnControl>,
+    pub(crate) asked: Arc<AskedQuestions>,
+    pub(crate) work: Arc<RunningWork>,
 }
 
 /// Who was asked.
@@ -82,9 +92,10 @@ impl AgentSession {
     pub(crate) fn new(
         models: Arc<dyn ModelSource>,
         setup: AgentSetup,
-        (config, control, asked): (Arc<Mutex<SessionConfig>>, Arc<TurnControl>, Arc<AskedQuestions>),
+        shared: SharedWithSession,
         events: mpsc::Sender<BackendEvent>,
     ) -> Self {
+        let SharedWithSession { config, control, asked, work } = shared;
         let (is_model_told, cost) = (!setup.history.is_empty(), setup.history.restored_cost());
         Self {
             models,
@@ -97,6 +108,7 @@ impl AgentSession {
             ids: IdSource::new(),
             outlet: Outlet { config, events, asked, scrubber: Arc::default() },
             control,
+            work,
             open: OpenWork::default(),
             cost,
             is_model_told,

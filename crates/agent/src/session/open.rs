@@ -61,6 +61,7 @@ impl Outlet {
 impl AgentSession {
     /// Ends what a turn has left open. After a turn that came to its end there is nothing to do.
     pub(super) async fn put_in_order(&mut self) -> Result<(), Halt> {
+        self.work.all_is_over();
         self.stop_commands().await;
         self.end_stream().await?;
         self.end_terminals().await?;
@@ -106,9 +107,9 @@ impl AgentSession {
         Ok(())
     }
 
-    async fn end_terminals(&mut self) -> Result<(), Halt> {
+    pub(super) async fn end_terminals(&mut self) -> Result<(), Halt> {
         if let Some(id) = self.open.terminal.take() {
-            self.outlet.update(update::terminal_ended(&id, &terminated(), None)).await?;
+            self.outlet.update(update::own_terminal_ended(&id, &terminated(), None)).await?;
         }
         if let Some(id) = self.open.client_terminal.take() {
             self.outlet.end_client_terminal(&self.id, &id).await?;

@@ -2,9 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use nudge_backend::{BackendEvent, QuestionAnswer};
+use nudge_backend::{BackendEvent, CancellableWork, QuestionAnswer};
 use nudge_workspace::SessionDirectories;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use super::{
     AgentSession, Halt,
@@ -20,6 +21,8 @@ use crate::{
 pub(crate) struct ToolRun<'a> {
     session: &'a mut AgentSession,
     id: &'a str,
+    /// Notified when the user wants this call cancelled, and nothing else.
+    cancel_wanted: Arc<Notify>,
 }
 
 impl ToolRun<'_> {
@@ -38,14 +41,21 @@ impl ToolRun<'_> {
         self.session.cwd.to_string_lossy()
     }
 
-    /// Says that the tool runs from now on.
+    /// Says that the tool runs from now on. Until it is done, the call can be cancelled by itself.
     pub(crate) async fn begin(&mut self) -> Result<(), Halt> {
         let session = &mut *self.session;
+        session.work.begins(CancellableWork::ToolCall(self.id.to_owned()), Arc::clone(&self.cancel_wanted));
         session.outlet.send(BackendEvent::ToolStarted(self.id.into())).await?;
         if let Some(call) = session.open.calls.iter_mut().find(|call| call.id == self.id) {
             call.started = true;
         }
-        session.outlet.update(update::tool_call(self.id, json!({ "status": "in_progress" }))).await
+        session
+            .outlet
+            .update(update::tool_call(
+                self.id,
+                json!({ "status": "in_progress", "capabilities": { "cancel": {} } }),
+            ))
+            .await
     }
 
     /// Shows more of the call: the fields of a `tool_call_update`.
@@ -90,25 +100,53 @@ impl AgentSession {
     pub(super) async fn call(&mut self, call: PlannedToolCall) -> Result<(), Halt> {
         self.learn_secrets();
         let PlannedToolCall { id, model_id, tool } = call;
+        let cancel_wanted = Arc::<Notify>::default();
         let outcome = match tool {
-            Err(why) => ToolOutcome::failed(&why),
-            Ok(tool) => tool.run(&mut ToolRun { session: self, id: &id }).await?,
+            Err(why) => Some(ToolOutcome::failed(&why)),
+            Ok(tool) => {
+                let mut run = ToolRun { session: self, id: &id, cancel_wanted: Arc::clone(&cancel_wanted) };
+                tokio::select! {
+                    biased;
+                    outcome = tool.run(&mut run) => Some(outcome?),
+                    () = cancel_wanted.notified() => None,
+                }
+            }
         };
-        self.finish(&id, &model_id, outcome).await
+        self.work.all_is_over();
+        match outcome {
+            Some(outcome) => {
+                let status = if outcome.failed { "failed" } else { "completed" };
+                self.finish(&id, &model_id, status, outcome).await
+            }
+            None => {
+                self.stop_commands().await;
+                self.end_terminals().await?;
+                let outcome = ToolOutcome::failed("The user has cancelled this call.");
+                self.finish(&id, &model_id, "cancelled", outcome).await
+            }
+        }
     }
 
-    async fn finish(&mut self, id: &str, model_id: &str, mut outcome: ToolOutcome) -> Result<(), Halt> {
+    async fn finish(
+        &mut self,
+        id: &str,
+        model_id: &str,
+        status: &str,
+        mut outcome: ToolOutcome,
+    ) -> Result<(), Halt> {
         // What goes to the model; what goes to clients is looked at on its way.
         if let Cow::Owned(scrubbed) = self.outlet.scrubber.scrub(&outcome.output) {
             outcome.output = scrubbed;
         }
-        let status = if outcome.failed { "failed" } else { "completed" };
         let mut fields = json!({ "status": status });
         if let Some(content) = outcome.content {
             fields["content"] = Value::Array(content);
             fields["rawOutput"] = json!({ "output": outcome.output });
         } else {
             fields["content"] = json!([update::text_content(&outcome.output)]);
+        }
+        if self.open.calls.iter().any(|open| open.id == id && open.started) {
+            fields["capabilities"] = Value::Null;
         }
         self.outlet.update(update::tool_call(id, fields)).await?;
         // No waiting in between: a turn that is cut short from here on must not report the call once more.

@@ -4,6 +4,7 @@
 mod any_order;
 mod ask;
 mod cancel;
+mod cancel_work;
 mod client;
 mod course;
 mod driver;

@@ -18,7 +18,7 @@ use nudge_wire::{ClientContext, Error, RawJson, Version};
 use tokio::time::Instant;
 
 use crate::{
-    client::ConnectedClient,
+    client::{ClientMessage, ConnectedClient},
     hub::HubShared,
     session::{
         Commands, InUseRequest, LiveStatus, SessionCommand, SessionHandle,
@@ -309,6 +309,11 @@ impl SessionDriver {
                 return self.end(AnswerWaiter::Close(closing, responder), close);
             }
             InUseRequest::Set { is_mode, params } => return self.set(client, is_mode, &params, responder),
+            InUseRequest::CancelWork(work) => {
+                // Its end is told by the agent, as an update.
+                let accepted = self.agent.cancel_work(&work).map(|()| shape::empty());
+                return client.push(ClientMessage::Answer(responder, accepted));
+            }
             other => self.read(client, other).unwrap_or_else(SessionRequest::Refused),
         };
         let is_prompt = matches!(what, SessionRequest::Prompt { .. });
@@ -529,7 +534,9 @@ impl SessionDriver {
             InUseRequest::Replace { id, content } => {
                 SessionRequest::Replace { id, content: check(&content)? }
             }
-            InUseRequest::Set { .. } | InUseRequest::Close(_) => return Err(nudge_session::unknown_session()),
+            InUseRequest::Set { .. } | InUseRequest::CancelWork(_) | InUseRequest::Close(_) => {
+                return Err(nudge_session::unknown_session());
+            }
         })
     }
 }

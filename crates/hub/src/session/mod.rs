@@ -15,6 +15,7 @@ mod waiters;
 
 use std::sync::Arc;
 
+use nudge_backend::CancellableWork;
 use nudge_mailbox::ClientId;
 use nudge_peer::{PassedMessage, RequestResponder, UnhandledMessage};
 use nudge_session::{AskId, ClientAnswer, PendingMessage, RequestId};
@@ -196,6 +197,7 @@ pub(crate) enum InUseRequest {
     Replace { id: String, content: Vec<RawJson> },
     Steering { content: Vec<RawJson>, prompt_required: bool },
     Set { is_mode: bool, params: RawJson },
+    CancelWork(CancellableWork),
     Close(ClosingSession),
 }
 
@@ -209,7 +211,7 @@ impl InUseRequest {
                 text(content)
             }
             Self::Set { params, .. } => params.as_str().len(),
-            Self::Revoke { .. } | Self::Close(_) => 0,
+            Self::Revoke { .. } | Self::CancelWork(_) | Self::Close(_) => 0,
         }
     }
 }
