@@ -99,6 +99,7 @@ impl ChatCore {
     /// Asks for a session; what was asked before is not waited for any more.
     fn open(&mut self, method: &'static str, params: Value) {
         self.opening += 1;
+        self.pending.session_asked_for();
         let number = self.opening;
         self.ask(AskPurpose::Open { number }, method, params);
     }
@@ -212,7 +213,7 @@ impl ChatCore {
         if self.is_history {
             self.end_history();
         }
-        self.set_pending(&opened["_meta"]["inject"]["pending"]);
+        self.set_pending_at_first(&opened["_meta"]["inject"]["pending"]);
         self.say_what_was_cut();
         self.send_unsent();
     }

@@ -10,6 +10,8 @@ use crate::{
     styled::DIM, terminal_text,
 };
 
+/// How many messages are remembered whose turn is over.
+const ANSWERED: usize = 64;
 /// After how long a message that is under way is shown as such.
 const UNDER_WAY: Duration = Duration::from_millis(400);
 
@@ -41,8 +43,13 @@ pub(super) struct PendingInput {
     /// The message that is being written anew, and what was being written before.
     pub(super) editing: Option<(String, String)>,
     made: u64,
-    /// The messages that were said here and whose turn is not over, and whether they were delivered.
-    unanswered: Vec<(String, bool)>,
+    /// The messages that were said here and whose turn is not over.
+    unanswered: Vec<String>,
+    /// The messages that were delivered to the turn that runs, whoever said them, and those whose turn is over, newest last.
+    in_turn: Vec<String>,
+    answered: VecDeque<String>,
+    /// Whether what waits was told since the session was asked for.
+    is_told: bool,
     /// Messages that were to be taken back and said again when the connection broke.
     cut: Vec<(String, Value)>,
 }
@@ -122,13 +129,25 @@ impl PendingInput {
     }
 
     pub(super) fn delivered(&mut self, id: &str) {
-        for (own, is_delivered) in &mut self.unanswered {
-            *is_delivered |= own == id;
-        }
+        self.in_turn.push(id.to_owned());
     }
 
     pub(super) fn turn_over(&mut self) {
-        self.unanswered.retain(|(_, is_delivered)| !is_delivered);
+        self.unanswered.retain(|id| !self.in_turn.contains(id));
+        self.answered.extend(self.in_turn.drain(..));
+        self.answered.drain(..self.answered.len().saturating_sub(ANSWERED));
+    }
+
+    /// A message that was said here was accepted. That may be learned late: when it was delivered, or its turn is over.
+    fn accepted(&mut self, id: &str) {
+        if !self.answered.iter().any(|answered| answered == id) {
+            self.unanswered.push(id.to_owned());
+        }
+    }
+
+    /// The session is asked for anew.
+    pub(super) fn session_asked_for(&mut self) {
+        self.is_told = false;
     }
 
     /// What was not answered may not have arrived.
@@ -142,6 +161,8 @@ impl PendingInput {
     pub(super) fn forget_session(&mut self) {
         self.waiting.clear();
         self.unanswered.clear();
+        self.in_turn.clear();
+        self.answered.clear();
         (self.selected, self.editing) = (None, None);
     }
 }
@@ -252,7 +273,7 @@ impl ChatCore {
             Ok(accepted) => {
                 self.pending.unsent.remove(at);
                 if let Some(id) = accepted["messageId"].as_str() {
-                    self.pending.unanswered.push((id.to_owned(), self.conversation.has_shown(id)));
+                    self.pending.accepted(id);
                 }
                 return;
             }
@@ -279,8 +300,16 @@ impl ChatCore {
         }
     }
 
+    /// What waited in the session when it was opened. What was told after that may have come before it.
+    pub(super) fn set_pending_at_first(&mut self, pending: &Value) {
+        if !self.pending.is_told {
+            self.set_pending(pending);
+        }
+    }
+
     /// What waits in the session is this.
     pub(super) fn set_pending(&mut self, pending: &Value) {
+        self.pending.is_told = true;
         let one = |message: &Value| {
             let id = message["messageId"].as_str()?.to_owned();
             Some(WaitingMessage {
@@ -381,7 +410,7 @@ impl ChatCore {
 
     pub(super) fn revoked(&mut self, id: &str, then: AfterRevoke, outcome: Result<Value, LinkError>) {
         if outcome.is_ok() {
-            self.pending.unanswered.retain(|(own, _)| own != id);
+            self.pending.unanswered.retain(|own| own != id);
         }
         match (then, outcome) {
             (AfterRevoke::Nothing, Ok(_)) => self.hint("taken back"),

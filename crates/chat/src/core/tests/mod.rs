@@ -207,6 +207,42 @@ fn what_was_not_accepted_is_not_lost() {
 }
 
 #[test]
+fn that_a_message_was_accepted_may_be_learned_at_any_time() {
+    // The answer comes before all else, behind the message, behind the beginning of the turn, and behind its end.
+    for learned_after in 0..4 {
+        let mut chat = Chat::open();
+        chat.core.line("hello");
+        chat.took();
+        let events = [
+            json!({ "sessionUpdate": "user_message", "messageId": "m", "content": [{ "type": "text", "text": "hello" }] }),
+            json!({ "sessionUpdate": "state_update", "state": "running" }),
+            json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" }),
+        ];
+        for (at, event) in events.iter().enumerate() {
+            if at == learned_after {
+                chat.reply("session/inject", json!({ "messageId": "m" }));
+            }
+            assert!(chat.core.is_busy(), "{learned_after}: before {event}");
+            chat.update(event);
+        }
+        if learned_after == 3 {
+            chat.reply("session/inject", json!({ "messageId": "m" }));
+        }
+        assert!(!chat.core.is_busy(), "{learned_after}");
+    }
+}
+
+#[test]
+fn what_waits_now_is_not_what_waited_at_first() {
+    let mut chat = Chat::connected(ConversationForm::Drawn, SessionWish::Resume("s".to_owned()));
+    chat.pending(&[]);
+    let before =
+        json!([{ "messageId": "m", "mode": "queue", "content": [{ "type": "text", "text": "old" }] }]);
+    chat.reply("session/resume", json!({ "_meta": { "inject": { "pending": before } } }));
+    assert!(!chat.core.is_busy(), "it was delivered meanwhile");
+}
+
+#[test]
 fn what_waits_is_edited_taken_back_and_made_a_steer() {
     let mut chat = Chat::running();
     chat.pending(&[("a", "queue", "first"), ("b", "queue", "second")]);
