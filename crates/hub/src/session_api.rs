@@ -17,7 +17,7 @@ use crate::{
     lifecycle::LifecycleRequest,
     methods::{InUseMethod, LifecycleMethod, SessionMethod},
     params,
-    session::{self, InUseRequest, SessionCommand},
+    session::{self, InUseRequest, SessionCommand, SessionHandle},
     shape,
 };
 
@@ -72,28 +72,39 @@ impl SessionApi {
         (SessionMethod::Lifecycle(LifecycleMethod::Resume), params.and_then(Result::ok))
     }
 
-    /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one. What it runs
-    /// it ends itself.
+    /// Whether a request is for the agent itself: an option is set that is not one of a session here, for an agent may have others,
+    /// for suggestions for one; or something is to be ended that another than the built-in agent runs.
     fn is_of_agent(&self, method: SessionMethod, params: Option<&RawJson>) -> bool {
-        let is_known = || params::session_id(params).is_none_or(|id| self.joined_sessions.has_joined(&id));
         let SessionMethod::InUse(method) = method else { return false };
-        let is_its = match method {
-            InUseMethod::SetConfigOption => !is_known(),
-            InUseMethod::CancelToolCall | InUseMethod::CancelTerminal => true,
+        match method {
+            InUseMethod::SetConfigOption => {
+                let is_known =
+                    || params::session_id(params).is_none_or(|id| self.joined_sessions.has_joined(&id));
+                self.joined_sessions.client.agent.is_some() && !is_known()
+            }
+            InUseMethod::CancelToolCall | InUseMethod::CancelTerminal => {
+                let shared = &self.joined_sessions.shared;
+                let live = self.live(params);
+                live.is_some_and(|handle| *handle.backend != *shared.built_in.name())
+            }
             _ => false,
-        };
-        self.joined_sessions.client.agent.is_some() && is_its
+        }
+    }
+
+    /// The session that a message is about, if the client has joined it.
+    fn live(&self, params: Option<&RawJson>) -> Option<SessionHandle> {
+        let id = params::session_id(params).filter(|id| self.joined_sessions.has_joined(id))?;
+        self.joined_sessions.shared.live(&id)
     }
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
     async fn pass_on(&self, message: UnhandledMessage) -> Option<UnhandledMessage> {
-        if self.joined_sessions.client.agent.is_none() {
-            return Some(message);
-        }
-        let id = params::session_id(message.params()).filter(|id| self.joined_sessions.has_joined(id));
-        let Some(handle) = id.and_then(|id| self.joined_sessions.shared.live(&id)) else {
-            return Some(message);
-        };
+        let live = self.live(message.params());
+        // A client without an agent of its own may have joined a session of another.
+        let is_adapted =
+            |handle: &SessionHandle| *handle.backend != *self.joined_sessions.shared.built_in.name();
+        let may_pass = self.joined_sessions.client.agent.is_some() || live.as_ref().is_some_and(is_adapted);
+        let Some(handle) = live.filter(|_| may_pass) else { return Some(message) };
         handle.pass(self.joined_sessions.client.version, message).await.err()
     }
 

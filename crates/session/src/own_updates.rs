@@ -50,8 +50,22 @@ pub fn tool_call_cancelled(id: &str, version: Version) -> IndexedUpdate {
     let kind = UpdateKind::ToolCallUpdate;
     // Version 1 has no word for it.
     let status = if version == Version::V1 { "failed" } else { "cancelled" };
-    let update = json!({ "sessionUpdate": kind.name(), "toolCallId": id, "status": status });
+    let mut update = json!({ "sessionUpdate": kind.name(), "toolCallId": id, "status": status });
+    if version == Version::V2 {
+        // Nobody can cancel it any more.
+        update["capabilities"] = Value::Null;
+    }
     made(kind, &update).of_tool_call(id).in_version(version)
+}
+
+/// The end of a terminal of which nobody knows how it ended.
+pub(crate) fn terminal_lost(id: &str) -> IndexedUpdate {
+    let kind = UpdateKind::TerminalUpdate;
+    let exit = json!({ "exitCode": null, "signal": null });
+    made(
+        kind.clone(),
+        &json!({ "sessionUpdate": kind.name(), "terminalId": id, "exitStatus": exit, "capabilities": null }),
+    )
 }
 
 /// What the user answered to a permission request, both written in this version.
@@ -130,6 +144,8 @@ mod tests {
             user_message("m\"", &content),
             agent_message("m", "words", &json!({})),
             tool_call_cancelled("t", Version::V1),
+            tool_call_cancelled("t", Version::V2),
+            terminal_lost("t"),
             permission_answer(Version::V1, &asked(json!("t")), &answer),
             permission_answer(Version::V2, &asked(json!("t")), &answer),
             running(),

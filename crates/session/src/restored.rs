@@ -1,6 +1,6 @@
 //! How a session comes back into use: what its transcript tells, and what is written before anybody joins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nudge_bridge::{CallProgress, IndexedUpdate, UpdateKind};
 use nudge_mailbox::{Mailbox, MailboxChange, SavedMailbox};
@@ -19,6 +19,8 @@ pub struct TranscriptPast {
     pub has_state: bool,
     /// Tool calls that have not ended, and the version they are written in.
     pub open_tools: BTreeMap<String, Version>,
+    /// Terminals that could be cancelled and have not ended.
+    pub open_terminals: BTreeSet<String>,
 }
 
 impl TranscriptPast {
@@ -30,8 +32,19 @@ impl TranscriptPast {
                 self.has_state = true;
                 self.is_running = update.raw.get(&["state"]).is_none_or(|state| state.as_str() != "\"idle\"");
             }
+            UpdateKind::TerminalUpdate => self.take_terminal(update),
             kind if kind.is_tool_call() => self.take_tool_call(update),
             _ => {}
+        }
+    }
+
+    fn take_terminal(&mut self, update: &IndexedUpdate) {
+        let member = |path: &[&str]| update.raw.get(path).filter(|value| value.as_str() != "null");
+        let Some(id) = member(&["terminalId"]).and_then(|id| id.to::<String>().ok()) else { return };
+        if member(&["exitStatus"]).is_some() {
+            self.open_terminals.remove(&id);
+        } else if member(&["capabilities", "cancel"]).is_some() {
+            self.open_terminals.insert(id);
         }
     }
 
@@ -68,11 +81,11 @@ impl RestoredSession {
     /// From what is on disk. Two of them must not have the same seed.
     pub fn new(inputs: SavedMailbox<InputContent>, past: TranscriptPast, seed: u64) -> Self {
         let (mailbox, mut operations) = dropped(Mailbox::restore(inputs));
-        let TranscriptPast { mut next_seq, is_running, open_tools, .. } = past;
+        let mut next_seq = past.next_seq;
         let mut interrupted = Vec::new();
-        if is_running {
+        if past.is_running {
             let id = IdMint::new(seed).message();
-            interrupted = interruption(&open_tools, &id, "Nudge ended while it ran");
+            interrupted = interruption(&past, &id, "Nudge ended while it ran");
         }
         for update in &interrupted {
             operations.push(StoreOperation::Append { seq: next_seq, update: update.clone() });
@@ -83,13 +96,10 @@ impl RestoredSession {
 }
 
 /// What a transcript ends with whose turn was cut off.
-pub(crate) fn interruption(
-    open_tools: &BTreeMap<String, Version>,
-    message_id: &str,
-    why: &str,
-) -> Vec<IndexedUpdate> {
-    let tools = open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version));
-    let mut updates: Vec<_> = tools.collect();
+pub(crate) fn interruption(past: &TranscriptPast, message_id: &str, why: &str) -> Vec<IndexedUpdate> {
+    let terminals = past.open_terminals.iter().map(|id| own_updates::terminal_lost(id));
+    let tools = past.open_tools.iter().map(|(id, version)| own_updates::tool_call_cancelled(id, *version));
+    let mut updates: Vec<_> = terminals.chain(tools).collect();
     updates.push(own_updates::interrupted(message_id, why));
     updates.push(own_updates::idle(Some("cancelled")));
     updates

@@ -231,7 +231,7 @@ impl SessionCore {
         let mut ending = Vec::new();
         if past.is_running {
             let id = self.ids.message();
-            ending.extend((from..).zip(interruption(&past.open_tools, &id, "it could not be stored")));
+            ending.extend((from..).zip(interruption(&past, &id, "it could not be stored")));
         }
         let appended = missing.iter().chain(&ending);
         operations.extend(

@@ -153,10 +153,15 @@ fn tool_call(history: &mut Conversation, update: &Update) {
         history.restored.open.insert(id.clone(), text);
     }
     let status = update.status.as_deref().unwrap_or_default();
+    // Who has cancelled one call has said so to the model.
+    let is_told = update.raw_output.is_some();
     if matches!(status, "completed" | "failed" | "cancelled") {
         let text = history.restored.open.remove(id).unwrap_or_default();
-        let text =
-            if status == "cancelled" { "This was cancelled before it was done.".to_owned() } else { text };
+        let text = if status == "cancelled" && !is_told {
+            "This was cancelled before it was done.".to_owned()
+        } else {
+            text
+        };
         history.result(id, output::cut(&text), status != "completed");
     }
 }

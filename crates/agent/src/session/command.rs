@@ -133,18 +133,26 @@ impl AgentSession {
         let mut time = pin!(tokio::time::sleep(timeout));
         let mut timed_out = false;
         let ended = loop {
-            tokio::select! {
-                said = running.next() => match said {
-                    CommandEvent::Output(bytes) => {
-                        self.show(terminal, shown.push(&scrubber.push(bytes))).await?;
-                    }
-                    CommandEvent::Ended(exit) => break Some(exit),
-                },
+            let event = tokio::select! {
+                biased;
+                event = running.next() => event,
                 () = &mut time => {
                     timed_out = true;
                     break None;
                 }
                 () = stop_wanted.notified() => break None,
+            };
+            match event {
+                CommandEvent::Ended(exit) => break Some(exit),
+                CommandEvent::Output(bytes) => {
+                    let bytes = scrubber.push(bytes);
+                    tokio::select! {
+                        biased;
+                        told = self.show(terminal, shown.push(&bytes)) => told?,
+                        // Nobody takes what it prints.
+                        () = stop_wanted.notified() => break None,
+                    }
+                }
             }
         };
         if let (None, Some(tree)) = (&ended, self.open.tree.take()) {

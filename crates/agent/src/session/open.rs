@@ -5,7 +5,7 @@ use std::time::Duration;
 use nudge_backend::{BackendEvent, QuestionAnswer, UserMessage};
 use nudge_process::ProcessTree;
 use nudge_wire::{RawJson, Version};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::{AgentSession, Halt, Outlet, command::terminated};
@@ -67,7 +67,11 @@ impl AgentSession {
         self.end_terminals().await?;
         for call in std::mem::take(&mut self.open.calls) {
             if !call.ended {
-                self.outlet.update(update::tool_call(&call.id, json!({ "status": "cancelled" }))).await?;
+                let mut fields = json!({ "status": "cancelled" });
+                if call.started {
+                    fields["capabilities"] = Value::Null;
+                }
+                self.outlet.update(update::tool_call(&call.id, fields)).await?;
                 self.history.result(
                     &call.model_id,
                     "This was cancelled before it was done.".to_owned(),
@@ -108,11 +112,14 @@ impl AgentSession {
     }
 
     pub(super) async fn end_terminals(&mut self) -> Result<(), Halt> {
-        if let Some(id) = self.open.terminal.take() {
-            self.outlet.update(update::own_terminal_ended(&id, &terminated(), None)).await?;
+        // Each is forgotten after the events are out: this may be cut short in between.
+        if let Some(id) = &self.open.terminal {
+            self.outlet.update(update::own_terminal_ended(id, &terminated(), None)).await?;
+            self.open.terminal = None;
         }
-        if let Some(id) = self.open.client_terminal.take() {
-            self.outlet.end_client_terminal(&self.id, &id).await?;
+        if let Some(id) = &self.open.client_terminal {
+            self.outlet.end_client_terminal(&self.id, id).await?;
+            self.open.client_terminal = None;
         }
         if let Some(opens) = self.open.client_opens.take() {
             let (weak, outlet) = (self.outlet.events.downgrade(), self.outlet.clone());

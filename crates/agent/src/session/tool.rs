@@ -121,7 +121,9 @@ impl AgentSession {
             None => {
                 self.stop_commands().await;
                 self.end_terminals().await?;
-                let outcome = ToolOutcome::failed("The user has cancelled this call.");
+                let what = "The user has cancelled this call. It may have been done in part.";
+                // What it has shown stays.
+                let outcome = ToolOutcome { content: Some(Vec::new()), ..ToolOutcome::failed(what) };
                 self.finish(&id, &model_id, "cancelled", outcome).await
             }
         }
@@ -140,7 +142,9 @@ impl AgentSession {
         }
         let mut fields = json!({ "status": status });
         if let Some(content) = outcome.content {
-            fields["content"] = Value::Array(content);
+            if !content.is_empty() {
+                fields["content"] = Value::Array(content);
+            }
             fields["rawOutput"] = json!({ "output": outcome.output });
         } else {
             fields["content"] = json!([update::text_content(&outcome.output)]);

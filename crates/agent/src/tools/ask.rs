@@ -2,19 +2,24 @@
 
 use std::sync::LazyLock;
 
+use nudge_backend::is_unanswerable;
+use nudge_wire::ErrorCode;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    ToolOutcome,
+    ToolOutcome, or_default,
     spec::{ToolInput, brief, flag_field, text_field},
 };
 use crate::session::{Halt, ToolRun};
 
 /// How many answers can be offered, and how long a question may be, in bytes.
-const MOST_CHOICES: usize = 50;
-const LONGEST_QUESTION: usize = 4000;
+const MOST_CHOICES: usize = 20;
+const LONGEST_CHOICE: usize = 200;
+const LONGEST_QUESTION: usize = 800;
+/// How long an answer may be, in letters.
+const LONGEST_ANSWER: usize = 16_000;
 
 /// The field of the form.
 const ANSWER: &str = "answer";
@@ -23,10 +28,10 @@ const ANSWER: &str = "answer";
 #[derive(Debug, Deserialize)]
 pub(crate) struct AskInput {
     question: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     choices: Vec<String>,
     /// Whether more than one of them may be chosen.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     several: bool,
 }
 
@@ -64,15 +69,15 @@ impl ToolInput for AskInput {
         }
         run.begin().await?;
         let answer = run.ask_form(&self.question, &self.schema()).await?;
-        let Ok(answer) = answer else {
+        Ok(match answer.map(|answer| answer.to::<FormReply>()) {
+            Ok(Ok(reply)) => self.outcome(&reply),
             // What is asked in words is answered by the next message.
-            return Ok(ToolOutcome::failed(
-                "The user's editor shows no forms. Ask in words, as the last of what you say, and end your turn.",
-            ));
-        };
-        Ok(match answer.to::<FormReply>() {
-            Ok(reply) => self.outcome(&reply),
-            Err(_) => ToolOutcome::failed("The editor's answer could not be understood."),
+            Err(error) if is_unanswerable(&error) || error.code == ErrorCode::METHOD_NOT_FOUND => {
+                ToolOutcome::failed(
+                    "The user's editor shows no forms. Ask in words, as the last of what you say, and end your turn.",
+                )
+            }
+            Err(_) | Ok(Err(_)) => ToolOutcome::failed("The editor has not answered the question properly."),
         })
     }
 }
@@ -91,12 +96,15 @@ impl AskInput {
         if self.choices.len() > MOST_CHOICES {
             return Err("There are too many choices.");
         }
+        if self.choices.iter().any(|choice| choice.len() > LONGEST_CHOICE) {
+            return Err("A choice is too long: a few words are enough.");
+        }
         if self.choices.iter().any(|choice| choice.trim().is_empty())
             || (0..self.choices.len()).any(is_repeated)
         {
             return Err("A choice is empty or there twice.");
         }
-        if self.choices.is_empty() && SECRET.is_match(&self.question) {
+        if self.choices.is_empty() && asks_for_secret(&self.question) {
             return Err(
                 "Secrets are not asked for here: what is written into a form is part of the conversation. Say which setting or \
                  variable is missing, and let the user set it.",
@@ -107,7 +115,9 @@ impl AskInput {
 
     fn schema(&self) -> Value {
         let field = match (self.choices.is_empty(), self.several) {
-            (true, _) => json!({ "type": "string", "title": "Answer", "minLength": 1 }),
+            (true, _) => {
+                json!({ "type": "string", "title": "Answer", "minLength": 1, "maxLength": LONGEST_ANSWER })
+            }
             (false, false) => json!({ "type": "string", "title": "Answer", "enum": self.choices }),
             (false, true) => {
                 let items = json!({ "type": "string", "enum": self.choices });
@@ -126,7 +136,7 @@ impl AskInput {
             "decline" => ToolOutcome::failed("The user does not want to answer this."),
             "cancel" => ToolOutcome::failed("The user has closed the question without an answer."),
             // Not to be taken for a yes or a no.
-            _ => ToolOutcome::failed("The editor's answer could not be understood."),
+            _ => ToolOutcome::failed("The editor has not answered the question properly."),
         }
     }
 
@@ -139,12 +149,60 @@ impl AskInput {
             Value::Array(texts) if self.several => texts.iter().map(Value::as_str).collect::<Option<_>>()?,
             _ => return None,
         };
-        (!texts.is_empty() && texts.iter().all(|text| is_known(text))).then(|| texts.join("; "))
+        let is_short = texts.iter().all(|text| text.chars().count() <= LONGEST_ANSWER);
+        (!texts.is_empty() && is_short && texts.iter().all(|text| is_known(text))).then(|| texts.join("; "))
     }
 }
 
-/// Words that a question for a secret has.
+/// Whether a question asks for a secret, as far as its words tell: it names one, and has a word of asking for its value.
+fn asks_for_secret(question: &str) -> bool {
+    SECRET.is_match(question) && ASKING.is_match(question)
+}
+
+/// Words for secrets, also within names of variables.
 static SECRET: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(pass(word|phrase|code)s?|api[ _-]?keys?|secret[ _-]?keys?|private[ _-]?keys?|access[ _-]?(token|key)s?|auth[ _-]?tokens?|bearer[ _-]?tokens?|credentials?|one[ -]?time[ -]?codes?|2fa codes?|pin code)\b")
-        .expect("the pattern is right")
+    pattern(
+        r"pass(word|phrase|code|wd)s?|(api|secret|private|access|ssh|signing|openai|anthropic)[ _-]?keys?|[a-z0-9]+_key|(client|signing|webhook)?[ _-]?secrets?|tokens?|credentials?|otp|pin|(verification|security|recovery|one[ -]?time|2fa)[ _-]?codes?|connection strings?",
+    )
 });
+
+/// Words of asking for the thing itself, not for something about it.
+static ASKING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"your|enter|paste|provide|give|send|tell|type|value|what is|what's|what are|please")
+});
+
+/// A pattern of whole words.
+fn pattern(words: &str) -> Regex {
+    Regex::new(&format!("(?i)(?:^|[^a-z0-9])(?:{words})(?:$|[^a-z0-9])")).expect("the pattern is right")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_for_secrets_are_known() {
+        for question in [
+            "What is the API key for the server?",
+            "What is the value of OPENAI_API_KEY?",
+            "Please enter DB_PASSWORD",
+            "What is your GitHub token?",
+            "Paste the client secret",
+            "Which is your SSH key?",
+            "Enter the verification code",
+            "Type your PIN",
+            "What is the connection string of the database?",
+        ] {
+            assert!(asks_for_secret(question), "{question}");
+        }
+        for question in [
+            "How long must a password be at least?",
+            "Which credentials provider shall the AWS client use?",
+            "Shall tokens be kept in Redis or in the database?",
+            "What shall the function be called?",
+            "Which keyboard layout is meant?",
+        ] {
+            assert!(!asks_for_secret(question), "{question}");
+        }
+    }
+}

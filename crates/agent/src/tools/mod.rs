@@ -133,7 +133,7 @@ pub(crate) struct ToolOutcome {
     /// What the model is told.
     pub(crate) output: String,
     pub(crate) failed: bool,
-    /// What the user is shown, if it is not the output.
+    /// What the user is shown, if it is not the output; nothing is what was shown before.
     pub(crate) content: Option<Vec<Value>>,
 }
 
@@ -167,6 +167,15 @@ fn input<T: DeserializeOwned>(call: &ToolCall) -> Result<T, String> {
 /// An empty text where a field may be left out: the workspace itself.
 fn here() -> String {
     ".".to_owned()
+}
+
+/// A field that some models write as `null` instead of leaving it out.
+fn or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Default + Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// A number that a model may have written as a text.

@@ -79,6 +79,9 @@ impl ToolInput for PlanInput {
         if self.entries.len() > MOST_ENTRIES {
             return Ok(ToolOutcome::failed(&format!("A plan has at most {MOST_ENTRIES} steps.")));
         }
+        if self.entries.iter().any(|entry| entry.content.len() > LONGEST_ENTRY) {
+            return Ok(ToolOutcome::failed("A step is too long: a few words are enough."));
+        }
         let entries: Vec<_> = self.entries.into_iter().map(PlanInputEntry::told).collect();
         run.tell(update::plan("plan", &entries)).await?;
         Ok(ToolOutcome::done("The user sees the plan.".to_owned()))
@@ -87,8 +90,6 @@ impl ToolInput for PlanInput {
 
 impl PlanInputEntry {
     fn told(self) -> PlanEntry {
-        let mut content = self.content;
-        content.truncate(content.floor_char_boundary(LONGEST_ENTRY));
         let status = match self.status {
             PlanEntryStatus::Pending => "pending",
             PlanEntryStatus::InProgress => "in_progress",
@@ -100,6 +101,6 @@ impl PlanInputEntry {
             PlanEntryPriority::Medium => "medium",
             PlanEntryPriority::Low => "low",
         };
-        PlanEntry { content, priority: priority.to_owned(), status: status.to_owned() }
+        PlanEntry { content: self.content, priority: priority.to_owned(), status: status.to_owned() }
     }
 }

@@ -59,7 +59,7 @@ async fn what_is_no_answer_is_not_taken_for_one() {
     for (reply, expected) in [
         (Ok(json!({ "action": "decline" })), "The user does not want to answer this."),
         (Ok(json!({ "action": "cancel" })), "The user has closed the question without an answer."),
-        (Ok(json!({ "action": "perhaps" })), "The editor's answer could not be understood."),
+        (Ok(json!({ "action": "perhaps" })), "The editor has not answered the question properly."),
         (Ok(json!({ "action": "accept" })), "The editor's answer is none to this question."),
         (
             Ok(json!({ "action": "accept", "content": { "answer": "both" } })),
@@ -69,9 +69,10 @@ async fn what_is_no_answer_is_not_taken_for_one() {
             Ok(json!({ "action": "accept", "content": { "answer": ["tabs"] } })),
             "The editor's answer is none to this question.",
         ),
-        (Ok(json!([])), "The editor's answer could not be understood."),
+        (Ok(json!([])), "The editor has not answered the question properly."),
+        (Err(Error::internal("no")), "The editor has not answered the question properly."),
         (
-            Err(Error::internal("no")),
+            Err(Error::method_not_found("elicitation/create")),
             "The user's editor shows no forms. Ask in words, as the last of what you say, and end your turn.",
         ),
     ] {
@@ -82,7 +83,7 @@ async fn what_is_no_answer_is_not_taken_for_one() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_to_be_asked_is_not_asked() {
-    let many: Vec<_> = (0..51).map(|number| format!("\"{number}\"")).collect();
+    let many: Vec<_> = (0..21).map(|number| format!("\"{number}\"")).collect();
     for (input, expected) in [
         (r#"question = " ""#.to_owned(), "The question is empty."),
         (format!("question = \"{}\"", "x".repeat(5000)), "The question is too long."),

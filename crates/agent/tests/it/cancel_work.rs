@@ -21,6 +21,9 @@ const REHEARSAL: &str = r#"
     play = [{ text = "after: {result}" }]
 "#;
 
+/// What the model is told of a call that was cancelled.
+const TOLD: &str = "The user has cancelled this call. It may have been done in part.";
+
 /// A driver whose first command runs and has said which process it is, with the ids of its call and its terminal.
 async fn running(command: &str) -> (Driver, u32, CancellableWork, CancellableWork) {
     let mut driver = Driver::new(REHEARSAL);
@@ -43,19 +46,15 @@ async fn a_call_that_is_cancelled_ends_and_the_next_one_runs() {
     assert!(driver.agent.cancel_work(&unknown).is_err());
     driver.agent.cancel_work(&call).unwrap();
     assert_eq!(driver.idle().await, "end_turn");
-    let cancelled = ("cancelled".to_owned(), "The user has cancelled this call.".to_owned());
+    let cancelled = ("cancelled".to_owned(), TOLD.to_owned());
     assert_eq!(driver.outcomes(), [cancelled, ("completed".to_owned(), "next\nExit code 0.".to_owned())]);
-    assert!(
-        driver.log.contains(&"text: after: The user has cancelled this call.".to_owned()),
-        "{:#?}",
-        driver.log
-    );
+    assert!(driver.log.contains(&format!("text: after: {TOLD}")), "{:#?}", driver.log);
     eventually("nothing of it runs", || !is_alive(pid));
     for work in [call, terminal] {
         assert!(driver.agent.cancel_work(&work).is_err(), "it is over");
     }
     let last = driver.updates.iter().rfind(|update| update.get("exitStatus").is_some()).unwrap();
-    assert!(last["capabilities"].is_null());
+    assert_eq!(last.get("capabilities"), Some(&serde_json::Value::Null));
 }
 
 #[tokio::test]

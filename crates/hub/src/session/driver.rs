@@ -99,7 +99,7 @@ impl SessionDriver {
     /// Starts the task.
     pub(crate) fn start(hub: Arc<HubShared>, parts: DriverParts) -> SessionHandle {
         let DriverParts { row, lease, agent, stored, client } = parts;
-        let (handle, commands) = SessionHandle::new(&row.cwd);
+        let (handle, commands) = SessionHandle::new(&row.cwd, &row.backend);
         let core = SessionCore::new(start_of(&hub, &row, &agent, stored), Moment::default());
         let driver = Self {
             hub,

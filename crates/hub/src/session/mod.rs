@@ -51,6 +51,8 @@ const OVERHEAD: usize = 256;
 pub(crate) struct SessionHandle {
     /// The directory of the session.
     pub(crate) cwd: Arc<str>,
+    /// What runs it, as the store calls that.
+    pub(crate) backend: Arc<str>,
     commands: mpsc::Sender<Waiting>,
     /// Room for commands that wait.
     room: Arc<Semaphore>,
@@ -82,10 +84,10 @@ impl Commands {
 }
 
 impl SessionHandle {
-    fn new(cwd: &str) -> (Self, Commands) {
+    fn new(cwd: &str, backend: &str) -> (Self, Commands) {
         let (commands, receiver) = mpsc::channel(COMMANDS);
         let [room, passing] = [COMMANDS_BYTES, PASSING_BYTES].map(|bytes| Arc::new(Semaphore::new(bytes)));
-        (Self { cwd: cwd.into(), commands, room, passing }, Commands(receiver))
+        (Self { cwd: cwd.into(), backend: backend.into(), commands, room, passing }, Commands(receiver))
     }
 
     /// Sends a command, once there is room for it; gives it back if the session is not in use any more.
@@ -211,7 +213,9 @@ impl InUseRequest {
                 text(content)
             }
             Self::Set { params, .. } => params.as_str().len(),
-            Self::Revoke { .. } | Self::CancelWork(_) | Self::Close(_) => 0,
+            Self::Revoke { id }
+            | Self::CancelWork(CancellableWork::ToolCall(id) | CancellableWork::Terminal(id)) => id.len(),
+            Self::Close(_) => 0,
         }
     }
 }
