@@ -21,16 +21,16 @@ pub(crate) fn raw(value: &(impl Serialize + ?Sized)) -> RawJson {
 
 /// The beginning of a terminal in which a command runs that can be cancelled.
 pub(crate) fn own_terminal_started(id: &str, command: &str, cwd: &str) -> RawJson {
-    with(&terminal_started(id, command, cwd), "capabilities", json!({ "cancel": {} }))
+    with(&terminal_started(id, command, cwd), "capabilities", &json!({ "cancel": {} }))
 }
 
 /// The end of a terminal; with `output`, what is to take the place of all output that came.
 pub(crate) fn own_terminal_ended(id: &str, exit: &CommandExit, output: Option<&[u8]>) -> RawJson {
-    with(&terminal_ended(id, exit, output), "capabilities", Value::Null)
+    with(&terminal_ended(id, exit, output), "capabilities", &Value::Null)
 }
 
-fn with(update: &RawJson, member: &str, value: Value) -> RawJson {
-    update.with(&[member], &raw(&value)).expect("an update made here is an object")
+fn with(update: &RawJson, member: &str, value: &Value) -> RawJson {
+    update.with(&[member], &raw(value)).expect("an update made here is an object")
 }
 
 pub(crate) fn message_chunk(kind: &str, id: &str, text: &str) -> RawJson {

@@ -79,13 +79,13 @@ pub struct RestoredSession {
 
 impl RestoredSession {
     /// From what is on disk. Two of them must not have the same seed.
-    pub fn new(inputs: SavedMailbox<InputContent>, past: TranscriptPast, seed: u64) -> Self {
+    pub fn new(inputs: SavedMailbox<InputContent>, past: &TranscriptPast, seed: u64) -> Self {
         let (mailbox, mut operations) = dropped(Mailbox::restore(inputs));
         let mut next_seq = past.next_seq;
         let mut interrupted = Vec::new();
         if past.is_running {
             let id = IdMint::new(seed).message();
-            interrupted = interruption(&past, &id, "Nudge ended while it ran");
+            interrupted = interruption(past, &id, "Nudge ended while it ran");
         }
         for update in &interrupted {
             operations.push(StoreOperation::Append { seq: next_seq, update: update.clone() });

@@ -113,20 +113,16 @@ impl AgentSession {
             }
         };
         self.work.all_is_over();
-        match outcome {
-            Some(outcome) => {
-                let status = if outcome.failed { "failed" } else { "completed" };
-                self.finish(&id, &model_id, status, outcome).await
-            }
-            None => {
-                self.stop_commands().await;
-                self.end_terminals().await?;
-                let what = "The user has cancelled this call. It may have been done in part.";
-                // What it has shown stays.
-                let outcome = ToolOutcome { content: Some(Vec::new()), ..ToolOutcome::failed(what) };
-                self.finish(&id, &model_id, "cancelled", outcome).await
-            }
+        if let Some(outcome) = outcome {
+            let status = if outcome.failed { "failed" } else { "completed" };
+            return self.finish(&id, &model_id, status, outcome).await;
         }
+        self.stop_commands().await;
+        self.end_terminals().await?;
+        let what = "The user has cancelled this call. It may have been done in part.";
+        // What it has shown stays.
+        let outcome = ToolOutcome { content: Some(Vec::new()), ..ToolOutcome::failed(what) };
+        self.finish(&id, &model_id, "cancelled", outcome).await
     }
 
     async fn finish(

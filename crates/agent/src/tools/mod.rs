@@ -60,13 +60,11 @@ impl ToolSet {
 
     /// Understands a call, or says why not.
     pub(crate) fn understand(&self, call: &ToolCall) -> Result<Box<dyn UnderstoodToolCall>, String> {
-        match self.tools.iter().find(|(spec, _)| spec.name == call.name) {
-            Some((_, tool)) => tool.understand(call),
-            None => {
-                let names: Vec<_> = self.tools.iter().map(|(spec, _)| spec.name.as_str()).collect();
-                Err(format!("There is no such tool. The tools are {}.", listed(&names)))
-            }
+        if let Some((_, tool)) = self.tools.iter().find(|(spec, _)| spec.name == call.name) {
+            return tool.understand(call);
         }
+        let names: Vec<_> = self.tools.iter().map(|(spec, _)| spec.name.as_str()).collect();
+        Err(format!("There is no such tool. The tools are {}.", listed(&names)))
     }
 }
 

@@ -186,7 +186,7 @@ async fn take_up(
     setup.agent_session_id = setup.agent_session_id.filter(|_| is_its_own);
     let (past, mut taking_up) = recall(hub, id, source, setup).await?;
     let RestoredSession { mailbox, next_seq, operations, interruption } =
-        RestoredSession::new(inputs, past, shape::seed());
+        RestoredSession::new(inputs, &past, shape::seed());
     for update in &interruption {
         taking_up.hear(update);
     }

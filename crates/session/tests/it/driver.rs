@@ -180,7 +180,7 @@ impl Driver {
     pub(crate) fn crash(&mut self) -> Vec<StoreOperation> {
         self.start.seed += 1;
         let restored =
-            RestoredSession::new(self.disk.inputs.clone(), self.disk.past(), self.start.seed << 32);
+            RestoredSession::new(self.disk.inputs.clone(), &self.disk.past(), self.start.seed << 32);
         restored.operations.iter().for_each(|operation| self.disk.write(operation.clone()));
         let RestoredSession { mailbox, next_seq, operations, .. } = restored;
         let next_input = self.disk.next_input;

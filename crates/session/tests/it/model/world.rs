@@ -215,7 +215,7 @@ impl World {
     fn open(&mut self, play: &Play) {
         let (seed, is_first) = (self.cores * 2, self.cores == 0);
         self.cores += 1;
-        let restored = RestoredSession::new(self.disk.inputs.clone(), self.disk.past.clone(), seed);
+        let restored = RestoredSession::new(self.disk.inputs.clone(), &self.disk.past, seed);
         let RestoredSession { mailbox, next_seq, operations, .. } = restored;
         self.write(&SessionCommit { operations, is_durable: true, at: 0 });
         let agent = AgentTraits {
