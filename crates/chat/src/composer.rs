@@ -23,6 +23,8 @@ pub(crate) struct Composer {
     cursor: usize,
     /// What stands behind names of pastes.
     pastes: Vec<(String, String)>,
+    /// How many pastes were given a name: none is given twice.
+    named: usize,
     killed: String,
     history: Vec<String>,
     /// Which of the history is shown, and what was written before that.
@@ -55,9 +57,6 @@ impl Composer {
         let written = std::mem::take(&mut self.text);
         self.remember(&written);
         (self.cursor, self.recalled) = (0, None);
-        if !self.history.iter().any(|text| self.pastes.iter().any(|(name, _)| text.contains(name))) {
-            self.pastes.clear();
-        }
         text
     }
 
@@ -99,8 +98,7 @@ impl Composer {
     /// Takes in what was pasted: as it is, or by a name if it is long. Whether there was room.
     pub(crate) fn paste(&mut self, text: &str) -> bool {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let held: usize = self.pastes.iter().map(|(_, paste)| paste.len()).sum();
-        if held + text.len() > LONGEST {
+        if !self.make_room(text.len()) {
             return false;
         }
         let lines = text.lines().count();
@@ -110,13 +108,39 @@ impl Composer {
             } else {
                 format!("{lines} lines")
             };
-            let name = format!("[paste {}: {what}]", self.pastes.len() + 1);
+            self.named += 1;
+            let name = format!("[paste {}: {what}]", self.named);
             self.pastes.push((name.clone(), text));
             self.insert(&name);
         } else {
             self.insert(&text);
         }
         true
+    }
+
+    /// Makes room for a text of this length; whether there is.
+    fn make_room(&mut self, length: usize) -> bool {
+        if !self.has_room(length) {
+            self.forget_pastes();
+        }
+        if !self.has_room(length) && self.pastes.iter().any(|(name, _)| self.killed.contains(name)) {
+            self.killed.clear();
+            self.forget_pastes();
+        }
+        self.has_room(length)
+    }
+
+    fn has_room(&self, length: usize) -> bool {
+        let held: usize = self.pastes.iter().map(|(_, paste)| paste.len()).sum();
+        held + length <= LONGEST
+    }
+
+    /// Drops the pastes whose names stand nowhere from where they could come back.
+    fn forget_pastes(&mut self) {
+        let Self { text, killed, history, recalled, pastes, .. } = self;
+        let draft = recalled.iter().map(|(_, draft)| draft);
+        let texts: Vec<&String> = [&*text, &*killed].into_iter().chain(&*history).chain(draft).collect();
+        pastes.retain(|(name, _)| texts.iter().any(|text| text.contains(name)));
     }
 
     pub(crate) fn backspace(&mut self) {
@@ -375,6 +399,40 @@ mod tests {
         composer.backspace();
         assert_eq!(composer.text(), "");
         assert!(!composer.paste(&"x".repeat(LONGEST)));
+    }
+
+    #[test]
+    fn only_pastes_that_can_come_back_take_room() {
+        let long = |number: usize| format!("{number}{}", "x".repeat(LONGEST / 8 - 1));
+        let mut composer = Composer::default();
+        for number in 0..10 {
+            assert!(composer.paste(&long(number)), "{number}");
+            composer.kill_to_start();
+        }
+        composer.yank();
+        assert_eq!(composer.take(), long(9), "what was cut out last can be put back");
+        // What was said can be recalled, and what is written is there.
+        for number in 1..8 {
+            assert!(composer.paste(&long(number)), "{number}");
+        }
+        assert!(!composer.paste(&long(8)));
+        composer.kill_to_start();
+        composer.recall_older();
+        assert_eq!(composer.take(), long(9));
+    }
+
+    #[test]
+    fn what_was_cut_out_makes_way_for_a_paste() {
+        let mut composer = Composer::default();
+        for _ in 0..3 {
+            assert!(composer.paste(&"x".repeat(LONGEST)));
+            composer.kill_to_start();
+        }
+        composer.insert("word");
+        composer.kill_word();
+        assert!(!composer.paste(&"x".repeat(LONGEST + 1)));
+        composer.yank();
+        assert_eq!(composer.text(), "word", "it would have made no room");
     }
 
     proptest! {

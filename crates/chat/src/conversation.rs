@@ -8,7 +8,7 @@ use crate::{
     content_text::content_text,
     markdown_rows::MarkdownRows,
     speaker::Speaker,
-    styled::{DIM, PLAIN, StyledRow, TextColour, TextStyle, wrapped},
+    styled::{DIM, PLAIN, StyledRow, TextColour, TextStyle, worded},
     terminal_text,
     tool_call_rows::{IN_FULL, OVER, RUNNING, ToolCallView},
 };
@@ -139,7 +139,7 @@ impl ConversationRows {
 
     /// Says something beside the conversation, in its place.
     pub(crate) fn note(&mut self, style: TextStyle, text: &str) {
-        let rows = wrapped(&terminal_text::lines(text), style, &StyledRow::default(), self.width);
+        let rows = worded(&terminal_text::lines(text), style, self.width);
         self.note_rows(rows);
     }
 

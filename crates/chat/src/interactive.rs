@@ -16,7 +16,7 @@ use tokio::{
 use crate::{
     ChatConnector, ChatEnd, ChatSettings, SignInRun,
     conversation::ConversationForm,
-    core::{ChatAct, ChatCore},
+    core::{ChatAct, ChatCore, LiveRows},
     session_run::{RunEvent, SessionRun},
     terminal_screen::{TerminalScreen, put},
 };
@@ -53,8 +53,11 @@ pub(crate) async fn run(settings: ChatSettings, connector: ChatConnector) -> io:
     let end = chat.hold(found).await;
     let session = chat.run.core.session_id().map(str::to_owned);
     let unsaid = chat.run.core.unsaid();
+    // What was being said stays as far as it was shown.
+    let last = chat.run.core.last_rows();
+    let last = chat.screen.draw(&last, &LiveRows::default());
     let cleared = chat.screen.clear();
-    let left = put(&cleared);
+    let left = put(&(last + &cleared));
     drop(chat);
     let end = end?;
     left?;
@@ -198,7 +201,8 @@ impl InteractiveChat {
         put(&cleared)?;
         self.mode.leave();
         *keys = None;
-        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+        // As the terminal does it: whoever has started this and waits for it stops too.
+        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         // The signal may reach another thread, a moment later.
         std::thread::sleep(STOPS_WITHIN);
         self.mode.enter_again()?;

@@ -343,6 +343,18 @@ pub(crate) fn wrapped(text: &str, style: TextStyle, margin: &StyledRow, width: u
     wrapper.take_rows()
 }
 
+/// A text of several lines as rows in which words stay whole.
+pub(crate) fn worded(text: &str, style: TextStyle, width: usize) -> Vec<StyledRow> {
+    let mut wrapper = RowWrapper::new(width);
+    for line in text.split('\n') {
+        let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+        wrapper.set_margin(StyledRow::default(), StyledRow::of(style, &indent));
+        line.chars().for_each(|c| wrapper.push(style, c));
+        wrapper.end_line();
+    }
+    wrapper.take_rows()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! The terminal: rows that stay go into its own scrollback, and those below them are drawn over what was there.
 
-use std::{collections::VecDeque, fmt::Write as _, io};
+use std::{cmp::Ordering, collections::VecDeque, fmt::Write as _, io};
 
 use crate::{core::LiveRows, styled::StyledRow};
 
@@ -69,17 +69,22 @@ impl TerminalScreen {
     pub(crate) fn redraw(&mut self, columns: usize, rows: usize, live: &LiveRows) -> String {
         // What was scrolled away comes back where there is more room.
         let is_all_own = self.is_all_own && rows <= self.rows;
+        let folded: Vec<_> =
+            self.recent.iter().flat_map(|row| row.folded(columns.saturating_sub(1).max(1))).collect();
+        let taken_below = self.rows_taken_below(rows, folded.len(), live.rows.len());
         (self.columns, self.rows, self.is_all_own) = (columns, rows, true);
         self.drawn.clear();
         (self.cursor, self.cursor_column) = (0, 0);
         let room = rows.saturating_sub(live.rows.len());
-        let folded: Vec<_> = self.recent.iter().flat_map(|row| row.folded(self.width())).collect();
         let mut out = String::new();
         if folded.len() < room && !is_all_own {
             // What stood there before this program is not lost: it is scrolled away, once.
             let _ = write!(out, "\u{1b}[{rows};1H");
             out.extend(std::iter::repeat_n('\n', rows));
         } else {
+            // These rows would have been scrolled away, but for those below the cursor that were taken in their place.
+            let _ = write!(out, "\u{1b}[{rows};1H");
+            out.extend(std::iter::repeat_n('\n', taken_below));
             // Row by row: some terminals keep what is cleared at once, as if it had been scrolled away.
             for row in 1..=rows {
                 let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
@@ -92,6 +97,19 @@ impl TerminalScreen {
         }
         out.push_str(&self.draw(&[], live));
         out
+    }
+
+    /// How many rows a terminal that has become less high has taken away below the cursor and not above: terminals do that first. What
+    /// is done and would not be drawn again must not be lost for it. One that is higher now may have been less high in between.
+    fn rows_taken_below(&self, rows: usize, done: usize, live: usize) -> usize {
+        let empty = self.rows.saturating_sub(done + self.drawn.len());
+        let below = self.drawn.len().saturating_sub(self.cursor + 1) + empty;
+        let most = match rows.cmp(&self.rows) {
+            Ordering::Less => self.rows - rows,
+            Ordering::Equal => 0,
+            Ordering::Greater => below,
+        };
+        most.min(below).min((done + live).saturating_sub(rows))
     }
 
     /// What takes the rows away that are drawn over.

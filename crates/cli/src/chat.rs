@@ -68,7 +68,7 @@ pub(crate) struct ChatArgs {
 pub(crate) fn run(args: &ChatArgs, place: &DataPlace, settings: &Settings) -> Result<ExitCode> {
     let question = args.question()?;
     let is_on_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     let form = if args.plain || !is_on_terminal || is_dumb { ChatForm::Lines } else { ChatForm::Drawn };
     if question.is_some() && args.resume.as_deref() == Some("") {
         bail!("expected a session to put the question in: `--resume last`, or an id");

@@ -43,6 +43,8 @@ impl ChatCore {
 
     /// Something was pasted.
     pub(crate) fn paste(&mut self, text: &str) {
+        self.write_held_key();
+        self.typed_at = Some(self.now);
         if self.is_in_form() && self.is_free() {
             let line = text.split(['\n', '\r']).next().unwrap_or_default();
             for c in line.chars().filter(|c| !c.is_control()).take(10_000) {
@@ -73,8 +75,8 @@ impl ChatCore {
         self.submit(SayMode::Queue);
     }
 
-    /// Whether this is the moment for a line. What is said or set needs a session; in a script, what is no message waits until
-    /// all before it is done, and what follows a setting waits for that.
+    /// Whether this is the moment for a line. What is said or set needs a session; in a script, what is not about the turn that runs
+    /// waits until all before it is done, and what follows a setting waits for that. So a line that answers is there when it is asked.
     pub(crate) fn takes_line(&self, line: &str, is_script: bool) -> bool {
         if matches!(self.stage, ChatStage::Connecting | ChatStage::Opening) {
             return false;
@@ -89,7 +91,7 @@ impl ChatCore {
             return is_about_turn || (command.is_none() && question.is_answered_by(line));
         }
         let is_setting = self.asked.values().any(|purpose| *purpose == AskPurpose::SetOption);
-        !is_setting && (name.is_none() || is_about_turn || !self.is_busy())
+        !is_setting && (is_about_turn || !self.is_busy())
     }
 
     /// Nobody is there any more to answer.

@@ -7,6 +7,9 @@ use crate::styled::{BOLD, DIM, PLAIN, REVERSED, StyledRow, TextColour, TextStyle
 const WRITTEN: usize = 8;
 const WAITING: usize = 5;
 
+/// In so few rows there is no place for what is only told.
+pub(super) const CRAMPED: usize = 6;
+
 /// The rows below the conversation.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LiveRows {
@@ -32,7 +35,7 @@ impl ChatCore {
         }
         if let Some(question) = self.question() {
             below.push(StyledRow::default());
-            let place = QuestionPlace { count: self.questions.len(), has_draft: !self.is_free() };
+            let place = QuestionPlace { count: self.questions.len(), has_draft: !self.is_free(), room };
             let (rows, at) = question.rows(self.width, &place);
             cursor = at.map(|(row, column)| (below.len() + row, column));
             below.extend(rows);
@@ -45,8 +48,16 @@ impl ChatCore {
             cursor = Some((below.len() + row, column));
             below.extend(rows);
         }
-        below.extend(self.completion_rows());
-        below.push(self.status_row());
+        let mut completions = self.completion_rows();
+        if below.len() + completions.len() >= room {
+            // The one that is chosen, beside the line that is written.
+            let chosen = self.completions.as_ref().map_or(0, |completions| completions.selected);
+            completions = completions.into_iter().skip(chosen).take(1).collect();
+        }
+        below.extend(completions);
+        if room > CRAMPED || self.hint.is_some() {
+            below.push(self.status_row());
+        }
         if below.len() > room {
             // Space between the rows is for those who have it.
             let (row, column) = cursor.unwrap_or((below.len() - 1, 0));
@@ -119,6 +130,7 @@ impl ChatCore {
         match (self.stage, self.turn) {
             (ChatStage::SignedOut, _) => "/login signs in",
             (ChatStage::Failed, _) => "/new begins a session, /resume chooses one",
+            _ if self.is_permission_asked() => "Enter takes what is marked ›; or say something",
             (_, TurnView::Idle) => "say something · /help",
             _ => "Enter queues · Alt-Enter or Ctrl-S steers · Esc stops",
         }

@@ -194,7 +194,7 @@ impl ChatCore {
 
     /// The terminal has this size.
     pub(crate) fn set_size(&mut self, width: usize, height: usize) {
-        (self.width, self.height) = (width.max(20), height.max(4));
+        (self.width, self.height) = (width.max(8), height.max(4));
         self.conversation.set_width(self.width);
         self.tell_question();
     }
@@ -250,6 +250,12 @@ impl ChatCore {
     /// The rows that go to the terminal for good.
     pub(crate) fn take_rows(&mut self) -> Vec<StyledRow> {
         if self.is_history { Vec::new() } else { self.conversation.take_done() }
+    }
+
+    /// The rows that go to the terminal when the chat is left: nothing that is shown comes to an end here.
+    pub(crate) fn last_rows(&mut self) -> Vec<StyledRow> {
+        self.conversation.end_turn();
+        self.take_rows()
     }
 
     /// Whether something runs, waits or is not sent yet.

@@ -207,8 +207,8 @@ impl ChatCore {
         let Some(name) = text.strip_prefix('/').and_then(|text| text.split_whitespace().next()) else {
             return false;
         };
-        let is_name =
-            text[1..].starts_with(name) && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+        let is_name = text[1..].starts_with(name)
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c));
         let known = self.all_commands();
         is_name && name != "exit" && known.iter().all(|command| command.text[1..] != *name)
     }
@@ -392,7 +392,8 @@ impl ChatCore {
         let Some(session) = self.session.clone() else { return };
         let Some(message) = self.pending.waiting.iter().find(|message| message.id == id).cloned() else {
             self.composer.set(&text);
-            return self.hint("it has been delivered meanwhile; Enter says this as a new message");
+            let what = if self.conversation.has_shown(id) { "delivered" } else { "taken back elsewhere" };
+            return self.hint(format!("it has been {what} meanwhile; Enter says this as a new message"));
         };
         if text.trim().is_empty() {
             return self.take_back(&message);

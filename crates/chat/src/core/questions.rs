@@ -5,11 +5,11 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
 
-use super::{ChatAct, ChatCore, form_filling::FormFilling};
+use super::{ChatAct, ChatCore, form_filling::FormFilling, live::CRAMPED};
 use crate::{
     conversation::ConversationForm,
     permission_text::{self, DetailLimits},
-    styled::{BOLD, DIM, PLAIN, REVERSED, StyledRow, TextColour},
+    styled::{BOLD, DIM, PLAIN, REVERSED, StyledRow, TextColour, worded},
     terminal_text,
 };
 
@@ -154,6 +154,11 @@ impl ChatCore {
         self.question().is_some_and(|question| matches!(question.kind, QuestionKind::Form(_)))
     }
 
+    /// Whether Enter gives or refuses a permission.
+    pub(super) fn is_permission_asked(&self) -> bool {
+        self.question().is_some_and(|question| matches!(question.kind, QuestionKind::Permission { .. }))
+    }
+
     /// A question is not asked any more.
     pub(super) fn withdraw(&mut self, number: u64) {
         let before = self.questions.len();
@@ -237,15 +242,23 @@ impl ChatCore {
     /// Another key follows the one that was held back: a letter makes a word of both.
     pub(super) fn follow_held_key(&mut self, key: KeyEvent) {
         self.settle_held_key();
-        let Some((c, _)) = self.held_key else { return };
+        if self.held_key.is_none() {
+            return;
+        }
         match key.code {
             KeyCode::Char(_) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
-                self.held_key = None;
-                self.composer.insert(c.encode_utf8(&mut [0; 4]));
+                self.write_held_key();
             }
             KeyCode::Enter => self.press_held_key(),
             // It was a slip.
             _ => self.held_key = None,
+        }
+    }
+
+    /// A key that was held back is the beginning of what is written.
+    pub(super) fn write_held_key(&mut self) {
+        if let Some((c, _)) = self.held_key.take() {
+            self.composer.insert(c.encode_utf8(&mut [0; 4]));
         }
     }
 
@@ -312,6 +325,8 @@ pub(super) struct QuestionPlace {
     pub(super) count: usize,
     /// Whether something is written, so that keys do not answer.
     pub(super) has_draft: bool,
+    /// How many rows there are for all.
+    pub(super) room: usize,
 }
 
 /// What Enter chooses at first: what holds once. Some agents list first what holds for good.
@@ -464,13 +479,16 @@ impl ChatQuestion {
         }
         let place = if how.count > 1 { format!("1 of {}: ", how.count) } else { String::new() };
         let headline = format!("◆ {place}{}", permission_text::headline(&self.request));
-        let mut rows: Vec<_> = StyledRow::of(BOLD, headline).folded(width).into_iter().take(4).collect();
-        if !self.is_told {
+        let is_cramped = how.room <= CRAMPED;
+        let most = if is_cramped { 1 } else { 4 };
+        let mut rows: Vec<_> = worded(&headline, BOLD, width).into_iter().take(most).collect();
+        if !self.is_told && !is_cramped {
             rows.extend(self.details(width, permission_text::BRIEF));
         }
         let mut way = "  y goes on once you have been there · n declines · Esc cancels".to_owned();
         if let QuestionKind::Permission { choices, selected } = &self.kind {
-            for (at, choice) in choices.iter().enumerate() {
+            let shown = |at: &usize| !is_cramped || at == selected;
+            for (at, choice) in choices.iter().enumerate().filter(|(at, _)| shown(at)) {
                 let letter = choice.letter.map_or(String::new(), |letter| format!("{letter} "));
                 let style = if at == *selected { REVERSED } else { PLAIN };
                 let text = format!(" {}. {letter}{} ", at + 1, choice.name);
@@ -480,7 +498,9 @@ impl ChatQuestion {
             way = way_to_answer(choices);
         }
         let way = if how.has_draft { DRAFT_FIRST } else { &way };
-        rows.push(StyledRow::of(DIM, way).cut(width));
+        if !is_cramped || how.has_draft {
+            rows.push(StyledRow::of(DIM, way).cut(width));
+        }
         (rows, None)
     }
 

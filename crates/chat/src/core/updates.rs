@@ -53,6 +53,10 @@ impl ChatCore {
         if before == TurnView::Idle && self.turn != TurnView::Idle {
             self.turn_since = self.now;
         }
+        if self.is_stopping && self.turn != TurnView::Running || self.turn == TurnView::NeedsUser {
+            // It speaks of what was before.
+            self.hint = None;
+        }
         if self.turn == TurnView::Idle {
             self.is_stopping = false;
             self.put_plan();

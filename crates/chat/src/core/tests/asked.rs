@@ -156,6 +156,65 @@ fn a_form_is_filled_in_field_by_field() {
     );
 }
 
+/// A chat that is asked for these fields.
+fn asked_for(properties: &Value) -> Chat {
+    let schema = json!({ "type": "object", "properties": properties });
+    let mut chat = Chat::running();
+    chat.ask(
+        "elicitation/create",
+        json!({ "mode": "form", "message": "Who?", "sessionId": "s", "requestedSchema": schema }),
+    );
+    chat
+}
+
+#[test]
+fn a_default_is_taken_as_it_is() {
+    let several = json!({ "type": "string", "enum": ["a", "red, white"] });
+    let default = json!({ "a": "one\ntwo", "b": ["red, white", "a"], "c": "  x ", "d": ["p, q"], "e": 3 });
+    let mut chat = asked_for(&json!({
+        "a": { "type": "string", "default": default["a"] },
+        "b": { "type": "array", "items": several, "default": default["b"] },
+        "c": { "type": "string", "default": default["c"] },
+        "d": { "type": "array", "items": { "type": "string" }, "default": default["d"] },
+        "e": { "type": "integer", "default": default["e"] },
+    }));
+    assert!(chat.live().contains("› one two"), "{}", chat.live());
+    // Also by who comes back to it.
+    chat.press(KeyCode::Enter).press(KeyCode::Up);
+    for _ in 0..5 {
+        chat.press(KeyCode::Enter);
+    }
+    assert_eq!(chat.answers, [json!({ "action": "accept", "content": default })]);
+}
+
+#[test]
+fn what_was_typed_for_a_field_is_there_when_the_user_comes_back() {
+    let mut chat = asked_for(&json!({
+        "a": { "type": "string" },
+        "b": { "type": "string", "default": "x" },
+        "c": { "type": "integer", "title": "Your age" },
+    }));
+    chat.types("one").press(KeyCode::Enter).press(KeyCode::Backspace).press(KeyCode::Enter).types("old");
+    chat.press(KeyCode::Enter);
+    assert!(chat.live().contains("the field `Your age`"), "{}", chat.live());
+    chat.press(KeyCode::Up);
+    assert!(!chat.live().contains("› x") && !chat.live().contains("`Your age`"), "{}", chat.live());
+    chat.press(KeyCode::Up).types("!").press(KeyCode::Enter).press(KeyCode::Enter);
+    assert!(chat.live().contains("› old"), "{}", chat.live());
+    chat.control('u').types("4").press(KeyCode::Enter);
+    assert_eq!(chat.answers, [json!({ "action": "accept", "content": { "a": "one!", "c": 4 } })]);
+}
+
+#[test]
+fn how_many_choices_are_not_shown_is_said() {
+    let choices: Vec<_> = (1..=50).map(|number| format!("bird {number}")).collect();
+    let mut chat = asked_for(&json!({ "bird": { "type": "string", "enum": choices } }));
+    let live = chat.live();
+    assert!(live.contains("24. bird 24\n  … 26 more; type the number or the name"), "{live}");
+    chat.types("50").press(KeyCode::Enter);
+    assert_eq!(chat.answers, [json!({ "action": "accept", "content": { "bird": "bird 50" } })]);
+}
+
 #[test]
 fn a_page_is_agreed_to_or_done_elsewhere() {
     let page =
@@ -171,4 +230,14 @@ fn a_page_is_agreed_to_or_done_elsewhere() {
     chat.core.handle(LinkEvent::PageDone { elicitation: "e".to_owned() });
     chat.took();
     assert_eq!(chat.answers, [json!({ "action": "accept" })]);
+}
+
+#[test]
+fn a_text_that_does_not_match_is_asked_for_again() {
+    let mut chat = asked_for(&json!({ "a": { "type": "string", "pattern": "^[a-z]+$" } }));
+    chat.types("ABC").press(KeyCode::Enter);
+    assert!(chat.live().contains("expected what matches ^[a-z]+$"), "{}", chat.live());
+    assert_eq!(chat.answers, Vec::<Value>::new());
+    chat.control('u').types("abc").press(KeyCode::Enter);
+    assert_eq!(chat.answers, [json!({ "action": "accept", "content": { "a": "abc" } })]);
 }

@@ -1,6 +1,7 @@
 //! What keys and events come to, in memory.
 
 mod asked;
+mod little_room;
 mod sessions;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -86,3 +86,36 @@ fn it_is_steered_in_tmux_and_what_was_said_can_be_scrolled_back_to() {
     assert!(kept.contains("┃ begin"), "{kept}");
     assert!(kept.matches("a line").count() >= 60, "{kept}");
 }
+
+/// A terminal that becomes less high takes away the rows below the cursor first.
+#[test]
+fn no_line_is_lost_when_the_terminal_becomes_less_high() {
+    const LINES: &str = "[[turn]]\n[[turn.step]]\nplay = [{ text = \"line {i}\\n\\n\", repeat = 120 }, { text = \"the end\" }]\n";
+    let Some(tmux) = Tmux::new() else { return };
+    let place = Place::new();
+    let mut command = CommandBuilder::new("tmux");
+    command.args(tmux.args());
+    command.args(["new-session", env!("CARGO_BIN_EXE_nudge"), "chat"]);
+    let env = rehearsal(&place, LINES);
+    let env = [("NUDGE_REHEARSAL", &*env), ("LC_ALL", "C.UTF-8")];
+    let terminal = started(&place, command, &env, (24, 80));
+    terminal.wait_text("○ idle");
+    terminal.send("go\r");
+    terminal.wait_text("the end");
+    for rows in [20, 24, 12, 24, 16, 11] {
+        terminal.wait_text("○ idle");
+        terminal.resize(rows, 80);
+        // The last row of tmux is its own.
+        let bottom = rows - 1;
+        terminal.wait("it to be drawn anew", |screen| {
+            let text = screen.contents();
+            let lines: Vec<_> = text.lines().collect();
+            lines.len() >= usize::from(bottom) && lines[usize::from(bottom) - 1].starts_with("○ idle")
+        });
+    }
+    let kept = tmux.told(&["capture-pane", "-p", "-S", "-"]);
+    let lost: Vec<_> = (1..=120)
+        .filter(|number| !kept.lines().any(|line| line.trim_end() == format!("line {number}")))
+        .collect();
+    assert!(lost.is_empty(), "{lost:?} of\n{kept}");
+}

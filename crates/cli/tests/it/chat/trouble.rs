@@ -1,6 +1,7 @@
 //! What dies, floods or lies, and a chat that goes on.
 
 use nudge_testkit::Terminal;
+use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{chat, press_when_seen, rehearsal, rows, session, terminal, terminal_of};
@@ -76,6 +77,32 @@ fn an_agent_that_is_killed_is_told_and_started_again() {
     terminal.wait_text("○ idle");
     let shown = rows(&terminal);
     assert_eq!(shown.iter().filter(|row| *row == "┃ say again").count(), 1, "{shown:#?}");
+}
+
+/// A shell gets its terminal back also where something else has started the chat and waits for it.
+#[test]
+fn it_goes_into_the_background_with_whoever_has_started_it() {
+    let place = Place::new();
+    let nudge = env!("CARGO_BIN_EXE_nudge");
+    let script = place.work.path().join("wrap.sh");
+    std::fs::write(&script, format!("{nudge} chat\necho it has ended\n"))
+        .expect("the folder can be written to");
+    let mut command = CommandBuilder::new("bash");
+    command.args(["--norc", "--noprofile", "-i"]);
+    let terminal = super::started(&place, command, &[("PS1", "ready> ")], (24, 80));
+    terminal.wait_text("ready> ");
+    terminal.send("sh ./wrap.sh\r");
+    terminal.wait_text("○ idle");
+    terminal.send("\x1a");
+    terminal.wait_text("Stopped");
+    terminal.send("echo $((40 + 2))\r");
+    terminal.wait_text("42");
+    terminal.send("fg\r");
+    terminal.wait_text("○ idle");
+    terminal.send("hello\r");
+    terminal.wait_text("heard hello");
+    terminal.send("/quit\r");
+    terminal.wait_text("it has ended");
 }
 
 #[test]
