@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use nudge_testkit::Terminal;
 use portable_pty::CommandBuilder;
 use tempfile::TempDir;
 
@@ -44,6 +45,19 @@ impl Tmux {
         ["-S".to_owned(), socket, "-f".to_owned(), "/dev/null".to_owned()]
     }
 
+    /// A chat in it that waits for the user.
+    fn chat(&self, place: &Place, text: &str) -> Terminal {
+        let mut command = CommandBuilder::new("tmux");
+        command.args(self.args());
+        command.args(["new-session", env!("CARGO_BIN_EXE_nudge"), "chat"]);
+        let env = rehearsal(place, text);
+        // tmux draws letters beyond ASCII where it is told that the terminal has them.
+        let env = [("NUDGE_REHEARSAL", &*env), ("LC_ALL", "C.UTF-8")];
+        let terminal = started(place, command, &env, (24, 80));
+        terminal.wait_text("○ idle");
+        terminal
+    }
+
     /// What it answers.
     fn told(&self, args: &[&str]) -> String {
         let output = Command::new("tmux").args(self.args()).args(args).output().expect("tmux starts");
@@ -61,14 +75,7 @@ impl Drop for Tmux {
 fn it_is_steered_in_tmux_and_what_was_said_can_be_scrolled_back_to() {
     let Some(tmux) = Tmux::new() else { return };
     let place = Place::new();
-    let mut command = CommandBuilder::new("tmux");
-    command.args(tmux.args());
-    command.args(["new-session", env!("CARGO_BIN_EXE_nudge"), "chat"]);
-    let env = rehearsal(&place, WAITS);
-    // tmux draws letters beyond ASCII where it is told that the terminal has them.
-    let env = [("NUDGE_REHEARSAL", &*env), ("LC_ALL", "C.UTF-8")];
-    let terminal = started(&place, command, &env, (24, 80));
-    terminal.wait_text("○ idle");
+    let terminal = tmux.chat(&place, WAITS);
     terminal.send("begin\r");
     terminal.wait_text("I begin.");
     terminal.send("afterwards\r");
@@ -93,13 +100,7 @@ fn no_line_is_lost_when_the_terminal_becomes_less_high() {
     const LINES: &str = "[[turn]]\n[[turn.step]]\nplay = [{ text = \"line {i}\\n\\n\", repeat = 120 }, { text = \"the end\" }]\n";
     let Some(tmux) = Tmux::new() else { return };
     let place = Place::new();
-    let mut command = CommandBuilder::new("tmux");
-    command.args(tmux.args());
-    command.args(["new-session", env!("CARGO_BIN_EXE_nudge"), "chat"]);
-    let env = rehearsal(&place, LINES);
-    let env = [("NUDGE_REHEARSAL", &*env), ("LC_ALL", "C.UTF-8")];
-    let terminal = started(&place, command, &env, (24, 80));
-    terminal.wait_text("○ idle");
+    let terminal = tmux.chat(&place, LINES);
     terminal.send("go\r");
     terminal.wait_text("the end");
     for rows in [20, 24, 12, 24, 16, 11] {
