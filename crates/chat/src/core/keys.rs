@@ -43,8 +43,6 @@ impl ChatCore {
 
     /// Something was pasted.
     pub(crate) fn paste(&mut self, text: &str) {
-        self.write_held_key();
-        self.typed_at = Some(self.now);
         if self.is_in_form() && self.is_free() {
             let line = text.split(['\n', '\r']).next().unwrap_or_default();
             for c in line.chars().filter(|c| !c.is_control()).take(10_000) {
@@ -52,6 +50,8 @@ impl ChatCore {
             }
             return;
         }
+        self.write_held_key();
+        self.typed_at = Some(self.now);
         self.pending.selected = None;
         if !self.composer.paste(text) {
             self.hint("that is too much for one message; name a file with @ instead");

@@ -241,3 +241,12 @@ fn a_text_that_does_not_match_is_asked_for_again() {
     chat.control('u').types("abc").press(KeyCode::Enter);
     assert_eq!(chat.answers, [json!({ "action": "accept", "content": { "a": "abc" } })]);
 }
+
+#[test]
+fn what_is_pasted_into_a_form_is_written_into_its_field() {
+    let mut chat = asked_for(&json!({ "a": { "type": "string" } }));
+    chat.core.paste("Ada Lovelace\nand more");
+    assert!(chat.live().contains("› Ada Lovelace"), "{}", chat.live());
+    chat.press(KeyCode::Enter);
+    assert_eq!(chat.answers, [json!({ "action": "accept", "content": { "a": "Ada Lovelace" } })]);
+}
