@@ -134,7 +134,6 @@ impl AgentSession {
         let mut timed_out = false;
         let ended = loop {
             let event = tokio::select! {
-                biased;
                 event = running.next() => event,
                 () = &mut time => {
                     timed_out = true;

@@ -68,6 +68,17 @@ async fn a_command_that_is_stopped_in_its_terminal_is_told_to_the_model() {
     assert!(driver.agent.cancel_work(&call).is_err(), "it is over");
 }
 
+#[tokio::test]
+async fn a_command_that_prints_without_end_is_stopped_in_its_terminal() {
+    let (mut driver, pid, _, terminal) = running("echo $$; exec yes").await;
+    driver.agent.cancel_work(&terminal).unwrap();
+    assert_eq!(driver.idle().await, "end_turn");
+    let (status, told) = driver.outcomes().remove(0);
+    assert_eq!(status, "failed");
+    assert!(told.ends_with("Ended by SIGTERM."), "{}", told.len());
+    eventually("nothing of it runs", || !is_alive(pid));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_cancelled_is_withdrawn() {
     let mut driver = Driver::new(REHEARSAL);

@@ -71,6 +71,21 @@ async fn a_command_that_takes_too_long_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_command_that_prints_without_end_is_stopped_too() {
+    let mut d = driver();
+    let began = Instant::now();
+    d.turn("1 yes").await;
+    assert!(began.elapsed().as_secs() < 30);
+    let (status, text) = d.outcome();
+    assert_eq!(status, "failed");
+    assert!(
+        text.starts_with("y\ny\n") && text.ends_with("It took too long and was stopped."),
+        "{}",
+        text.len()
+    );
+}
+
+#[tokio::test]
 async fn what_a_command_leaves_running_is_stopped() {
     let mut d = driver();
     let began = Instant::now();
