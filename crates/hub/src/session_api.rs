@@ -44,6 +44,10 @@ impl SessionApi {
             }
             UnhandledMessage::Request(request) => {
                 let known = SessionMethod::of(request.method(), self.joined_sessions.client.version);
+                let agents = known.and_then(|method| self.where_agent_ends_work(method, request.params()));
+                if let Some(handle) = agents {
+                    return self.pass_to(&handle, UnhandledMessage::Request(request)).await;
+                }
                 let Some(method) = known.filter(|method| !self.is_of_agent(*method, request.params())) else {
                     return self.pass_on(UnhandledMessage::Request(request)).await;
                 };
@@ -72,23 +76,24 @@ impl SessionApi {
         (SessionMethod::Lifecycle(LifecycleMethod::Resume), params.and_then(Result::ok))
     }
 
-    /// Whether a request is for the agent itself: an option is set that is not one of a session here, for an agent may have others,
-    /// for suggestions for one; or something is to be ended that another than the built-in agent runs.
+    /// Whether an option is set that is not one of a session here: an agent may have others, for suggestions for one.
     fn is_of_agent(&self, method: SessionMethod, params: Option<&RawJson>) -> bool {
-        let SessionMethod::InUse(method) = method else { return false };
-        match method {
-            InUseMethod::SetConfigOption => {
-                let is_known =
-                    || params::session_id(params).is_none_or(|id| self.joined_sessions.has_joined(&id));
-                self.joined_sessions.client.agent.is_some() && !is_known()
-            }
-            InUseMethod::CancelToolCall | InUseMethod::CancelTerminal => {
-                let shared = &self.joined_sessions.shared;
-                let live = self.live(params);
-                live.is_some_and(|handle| *handle.backend != *shared.built_in.name())
-            }
-            _ => false,
-        }
+        let is_known = || params::session_id(params).is_none_or(|id| self.joined_sessions.has_joined(&id));
+        let is_set = method == SessionMethod::InUse(InUseMethod::SetConfigOption);
+        self.joined_sessions.client.agent.is_some() && is_set && !is_known()
+    }
+
+    /// The session in which something is to be ended that another than the built-in agent runs, who ends it itself. The client may
+    /// have an agent of its own, or none.
+    fn where_agent_ends_work(
+        &self,
+        method: SessionMethod,
+        params: Option<&RawJson>,
+    ) -> Option<SessionHandle> {
+        let SessionMethod::InUse(InUseMethod::CancelToolCall | InUseMethod::CancelTerminal) = method else {
+            return None;
+        };
+        self.live(params).filter(|handle| *handle.backend != *self.joined_sessions.shared.built_in.name())
     }
 
     /// The session that a message is about, if the client has joined it.
@@ -99,12 +104,16 @@ impl SessionApi {
 
     /// Passes what only an adapted agent understands to the session it is about; gives back what is about none.
     async fn pass_on(&self, message: UnhandledMessage) -> Option<UnhandledMessage> {
-        let live = self.live(message.params());
-        // A client without an agent of its own may have joined a session of another.
-        let is_adapted =
-            |handle: &SessionHandle| *handle.backend != *self.joined_sessions.shared.built_in.name();
-        let may_pass = self.joined_sessions.client.agent.is_some() || live.as_ref().is_some_and(is_adapted);
-        let Some(handle) = live.filter(|_| may_pass) else { return Some(message) };
+        if self.joined_sessions.client.agent.is_none() {
+            return Some(message);
+        }
+        match self.live(message.params()) {
+            Some(handle) => self.pass_to(&handle, message).await,
+            None => Some(message),
+        }
+    }
+
+    async fn pass_to(&self, handle: &SessionHandle, message: UnhandledMessage) -> Option<UnhandledMessage> {
         handle.pass(self.joined_sessions.client.version, message).await.err()
     }
 

@@ -115,3 +115,39 @@ pub(crate) fn dropped(mut mailbox: Mailbox<InputContent>) -> (Mailbox<InputConte
     let operations = dropped.map(|change| StoreOperation::Input(InputChange { change, seq: 0 })).collect();
     (mailbox, operations)
 }
+
+#[cfg(test)]
+mod tests {
+    use nudge_wire::RawJson;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn what_ran_when_it_was_cut_off_is_told_to_be_over() {
+        let mut past = TranscriptPast::default();
+        for (seq, update) in (0..).zip([
+            json!({ "sessionUpdate": "state_update", "state": "running" }),
+            json!({ "sessionUpdate": "terminal_update", "terminalId": "ended", "capabilities": { "cancel": {} } }),
+            json!({ "sessionUpdate": "terminal_update", "terminalId": "ended", "exitStatus": { "exitCode": 0 }, "capabilities": null }),
+            json!({ "sessionUpdate": "terminal_update", "terminalId": "open", "capabilities": { "cancel": {} } }),
+            json!({ "sessionUpdate": "terminal_update", "terminalId": "of others", "command": "ls" }),
+            json!({ "sessionUpdate": "tool_call_update", "toolCallId": "call", "status": "in_progress" }),
+        ]) {
+            let update = RawJson::of(&update).expect("plain data");
+            past.take(seq, &IndexedUpdate::read(&update).expect("an update"));
+        }
+        let restored = RestoredSession::new(SavedMailbox::default(), &past, 1);
+        let told: Vec<Value> =
+            restored.interruption.iter().map(|update| update.raw.to().expect("it is JSON")).collect();
+        let exit = json!({ "exitCode": null, "signal": null });
+        assert_eq!(
+            told[..2],
+            [
+                json!({ "sessionUpdate": "terminal_update", "terminalId": "open", "exitStatus": exit, "capabilities": null }),
+                json!({ "sessionUpdate": "tool_call_update", "toolCallId": "call", "status": "cancelled", "capabilities": null }),
+            ]
+        );
+        assert_eq!(told.len(), 4, "{told:#?}");
+    }
+}

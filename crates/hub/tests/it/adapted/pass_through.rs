@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Place, eventually, for_mixed, for_same, raw};
+use super::{Client, Place, eventually, for_mixed, for_same, raw};
 
 /// What the agent says itself, of all that is said of a session: not what Nudge tells in its place.
 fn is_passed(frame: &str) -> bool {
@@ -290,4 +290,34 @@ async fn an_update_that_is_called_as_one_of_nudge_is_one_of_the_agent() {
         assert_eq!(client.updates().filter(|update| update["wren"] == 1).count(), 1);
     })
     .await;
+}
+
+/// Who runs a session ends its tool calls, whatever agent a client of it has.
+#[tokio::test]
+async fn the_cancel_of_a_call_goes_to_the_agent_that_runs_it() {
+    let place = Place::new();
+    let mut owner = Client::new(place.shared("--v2"), 2, &json!({})).await;
+    owner.new_session(&place.cwd()).await;
+    let of_agent = json!({ "sessionId": owner.session, "toolCallId": "t" });
+    let mut guest = Client::new(place.connected.connect(None, None), 2, &json!({})).await;
+    guest.load(&owner.session, &place.cwd()).await;
+    for (count, client) in [(1, &mut owner), (2, &mut guest)] {
+        for method in ["tool_call/cancel", "terminal/cancel"] {
+            let id = client.send(method, &of_agent);
+            let line = client.response_line(id).await;
+            assert_eq!(raw::member(&line, "error").unwrap(), place.log().answer(method, "error"));
+            assert_eq!(place.log().heard(method).len(), count);
+        }
+    }
+    // In a session of the built-in agent it is Nudge's.
+    guest.new_session(&place.cwd()).await;
+    owner.load(&guest.session, &place.cwd()).await;
+    let of_built_in = json!({ "sessionId": guest.session, "toolCallId": "t" });
+    for client in [&mut owner, &mut guest] {
+        assert_eq!(
+            client.refused("tool_call/cancel", &of_built_in).await["data"]["reason"],
+            "not_cancellable"
+        );
+    }
+    assert_eq!(place.log().heard("tool_call/cancel").len(), 2);
 }
