@@ -43,22 +43,41 @@ pub enum ElicitationMismatch {
     Content(#[from] FormMismatch),
 }
 
-/// Checks an answer to `elicitation/create` with these params; both versions write it alike.
+/// What the user did with a form or a page.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ElicitationAnswer {
+    /// Filled in with this; empty for a page.
+    Accepted(Map<String, Value>),
+    /// Not wanted.
+    Declined,
+    /// Closed without an answer.
+    Cancelled,
+}
+
+impl ElicitationAnswer {
+    /// Reads the result of `elicitation/create`; both versions write it alike.
+    pub fn read(answer: &RawJson) -> Result<Self, ElicitationMismatch> {
+        let action = answer.get(&["action"]).and_then(|action| action.to::<String>().ok());
+        let done = match action.as_deref() {
+            Some("accept") => Self::Accepted,
+            Some("decline") => |_| Self::Declined,
+            Some("cancel") => |_| Self::Cancelled,
+            _ => return Err(ElicitationMismatch::UnknownAction),
+        };
+        Ok(done(match answer.get(&["content"]).filter(|content| content.as_str() != "null") {
+            Some(content) => content.to().map_err(|_| ElicitationMismatch::NoObject)?,
+            None => Map::new(),
+        }))
+    }
+}
+
+/// Checks an answer to `elicitation/create` with these params.
 pub fn check_elicitation_answer(params: &RawJson, answer: &RawJson) -> Result<(), ElicitationMismatch> {
-    let action = answer.get(&["action"]).and_then(|action| action.to::<String>().ok());
-    let is_accepted = match action.as_deref() {
-        Some("accept") => true,
-        Some("decline" | "cancel") => false,
-        _ => return Err(ElicitationMismatch::UnknownAction),
-    };
-    let content = match answer.get(&["content"]).filter(|content| content.as_str() != "null") {
-        Some(content) => content.to::<Map<String, Value>>().map_err(|_| ElicitationMismatch::NoObject)?,
-        None => Map::new(),
-    };
+    let ElicitationAnswer::Accepted(content) = ElicitationAnswer::read(answer)? else { return Ok(()) };
     let schema = params.get(&["requestedSchema"]).and_then(|schema| schema.to::<Value>().ok());
     match schema {
         // One that says in another way what it wants is left to who wrote it.
-        Some(schema) if is_accepted && schema["properties"].is_object() => Ok(check_form(&schema, &content)?),
+        Some(schema) if schema["properties"].is_object() => Ok(check_form(&schema, &content)?),
         _ => Ok(()),
     }
 }

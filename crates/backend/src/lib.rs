@@ -27,7 +27,7 @@ pub use contract::{
     SteerMethod, not_cancellable,
 };
 pub use event::BackendEvent;
-pub use form::{ElicitationMismatch, FormMismatch, check_elicitation_answer, check_form};
+pub use form::{ElicitationAnswer, ElicitationMismatch, FormMismatch, check_elicitation_answer, check_form};
 pub use message::{PromptParams, UserMessage};
 pub use question::{
     AgentQuestion, COMPLETE_ELICITATION, CREATE_ELICITATION, QuestionAnswer, QuestionId, REQUEST_PERMISSION,

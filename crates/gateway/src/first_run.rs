@@ -3,16 +3,12 @@
 
 use std::sync::Arc;
 
+use nudge_backend::ElicitationAnswer;
 use nudge_model::{ModelProvider, ProviderAccess, REHEARSAL};
 use nudge_wire::{Error, Id};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    SetupLogin,
-    forms::{FormAnswer, RequestForms},
-    logins::blocking,
-    sign_in::ClientSignIn,
-};
+use crate::{SetupLogin, forms::RequestForms, logins::blocking, sign_in::ClientSignIn};
 
 const KEY: &str = "key";
 const ADDRESS: &str = "address";
@@ -51,7 +47,7 @@ async fn ask(sign_in: &ClientSignIn, forms: &RequestForms) -> Result<(), Error> 
         // The form is taken back.
         () = is_set_up_elsewhere => return Ok(()),
     };
-    let FormAnswer::Accepted(content) = answer else { return Err(sign_in.required()) };
+    let ElicitationAnswer::Accepted(content) = answer else { return Err(sign_in.required()) };
     match content["choice"].as_str().unwrap_or_default() {
         KEY => sign_in.login_by_page(forms).await?,
         ADDRESS => ask_for_address(sign_in, forms).await?,
@@ -89,7 +85,7 @@ async fn ask_for_address(sign_in: &ClientSignIn, forms: &RequestForms) -> Result
         let message = format!(
             "{wrong}Where is the server? If it needs a key, run `nudge login custom` in a terminal instead."
         );
-        let FormAnswer::Accepted(content) = forms.form(&message, &schema).await? else {
+        let ElicitationAnswer::Accepted(content) = forms.form(&message, &schema).await? else {
             return Err(sign_in.required());
         };
         wrong = match access_at(&content) {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use nudge_backend::SIGNED_OUT;
+use nudge_backend::{ElicitationAnswer, SIGNED_OUT};
 use nudge_hub::SessionApi;
 use nudge_model::{AccessOrigin, ProviderModels};
 use nudge_peer::{Cx, RawRequest, UnhandledMessage};
@@ -22,10 +22,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::{
-    Gateway, LoginStore, first_run,
-    forms::{FormAnswer, RequestForms},
-    logins::blocking,
-    provider_methods,
+    Gateway, LoginStore, first_run, forms::RequestForms, logins::blocking, provider_methods,
     setup_page::SetupPage,
 };
 
@@ -209,8 +206,8 @@ impl ClientSignIn {
             // A user may be quicker than the client's word that the page is open.
             is_done = &mut done => is_done,
             shown = forms.page(&id, &url, message) => match shown? {
-                FormAnswer::Declined => return Err(self.required()),
-                FormAnswer::Accepted(_) => done.await,
+                ElicitationAnswer::Declined | ElicitationAnswer::Cancelled => return Err(self.required()),
+                ElicitationAnswer::Accepted(_) => done.await,
             },
         };
         forms.complete(&id);

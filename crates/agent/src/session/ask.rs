@@ -56,17 +56,25 @@ impl AgentSession {
     pub(super) async fn tell_client(
         &self,
         method: &'static str,
-        mut params: Value,
+        params: Value,
     ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
-        params["sessionId"] = json!(self.id);
-        self.outlet.ask(Version::V1, method, update::raw(&params)).await
+        self.ask_of_session(Version::V1, method, params).await
     }
 
     /// Asks the user by a form; whoever shows forms is asked.
-    pub(super) async fn ask_form(&mut self, mut params: Value) -> Result<QuestionAnswer, Halt> {
+    pub(super) async fn ask_form(&mut self, params: Value) -> Result<QuestionAnswer, Halt> {
+        let answer = self.ask_of_session(Version::V2, CREATE_ELICITATION, params).await?;
+        Ok(answer.await.unwrap_or_else(|_| Err(nobody_answers(CREATE_ELICITATION))))
+    }
+
+    async fn ask_of_session(
+        &self,
+        version: Version,
+        method: &'static str,
+        mut params: Value,
+    ) -> Result<oneshot::Receiver<QuestionAnswer>, Halt> {
         params["sessionId"] = json!(self.id);
-        let coming = self.outlet.ask(Version::V2, CREATE_ELICITATION, update::raw(&params)).await?;
-        Ok(coming.await.unwrap_or_else(|_| Err(nobody_answers(CREATE_ELICITATION))))
+        self.outlet.ask(version, method, update::raw(&params)).await
     }
 
     /// Waits for what the user has said meanwhile.

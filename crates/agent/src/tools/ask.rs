@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use nudge_backend::is_unanswerable;
+use nudge_backend::{ElicitationAnswer, is_unanswerable};
 use nudge_wire::ErrorCode;
 use regex::Regex;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     ToolOutcome, or_default,
@@ -33,13 +33,6 @@ pub(crate) struct AskInput {
     /// Whether more than one of them may be chosen.
     #[serde(default, deserialize_with = "or_default")]
     several: bool,
-}
-
-#[derive(Deserialize)]
-struct FormReply {
-    action: String,
-    #[serde(default)]
-    content: Map<String, Value>,
 }
 
 impl ToolInput for AskInput {
@@ -69,8 +62,8 @@ impl ToolInput for AskInput {
         }
         run.begin().await?;
         let answer = run.ask_form(&self.question, &self.schema()).await?;
-        Ok(match answer.map(|answer| answer.to::<FormReply>()) {
-            Ok(Ok(reply)) => self.outcome(&reply),
+        Ok(match answer.map(|answer| ElicitationAnswer::read(&answer)) {
+            Ok(Ok(answer)) => self.outcome(&answer),
             // What is asked in words is answered by the next message.
             Err(error) if is_unanswerable(&error) || error.code == ErrorCode::METHOD_NOT_FOUND => {
                 ToolOutcome::failed(
@@ -127,16 +120,18 @@ impl AskInput {
         json!({ "type": "object", "properties": { ANSWER: field }, "required": [ANSWER] })
     }
 
-    fn outcome(&self, reply: &FormReply) -> ToolOutcome {
-        match reply.action.as_str() {
-            "accept" => match reply.content.get(ANSWER).and_then(|answer| self.said(answer)) {
-                Some(said) => ToolOutcome::done(format!("The user has answered: {said}")),
-                None => ToolOutcome::failed("The editor's answer is none to this question."),
-            },
-            "decline" => ToolOutcome::failed("The user does not want to answer this."),
-            "cancel" => ToolOutcome::failed("The user has closed the question without an answer."),
-            // Not to be taken for a yes or a no.
-            _ => ToolOutcome::failed("The editor has not answered the question properly."),
+    fn outcome(&self, answer: &ElicitationAnswer) -> ToolOutcome {
+        match answer {
+            ElicitationAnswer::Accepted(content) => {
+                match content.get(ANSWER).and_then(|answer| self.said(answer)) {
+                    Some(said) => ToolOutcome::done(format!("The user has answered: {said}")),
+                    None => ToolOutcome::failed("The editor's answer is none to this question."),
+                }
+            }
+            ElicitationAnswer::Declined => ToolOutcome::failed("The user does not want to answer this."),
+            ElicitationAnswer::Cancelled => {
+                ToolOutcome::failed("The user has closed the question without an answer.")
+            }
         }
     }
 

@@ -35,7 +35,7 @@ pub(super) async fn text_of(
     run: &mut ToolRun<'_>,
     place: &WorkspacePath,
 ) -> Result<Result<Option<String>, String>, Halt> {
-    if let Some(text) = client_text(run, place, json!({})).await? {
+    if let Some(text) = client_text(run, json!({ "path": place.shown().to_string_lossy() })).await? {
         return Ok(Ok(Some(text)));
     }
     let place = place.clone();
@@ -46,16 +46,8 @@ pub(super) async fn text_of(
     })
 }
 
-/// What the editor has of a file; `None` if it does not offer to read files or could not.
-pub(super) async fn client_text(
-    run: &mut ToolRun<'_>,
-    place: &WorkspacePath,
-    part: Value,
-) -> Result<Option<String>, Halt> {
-    let mut asked = json!({ "path": place.shown().to_string_lossy() });
-    if let (Value::Object(asked), Value::Object(part)) = (&mut asked, part) {
-        asked.extend(part.into_iter().filter(|(_, value)| !value.is_null()));
-    }
+/// What the editor has of what is asked for; `None` if it does not offer to read files or could not.
+pub(super) async fn client_text(run: &mut ToolRun<'_>, asked: Value) -> Result<Option<String>, Halt> {
     let answer = run.ask_client("fs/read_text_file", asked).await?;
     Ok(answer.ok().and_then(|read| read.get(&["content"])?.to().ok()))
 }

@@ -55,8 +55,11 @@ impl ToolInput for ReadInput {
             Err(why) => return Ok(ToolOutcome::failed(&why.to_string())),
         };
         run.begin().await?;
-        let part = json!({ "line": self.line.map(|line| line.max(1)), "limit": self.lines() });
-        if let Some(text) = files::client_text(run, &place, part).await? {
+        let mut asked = json!({ "path": place.shown().to_string_lossy(), "limit": self.lines() });
+        if let Some(line) = self.line {
+            asked["line"] = json!(line.max(1));
+        }
+        if let Some(text) = files::client_text(run, asked).await? {
             return Ok(Self::cut(&text));
         }
         Ok(match blocking(move || files::read(&place)).await {
