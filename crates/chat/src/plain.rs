@@ -79,8 +79,8 @@ impl PlainChat {
             let (core, is_script) = (&self.run.core, self.is_script);
             if let Some(line) = self.next_line.take_if(|line| core.takes_line(line, is_script)) {
                 self.line(&line);
-            } else if self.next_line.is_some() && is_script && core.is_asked() {
-                // What comes next in the script is no answer.
+            } else if self.next_line.is_some() && is_script {
+                // What comes next in the script is no answer to what may be asked.
                 self.run.core.refuse_questions();
             }
             if self.is_input_over {

@@ -67,24 +67,20 @@ impl TerminalScreen {
 
     /// What has the terminal show all of it anew, in this size.
     pub(crate) fn redraw(&mut self, columns: usize, rows: usize, live: &LiveRows) -> String {
+        self.columns = columns;
+        let folded: Vec<_> = self.recent.iter().flat_map(|row| row.folded(self.width())).collect();
+        let room = rows.saturating_sub(live.rows.len());
         // What was scrolled away comes back where there is more room.
         let is_all_own = self.is_all_own && rows <= self.rows;
-        let folded: Vec<_> =
-            self.recent.iter().flat_map(|row| row.folded(columns.saturating_sub(1).max(1))).collect();
-        let taken_below = self.rows_taken_below(rows, folded.len(), live.rows.len());
-        (self.columns, self.rows, self.is_all_own) = (columns, rows, true);
+        // What stood there before this program is not lost: it is scrolled away, once.
+        let has_others = folded.len() < room && !is_all_own;
+        let scrolled =
+            if has_others { rows } else { self.rows_taken_below(rows, folded.len(), live.rows.len()) };
+        (self.rows, self.is_all_own) = (rows, true);
         self.drawn.clear();
         (self.cursor, self.cursor_column) = (0, 0);
-        let room = rows.saturating_sub(live.rows.len());
-        let mut out = String::new();
-        if folded.len() < room && !is_all_own {
-            // What stood there before this program is not lost: it is scrolled away, once.
-            let _ = write!(out, "\u{1b}[{rows};1H");
-            out.extend(std::iter::repeat_n('\n', rows));
-        } else {
-            // These rows would have been scrolled away, but for those below the cursor that were taken in their place.
-            let _ = write!(out, "\u{1b}[{rows};1H");
-            out.extend(std::iter::repeat_n('\n', taken_below));
+        let mut out = format!("\u{1b}[{rows};1H{}", "\n".repeat(scrolled));
+        if !has_others {
             // Row by row: some terminals keep what is cleared at once, as if it had been scrolled away.
             for row in 1..=rows {
                 let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
@@ -99,8 +95,8 @@ impl TerminalScreen {
         out
     }
 
-    /// How many rows a terminal that has become less high has taken away below the cursor and not above: terminals do that first. What
-    /// is done and would not be drawn again must not be lost for it. One that is higher now may have been less high in between.
+    /// How many rows a terminal that has become less high has taken away below the cursor and not above: terminals do that first. As
+    /// many that are done and are not drawn again have to be scrolled away, so as not to be lost. One that is higher now may have been less high in between.
     fn rows_taken_below(&self, rows: usize, done: usize, live: usize) -> usize {
         let empty = self.rows.saturating_sub(done + self.drawn.len());
         let below = self.drawn.len().saturating_sub(self.cursor + 1) + empty;

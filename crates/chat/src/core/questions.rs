@@ -139,11 +139,6 @@ impl ChatCore {
         }
     }
 
-    /// Whether something is asked.
-    pub(crate) fn is_asked(&self) -> bool {
-        !self.questions.is_empty()
-    }
-
     /// The question that is answered next.
     pub(super) fn question(&self) -> Option<&ChatQuestion> {
         self.questions.front()
