@@ -35,6 +35,7 @@ use tempfile::TempDir;
 use crate::nudge_with;
 use client::Client;
 use log::Log;
+pub(crate) use supervision::kill;
 
 /// Every way there is to steer an agent: its number, and the options of an agent that is steered that way.
 const TIERS: [(u64, &str); 7] = [

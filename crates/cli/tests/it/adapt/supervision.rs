@@ -1,6 +1,7 @@
 //! Agents that die, fail to start, or do not behave.
 
 use nudge_testkit::{eventually, is_alive, peak_memory};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{Place, check_each, client::Client};
@@ -14,9 +15,9 @@ fn for_memories(test: impl Fn(&str, u64)) {
 }
 
 /// Ends a process, the way `kill -9` does.
-pub(super) fn kill(pid: u32) {
-    let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
-    assert!(killed.is_ok_and(|status| status.success()), "{pid} can be killed");
+pub(crate) fn kill(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("it is a process");
+    kill_process(pid, Signal::KILL).expect("it can be killed");
 }
 
 /// The error that a turn ends with.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{chat, exists, press_when_seen, rows, terminal, terminal_of};
-use crate::sessions::Place;
+use crate::{adapt::kill, sessions::Place};
 
 #[test]
 fn permission_is_given_by_a_key_with_the_change_shown() {
@@ -59,7 +59,7 @@ fn a_daemon_that_dies_is_noticed_while_something_is_asked() {
     let terminal = chat(&place);
     terminal.send("write new.txt hello\r");
     terminal.wait_text("1. y");
-    super::trouble::kill(super::trouble::daemon(&place));
+    kill(super::trouble::daemon(&place));
     let is_noticed =
         terminal.is_within(Duration::from_secs(5), |screen| screen.contents().contains("connecting again"));
     assert!(is_noticed, "{:#?}", rows(&terminal));

@@ -7,7 +7,7 @@ use portable_pty::CommandBuilder;
 use tempfile::TempDir;
 
 use super::{rehearsal, started, steered::WAITS};
-use crate::sessions::Place;
+use crate::{adapt::kill, sessions::Place};
 
 const SERVER: &str = "/usr/sbin/sshd";
 
@@ -85,7 +85,7 @@ fn it_is_steered_over_ssh_and_goes_on_when_the_connection_breaks() {
     first.send("afterwards\r");
     first.wait_text("⧗ queued afterwards");
     // The connection breaks, and nothing else.
-    super::trouble::kill(first.process_id().expect("it runs").into());
+    kill(first.process_id().expect("it runs"));
     drop(first);
     let second = server.terminal(&place, "chat --resume last");
     second.wait_text("● working");

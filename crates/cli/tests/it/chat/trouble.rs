@@ -2,21 +2,16 @@
 
 use nudge_testkit::Terminal;
 use portable_pty::CommandBuilder;
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::{chat, press_when_seen, rehearsal, rows, session, terminal, terminal_of};
-use crate::sessions::Place;
-
-pub(super) fn kill(pid: u64) {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("it is a process");
-    kill_process(pid, Signal::KILL).expect("it runs");
-}
+use crate::{adapt::kill, sessions::Place};
 
 /// The process of the daemon.
-pub(super) fn daemon(place: &Place) -> u64 {
+pub(super) fn daemon(place: &Place) -> u32 {
     let status = place.command(&["status", "--json"]);
     let status: serde_json::Value = serde_json::from_str(&status).expect("it is JSON");
-    status["pid"].as_u64().unwrap_or_else(|| panic!("a daemon runs: {status}"))
+    let pid = status["pid"].as_u64().and_then(|pid| pid.try_into().ok());
+    pid.unwrap_or_else(|| panic!("a daemon runs: {status}"))
 }
 
 #[test]
@@ -47,7 +42,7 @@ fn a_terminal_that_is_killed_leaves_its_session_as_it_is() {
     first.wait_text("word word");
     first.send("afterwards\r");
     first.wait_text("⧗ queued afterwards");
-    kill(first.process_id().expect("it runs").into());
+    kill(first.process_id().expect("it runs"));
     drop(first);
     let second = terminal(&place, &["chat", "--resume", "last"]);
     second.wait_text("⧗ queued afterwards");
@@ -69,7 +64,7 @@ fn an_agent_that_is_killed_is_told_and_started_again() {
     terminal.wait_text("◌ ");
     terminal.send("say again\r");
     terminal.wait_text("⧗ queued say again");
-    kill(crate::adapt::newest_process(&log).into());
+    kill(crate::adapt::newest_process(&log));
     terminal.wait_text("The agent is gone");
     terminal.wait("what was queued to be answered", |screen| {
         screen.contents().lines().any(|row| row.trim_end() == "again")
