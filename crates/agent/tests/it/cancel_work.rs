@@ -31,7 +31,9 @@ async fn running(command: &str) -> (Driver, u32, CancellableWork, CancellableWor
     let said = |event: &Event| matches!(event, Event::Update(update) if update.raw.as_str().contains("terminal_output_chunk"));
     let event = driver.until(said).await;
     driver.take(event);
-    let pid = driver.log.last().unwrap().strip_prefix("output: ").unwrap().trim().parse().unwrap();
+    let output = driver.log.last().unwrap().strip_prefix("output: ").unwrap();
+    // More may have come with it.
+    let pid = output.lines().next().unwrap().parse().unwrap();
     let is_begun = |update: &&serde_json::Value| update["capabilities"]["cancel"].is_object();
     let begun: Vec<_> = driver.updates.iter().filter(is_begun).collect();
     let call = CancellableWork::ToolCall(begun[0]["toolCallId"].as_str().unwrap().to_owned());
